@@ -8,7 +8,8 @@ DEV_READY := $(VENV)/.ready-dev
 NPM_READY := $(if $(shell command -v npm),node_modules/.ready)
 # Twice as many as there are cores: tests wait for servers and processes of theirs, but each worker has to begin.
 WORKERS ?= $(shell $(PYTHON) -c 'import os; print(2 * len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 4)')
-FAST = $(BIN)/python -m pytest -m "not slow and not servers and not cluster" -n $(WORKERS) --dist worksteal
+# A test that hangs is named after ten minutes, of which even a busy machine needs one.
+FAST = $(BIN)/python -m pytest -m "not slow and not servers and not cluster" -n $(WORKERS) --dist worksteal --timeout 600
 SERVERS := .servers
 # Where the environment says otherwise every worker would compile all tests anew.
 export PYTHONDONTWRITEBYTECODE =

@@ -54,7 +54,7 @@ def test_the_smallest_number_of_every_dag_is_its_representative(n):
     assert all(name <= number for number, name in enumerate(names))
 
 
-@pytest.mark.parametrize(("n", "step"), [(6, 1), (7, 60)])
+@pytest.mark.parametrize(("n", "step"), [(6, 1), (7, 240), pytest.param(7, 60, marks=pytest.mark.slow)])
 def test_a_representative_is_its_own_smallest_number(n, step):
     for number in representatives(n)[::step]:
         assert smallest(from_integer(n, number)) == number

@@ -50,7 +50,12 @@ def model(name: str, *overrides: str) -> Any:
 @cache
 def merged(name: str) -> Any:
     """Return a model as `model` does, fifty times as fast: its files laid over one another without Hydra."""
+    return build(layered(name), "model")
+
+
+def layered(name: str) -> Mapping[str, Any]:
+    """Return the section of a model that `section` composes, its files laid over one another without Hydra."""
     layers = [OmegaConf.create(text_of(base)) for base in reversed(bases(name))]
     own = OmegaConf.merge(*layers, {key: GIVEN[key] for key in open_settings(name)})
     config = OmegaConf.create({"model": own, "task": {"prior": 0.2}})
-    return build({key: value for key, value in plain(config.model).items() if key != "defaults"}, "model")
+    return {key: value for key, value in plain(config.model).items() if key != "defaults"}

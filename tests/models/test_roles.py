@@ -6,7 +6,7 @@ from typing import get_args
 
 import pytest
 import yaml
-from model_sections import FILES, bases, section, text_of
+from model_sections import FILES, layered
 
 from harness.config_files import CONFIGS, listed
 from harness.models.api.endpoint import Endpoint
@@ -28,12 +28,7 @@ OTHERS = {
 @pytest.mark.parametrize("name", sorted(FILES))
 def test_a_model_that_ships_says_its_role(name):
     expected = next((role for role, names in OTHERS.items() if name in names), "model")
-    if not FILES[name].is_relative_to(CONFIGS):  # of a plug-in
-        settings = {}
-        for base in reversed(bases(name)):
-            settings |= {key: value for key, value in yaml.safe_load(text_of(base)).items() if key != "defaults"}
-    else:
-        settings = section(name)
+    settings = layered(name)
     target = class_of(settings["_target_"], "model")
     if issubclass(target, Endpoint):
         assert expected == "model"

@@ -104,18 +104,19 @@ def call(here: Path, *arguments: str, module: str = "harness", **more: str):
 
 
 @pytest.mark.parametrize(
-    "more",
+    ("more", "step"),
     [
-        pytest.param(more, id=" ".join(more), marks=marks)
-        for more, marks in (
-            ([], ()),
-            (["-m", "debug=true"], ()),
-            *((more, pytest.mark.slow) for more in (["debug=true"], ["-m"], ["--cfg", "job"])),
-        )
+        ([], 1),
+        (["-m", "debug=true"], 5),
+        *(
+            pytest.param(more, 1, marks=pytest.mark.slow)
+            for more in (["-m", "debug=true"], ["debug=true"], ["-m"], ["--cfg", "job"])
+        ),
     ],
+    ids=str,
 )
-def test_wrong_places(here, more):
-    for arguments in WRONG:
+def test_wrong_places(here, more, step):
+    for arguments in WRONG[::-step]:
         base = ["model=openai", "model.model=m"] if "model=" not in arguments[0] else []
         process = call(here, *base, "task.limit=5", *arguments, *more)
         assert "--cfg" in more or process.returncode != 0, arguments

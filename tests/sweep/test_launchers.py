@@ -28,7 +28,11 @@ class Killed(Baseline):
     ("launcher", "said"),
     [
         ("parallel=2", "exit code -9; killed, or out of memory"),
-        ("hydra/launcher=submitit_local", r"process \d+ has ended; what it printed is in \S+_log.err"),
+        pytest.param(
+            "hydra/launcher=submitit_local",
+            r"process \d+ has ended; what it printed is in \S+_log.err",
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_a_killed_job_is_told_with_its_state_and_the_others_are_on_the_leaderboard(command, launcher, said):
