@@ -6,12 +6,10 @@ import hashlib
 import os
 import platform
 import re
-import subprocess
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
-from importlib import metadata
 from operator import length_hint
 from pathlib import Path
 from typing import Any
@@ -250,6 +248,8 @@ def _checkout() -> dict[str, JSON]:
 
 
 def _git(home: Path, *arguments: str) -> str | None:
+    import subprocess  # those who only read runs need none of it
+
     try:
         process = subprocess.run(
             ["git", "-C", str(home), *arguments], capture_output=True, text=True, timeout=10, check=True
@@ -260,6 +260,8 @@ def _git(home: Path, *arguments: str) -> str | None:
 
 
 def _version(package: str) -> str | None:
+    from importlib import metadata
+
     try:
         return metadata.version(package)
     except metadata.PackageNotFoundError:
