@@ -231,7 +231,7 @@ def figure(rows: Sequence[dict[str, Any]], rates: Sequence[float], file: Path) -
     """Draw hours by workers, a panel for each rate of the servers."""
     from matplotlib.figure import Figure
 
-    from harness.plugins.figures.plot.paper import COLOURS, GREY, MARKERS, WIDTHS, style
+    from harness.plugins.figures.plot_paper import COLOURS, GREY, MARKERS, WIDTHS, style
 
     with style():
         sheet = Figure(figsize=(WIDTHS["text"], 2.9), layout="constrained")

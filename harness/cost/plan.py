@@ -16,9 +16,9 @@ from harness.cost.price import Price, Size, dollars, size
 from harness.judge import judge_prompt, request_to_judge, statement_of
 from harness.models.api.families import plan_note
 from harness.prompting.prompts import Prompt
-from harness.prompting.repeats import RepeatedPrompts
 from harness.protocols import Model, Service, Task
 from harness.runtime.signals import STOP
+from harness.scoring.replies import RepeatedPrompts
 from harness.types import ChatRequest, Item, Message, Request, Response, Transcript
 
 Peek = Callable[[Request], Response | None]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
+from harness.codec import request_digest
 from harness.prompting.reading.own_words import own_words
-from harness.prompting.repeats import sentence
 from harness.protocols import Model
-from harness.types import NOT_IN_FORM, ChatRequest, Record, Request, Response
+from harness.types import JSON, NOT_IN_FORM, ChatRequest, Record, Request, Response
 
 _ANSWER = "\n\nanswer"
 
@@ -75,7 +75,7 @@ class AnswerNotes:
         """Return the sentences, none where all is as it should be."""
         notes, of_all = [], f"of {self._by_token:,} {'answer' if self._by_token == 1 else 'answers'}"
         why = " (does the prompt name every field in which the items differ?)"
-        if repeated := sentence(len(self._prompts), self._items, why):
+        if repeated := few_prompts(len(self._prompts), self._items, why):
             notes.append(repeated)
         if self._not_in_form:
             were, them, their = ("was", "it", "its") if self._not_in_form == 1 else ("were", "them", "their")
@@ -196,3 +196,43 @@ def _quote(response: Response) -> str:
 def _line(text: str) -> str:
     """Return the words of a text on one line, without what a terminal would obey."""
     return " ".join("".join(sign if sign.isprintable() else " " for sign in text[: 10**5]).split())
+
+
+FEW_PROMPTS = 0.75
+"""The share of distinct prompts among the items up to which it is told: some repetitions are the data's own, as 16% of
+Corr2Cause's first test set."""
+_FIRST_ITEMS = 200
+"""Prompts of which the first item is kept, to say in what its repetitions differ."""
+_FIELDS_NAMED = 3
+
+
+class RepeatedPrompts:
+    """Counts of items and of their distinct prompts, and the fields in which items of one prompt differ."""
+
+    def __init__(self) -> None:
+        self.items = self.distinct = 0
+        self._first: dict[str, Mapping[str, JSON]] = {}
+        self._differing: dict[str, None] = {}
+
+    def add(self, fields: Mapping[str, JSON], request: Request, *, new: bool) -> None:
+        """Count an item and its request; `new` says that no earlier item made the same request."""
+        self.items += 1
+        self.distinct += new
+        if len(self._differing) >= _FIELDS_NAMED or (new and len(self._first) >= _FIRST_ITEMS):
+            return
+        first = self._first.setdefault(request_digest(request), fields)
+        self._differing |= {name: None for name, value in fields.items() if first.get(name) != value}
+
+    def remark(self) -> str:
+        """Return the sentence for many items of one prompt, with the likely reason; empty where there are few."""
+        differing = "".join(f"{{{name}}}, " for name in list(self._differing)[:_FIELDS_NAMED]).rstrip(", ")
+        why = f": the prompt's words do not name {differing}, in which they differ" if differing else ""
+        return few_prompts(self.distinct, self.items, why)
+
+
+def few_prompts(distinct: int, items: int, why: str = "") -> str:
+    """Return that items share prompts, and so answers; empty where few do."""
+    if not items or distinct > FEW_PROMPTS * items:
+        return ""
+    prompts = "1 distinct prompt" if distinct == 1 else f"{distinct:,} distinct prompts"
+    return f"{prompts} for {items:,} items: items of one prompt share one answer{why}."

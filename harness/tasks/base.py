@@ -1,8 +1,9 @@
-"""What tasks have in common: settings, where their items come from, items that are made one at a time."""
+"""What tasks have in common: settings, sources, items made one at a time, and the sample that `task.limit` takes."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,14 +11,15 @@ from typing import Annotated, ClassVar, Literal, TypeVar
 
 from pydantic import BeforeValidator, Field
 
+from harness.codec import permuted, uniform
 from harness.errors import ConfigError
 from harness.scoring.summary import summarize
 from harness.settings import LOCAL
 from harness.tasks.data_files import DataFile
-from harness.tasks.sampling import stratified
 from harness.types import JSON, Item, Record, Result, Unreadable
 
 T = TypeVar("T")
+K = TypeVar("K", bound=Hashable)
 Count = Annotated[int, Field(gt=0, strict=True)]
 Share = Annotated[float, Field(ge=0, le=1)]
 OneOrMore = BeforeValidator(lambda value: [value] if isinstance(value, str | int) else value)
@@ -130,3 +132,66 @@ class LazyItems(Iterable[Item]):
 def in_brackets(values: Sequence[object] | None) -> str:
     """Return a setting as the command line has it: [a,b], or `any` for None."""
     return "any" if values is None else f"[{','.join(map(str, values))}]"
+
+
+def quotas(sizes: Mapping[K, int], limit: int, *, seed: int) -> dict[K, int]:
+    """Return how many of `limit` values each stratum gets: its share by size (largest remainder), at most its size."""
+    total = sum(sizes.values())
+    if limit >= total:
+        return dict(sizes)
+    shares = {key: divmod(limit * size, total) for key, size in sizes.items()}
+    quota = {key: share for key, (share, _) in shares.items()}
+    by_remainder = sorted(shares, key=lambda key: (-shares[key][1], uniform(seed, "remainder", key)))
+    for key in by_remainder[: limit - sum(quota.values())]:
+        quota[key] += 1
+    return quota
+
+
+def stratified(
+    values: Sequence[T], limit: int, *, stratum: Callable[[T], Hashable], name: Callable[[T], str], seed: int
+) -> list[T]:
+    """Return `limit` of the values, each stratum with its share, in their original order; see `by_name`."""
+    if limit >= len(values):
+        return list(values)
+    quota = quotas(Counter(map(stratum, values)), limit, seed=seed)
+    return by_name(values, quota, stratum=stratum, name=name, seed=seed)
+
+
+def by_name(
+    values: Sequence[T], quota: Mapping[K, int], *, stratum: Callable[[T], K], name: Callable[[T], str], seed: int
+) -> list[T]:
+    """Return each stratum's quota of values, in their original order.
+
+    Which values of a stratum are taken is drawn from (seed, name), so it depends neither on their order nor
+    on what else is there, and a smaller sample of a stratum is part of a larger one.
+    """
+    strata: dict[K, list[int]] = defaultdict(list)
+    for place, value in enumerate(values):
+        strata[stratum(value)].append(place)
+    chosen_places: list[int] = []
+    for key, places in strata.items():
+        chosen_places += sorted(places, key=lambda k: uniform(seed, "limit", name(values[k])))[: quota[key]]
+    return [values[k] for k in sorted(chosen_places)]
+
+
+def by_place(
+    size: int, value: Callable[[int], T], quota: Mapping[K, int], *, stratum: Callable[[T], K], seed: int
+) -> list[T]:
+    """Return each stratum's quota of the values at places 0 … size-1, in their original order.
+
+    Places are drawn from (seed, size) and only their values are made, for a stratum that is too large to be
+    looked through. A smaller sample of a stratum is part of a larger one here, too. Every place is tried where a
+    quota is more than there is.
+    """
+    remaining = {key: count for key, count in quota.items() if count}
+    values: dict[int, T] = {}
+    places = permuted(size, seed, "limit by place", size)
+    while remaining and (place := next(places, None)) is not None:
+        here = value(place)
+        key = stratum(here)
+        if key in remaining:
+            values[place] = here
+            remaining[key] -= 1
+            if not remaining[key]:
+                del remaining[key]
+    return [values[place] for place in sorted(values)]

@@ -7,7 +7,7 @@ from decimal import Decimal
 import pytest
 
 from harness.plugins.papers import command as published
-from harness.plugins.papers.printed import METRICS
+from harness.plugins.papers.benchmarks import METRICS
 from harness.plugins.papers.published import published_tables as printed_beside
 from harness.plugins.papers.published import rows, table
 from harness.scoring.classification import decisions

@@ -17,11 +17,11 @@ from harness.causal.equivalence import members, representatives
 from harness.causal.relations import Relation
 from harness.causal.renaming import smallest
 from harness.causal.separation import independences
+from harness.tasks.base import stratified
 from harness.tasks.corr2cause import claim, enumerate
 from harness.tasks.corr2cause.claim import Claim, claim_at, claims, count, truth
 from harness.tasks.corr2cause.enumerate import blocks, draw_classes, premises
 from harness.tasks.corr2cause.text import follows, premise, read_hypothesis, read_premise
-from harness.tasks.sampling import stratified
 
 SEVEN = 76_907
 

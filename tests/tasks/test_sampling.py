@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.codec import permuted, shuffled, uniform
-from harness.tasks.sampling import by_place, stratified
+from harness.tasks.base import by_place, stratified
 
 VALUES = [f"{kind}{number}" for number in range(40) for kind in "aabc"[: 1 + number % 4]]
 

@@ -37,7 +37,7 @@ COMMANDS: dict[str, Command] = {
         "harness.plugins.compare.command",
         lambda folders: [*folders, "by=relation", "resamples=100", "out=out/compare.json"],
     ),
-    "plot": ("harness.plugins.figures.plot.__main__", lambda folders: [*folders, "out=out/figures", "format=svg"]),
+    "plot": ("harness.plugins.figures.plot", lambda folders: [*folders, "out=out/figures", "format=svg"]),
     "published": ("harness.plugins.papers.command", lambda folders: ["table=4", *folders]),
     **{
         f"export {to}": ("harness.export", lambda folders, to=to: [*folders, f"to={to}", f"out=out/{to}"])
@@ -46,7 +46,7 @@ COMMANDS: dict[str, Command] = {
 }
 """to=hf is not among them: it reads what to=parquet reads, and takes two seconds to import."""
 
-HEAVY = ("numpy", "matplotlib.font_manager", "matplotlib.backends.backend_svg", "harness.plugins.figures.plot.paper",
+HEAVY = ("numpy", "matplotlib.font_manager", "matplotlib.backends.backend_svg", "harness.plugins.figures.plot_paper",
          "harness.scoring.paired", "harness.tasks.causalbench.task", "harness.tasks.causalbench.benchmark",
          "harness.tasks.corr2cause.task", "harness.tasks.corr2cause.benchmark", "yaml")  # fmt: skip
 """What commands import when they have begun."""

@@ -13,7 +13,7 @@ from harness.plugins.cladder.models import FreshModel, SampleModel, Variant, rou
 from harness.plugins.cladder.queries import RUNGS, TITLES, Query
 from harness.plugins.cladder.questions import Question, ToldModel
 from harness.plugins.cladder.stories import GraphStory, invented_names, renamed
-from harness.tasks.sampling import stratified
+from harness.tasks.base import stratified
 from harness.types import JSON, Item
 
 Perturbation = Literal["none", "nonsense", "letters"]

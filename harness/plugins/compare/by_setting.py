@@ -14,8 +14,8 @@ from harness.leaderboard.columns import constants
 from harness.leaderboard.comparable import items_text, runs_text, sort_key
 from harness.plugins.compare import pairs
 from harness.plugins.compare.measure import paired_row
+from harness.plugins.compare.over_setting import chain_columns, view_heading
 from harness.plugins.compare.runs import load
-from harness.plugins.compare.setting_names import chain_columns, view_heading
 from harness.scoring.bootstrap import RESAMPLES
 from harness.scoring.definitions import definition, main_metrics
 from harness.scoring.paired import Difference

@@ -49,6 +49,7 @@ Classical causal discovery on data sampled from the networks, scored as the lang
 _WORDS = ("format", "names", "rows", "parts", "columns", "background", "seed")
 """Settings of the task that only change its prompts."""
 _TITLES = {"shd": "SHD", "published": "", "cell_shd": "cell SHD", "sid": "SID", "f1": "F1 of direct edges"}
+"""The columns of metrics; the published SHD, called by its table, only where the plug-in that has the rows is there."""
 
 
 @dataclass(frozen=True)
@@ -231,6 +232,7 @@ def table(rows: Sequence[Run]) -> Sequence[Part]:
         return build(rows)
     printed_rows = (row for row in benchmark.published() if row.table == algorithms.table)
     published = {(row.setting["network"], row.model): row.printed["shd"] for row in printed_rows}
+    titles = {name: title or algorithms.table for name, title in _TITLES.items() if title or published}
     # By seed: a network that was learned alone and among others from the same data is one graph, not two.
     graphs: dict[tuple[str, str, int], dict[int, Mapping[str, float | None]]] = defaultdict(dict)
     for row in rows:
@@ -244,7 +246,7 @@ def table(rows: Sequence[Run]) -> Sequence[Part]:
             str(len(values)),
             *(
                 _cell(name, list(values.values()), published.get((network, algorithms.names.get(algorithm, "")), ""))
-                for name in _TITLES
+                for name in titles
             ),
         ]
         for (network, algorithm, observations), values in sorted(
@@ -253,14 +255,17 @@ def table(rows: Sequence[Run]) -> Sequence[Part]:
     ]
     here = {(network, algorithms.names.get(algorithm, "")) for network, algorithm, _ in graphs}
     lines += [
-        [network, f"{model} (published)", "–", "–", "–", printed, *["–"] * (len(_TITLES) - 2)]
+        [network, f"{model} (published)", "–", "–", "–", printed, *["–"] * (len(titles) - 2)]
         for (network, model), printed in published.items()
         if model in algorithms.others and (network, model) not in here and network in {learned for learned, _ in here}
     ]
     # Stable, so the published rows come last of their network.
     lines.sort(key=lambda line: algorithms.networks.index(line[0]))
-    header = ["network", "algorithm", "samples", "seeds", *({**_TITLES, "published": algorithms.table}).values()]
-    return [Table.of(header, lines, text_columns=2, spare=("seeds", "SID", "cell SHD")), algorithms.note]
+    header = ["network", "algorithm", "samples", "seeds", *titles.values()]
+    missing = (
+        () if published else (f"{algorithms.table} is not shown: it comes with the plug-in papers, not installed.",)
+    )
+    return [Table.of(header, lines, text_columns=2, spare=("seeds", "SID", "cell SHD")), algorithms.note, *missing]
 
 
 def _sort_key(algorithms: PublishedAlgorithms, key: tuple[str, str, int]) -> tuple[int, int, str]:

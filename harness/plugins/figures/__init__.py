@@ -11,7 +11,7 @@ _HERE = "harness.plugins.figures"
 PLUGIN = Plugin(
     name="figures",
     home=Path(__file__).parent,
-    commands={"plot": Command(summary="figures for a paper: PDF, SVG, PNG", module=f"{_HERE}.plot.__main__")},
+    commands={"plot": Command(summary="figures for a paper: PDF, SVG, PNG", module=f"{_HERE}.plot")},
     exporters={
         "hf": Exporter(summary='a data set: datasets.load_from_disk("FOLDER")', write=f"{_HERE}.hf:write"),
         "inspect": Exporter(

@@ -1,9 +1,12 @@
-"""What the papers add to the benchmarks: each function returns one with more in it."""
+"""What the papers add to the benchmarks: the rows of their tables, with the counts behind some, and later works'."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import csv
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.tasks.benchmark import Benchmark
@@ -13,6 +16,11 @@ if TYPE_CHECKING:
     from harness.plugins.papers.published import PublishedRow
     from harness.tables.table import Part
     from harness.types import Record
+
+
+METRICS = ("f1", "precision", "recall", "accuracy")
+FOLLOW_UPS = "Follow-ups"
+"""The table of later works, which is none of the paper's."""
 
 
 def corr2cause(benchmark: Benchmark) -> Benchmark:
@@ -45,41 +53,100 @@ def causalbench(benchmark: Benchmark) -> Benchmark:
     )
 
 
-def _corr2cause_rows() -> Iterable[PublishedRow]:
-    from harness.plugins.papers.printed import corr2cause
+def _corr2cause_rows() -> Iterator[PublishedRow]:
+    """Yield the printed rows, with the counts behind Tables 4 and 5a, and those of later works.
 
-    return corr2cause()
+    Recall gives the true positives among 342, precision the false ones, F1 and accuracy confirm both to the last
+    printed digit.
+    """
+    from harness.plugins.papers.published import read_rows
+    from harness.scoring.classification import AnswerCounts
+
+    lines = csv.DictReader(_data("corr2cause_counts.csv").splitlines())
+    counts = {(line["table"], line["model"]): line for line in lines}
+    settings = _perturbations()
+    for row in read_rows(_data("corr2cause.csv"), "corr2cause", METRICS):
+        count = counts.get((row.table, row.model))
+        yield replace(
+            row,
+            asked={"perturbation": settings.get(row.setting["perturbation"], row.setting["perturbation"])},
+            counts=None
+            if count is None
+            else AnswerCounts(**{name: int(count[name]) for name in ("tp", "fp", "fn", "tn")}),
+            contradicted=() if count is None else tuple(count["contradicted"].split()),
+        )
+    yield from _followups()
+
+
+def _followups() -> Iterator[PublishedRow]:
+    """Yield the rows of later works, each with its source; what was not read there itself is marked second-hand."""
+    from harness.plugins.papers.published import PublishedRow
+
+    settings = _perturbations()
+    for line in csv.DictReader(_data("corr2cause_followups.csv").splitlines()):
+        mark = " (second-hand)" if line["second_hand"] else ""
+        where = f"{line['source']}{mark}"
+        yield PublishedRow(
+            "corr2cause",
+            FOLLOW_UPS,
+            {name: line[name] for name in ("method", "perturbation", "items")} | {"source": where},
+            line["model"],
+            {name: line[name] for name in METRICS if line[name]},
+            asked={"perturbation": settings[line["perturbation"]]},
+            in_percent=METRICS,
+            source=f"{line['title']}, {where}",
+            note=line["note"],
+        )
 
 
 def _corr2cause_presets() -> Sequence[Preset]:
     from harness.plugins.papers.presets import read_presets
-    from harness.plugins.papers.printed import file
 
-    return read_presets(file("corr2cause.yaml"))
+    return read_presets(_data("corr2cause.yaml"))
 
 
-def _causalbench_rows() -> Iterable[PublishedRow]:
-    from harness.plugins.papers.printed import causalbench
+def _causalbench_rows() -> Iterator[PublishedRow]:
+    """Yield the printed rows. The file has a line for each number: those of a model in one setting become one row."""
+    from harness.plugins.papers.published import PublishedRow
 
-    return causalbench()
+    rows: dict[tuple[str, ...], dict[str, str]] = {}
+    for line in csv.DictReader(_data("causalbench.csv").splitlines()):
+        key = tuple(line[name] for name in ("table", "task", "prompt_format", "network", "model"))
+        rows.setdefault(key, {})[line["metric"]] = line["value"]
+    for (table, task, prompt_format, network, model), digits in rows.items():
+        setting = {"task": task, "prompt_format": prompt_format, "network": network}
+        # Shares are fractions, but for one column.
+        percent = ("accuracy",) if table == "Table IX" else ()
+        asked_of = f"causalbench/{re.split('[_:]', task)[0]}"
+        yield PublishedRow("causalbench", table, setting, model, digits, task=asked_of, in_percent=percent)
 
 
 def _causalbench_presets() -> Sequence[Preset | PaperTable]:
     from harness.plugins.papers.marks import TABLE_VIII
     from harness.plugins.papers.presets import read_presets
-    from harness.plugins.papers.printed import file
 
-    return (*read_presets(file("causalbench.yaml")), TABLE_VIII)
+    return (*read_presets(_data("causalbench.yaml")), TABLE_VIII)
+
+
+def _data(name: str) -> str:
+    return (Path(__file__).parent / "data" / "published" / name).read_text(encoding="utf-8")
+
+
+def _perturbations() -> dict[str, str]:
+    """Return the values of task.perturbation by what the tables call them."""
+    from harness.tasks.corr2cause.benchmark import PERTURBATIONS
+
+    return {called: value for value, called in PERTURBATIONS.items()}
 
 
 def _graphs() -> Sequence[Part]:
-    from harness.plugins.papers.universe import table_1
+    from harness.plugins.papers.statistics import table_1
 
     return table_1()
 
 
 def _items() -> Sequence[Part]:
-    from harness.plugins.papers.universe import table_3
+    from harness.plugins.papers.statistics import table_3
 
     return table_3()
 
@@ -91,7 +158,7 @@ def _stories() -> Sequence[Part]:
 
 
 def _ngrams() -> Sequence[Part]:
-    from harness.plugins.papers.ngrams import table_11
+    from harness.plugins.papers.statistics import table_11
 
     return table_11()
 

@@ -17,10 +17,9 @@ from harness.codec import shuffled
 from harness.plugins.papers import strength_scores
 from harness.plugins.papers.strength_baselines import IN_NETWORK
 from harness.plugins.papers.strength_scores import HEADLINE, Side, summarize, truth
-from harness.tasks.causalbench.choices import Networks, Scales, check_choice, chosen_networks
+from harness.tasks.base import stratified
 from harness.tasks.causalbench.networks import NETWORKS, SCALES, load, meanings
-from harness.tasks.causalbench.rendering import Names, title
-from harness.tasks.sampling import stratified
+from harness.tasks.causalbench.rendering import Names, Networks, Scales, check_choice, chosen_networks, title
 from harness.types import JSON, Item, Record, Result
 
 SIDES: tuple[Side, ...] = get_args(Side)

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from harness.causal.dag import DAG
 from harness.causal.separation import d_connected
 from harness.codec import uniform
+from harness.tasks.base import quotas
 from harness.tasks.causalbench.networks import Network
 from harness.tasks.causalbench.structures import Matrix
-from harness.tasks.sampling import quotas
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -15,10 +15,21 @@ from harness.errors import ConfigError
 from harness.scoring.tally import ordered_pair
 from harness.tasks.base import Count, LazyItems, Share, TaskBase
 from harness.tasks.causalbench import networks, questions
-from harness.tasks.causalbench.choices import Networks, Scales, check_choice, check_texts, chosen_networks, text_remarks
 from harness.tasks.causalbench.networks import SCALES, Network, load
 from harness.tasks.causalbench.questions import Template
-from harness.tasks.causalbench.rendering import Background, Columns, Format, Names, Wording
+from harness.tasks.causalbench.rendering import (
+    Background,
+    Columns,
+    Format,
+    Names,
+    Networks,
+    Scales,
+    Wording,
+    check_choice,
+    check_texts,
+    chosen_networks,
+    text_remarks,
+)
 from harness.tasks.causalbench.scores import summarize
 from harness.tasks.causalbench.structures import RELATIONS, Matrix, learned_answers, matrix, relations, structures
 from harness.tasks.causalbench.table import QuestionTable, exact_skeleton, paper_skeleton, sample, table_of_pairs

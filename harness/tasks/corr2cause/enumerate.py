@@ -18,9 +18,9 @@ from harness.causal.equivalence import members, representatives
 from harness.causal.relations import Relation
 from harness.causal.renaming import smallest
 from harness.codec import uniform
+from harness.tasks.base import by_name, by_place, quotas
 from harness.tasks.corr2cause.claim import Claim, claim_at, claims, count
 from harness.tasks.corr2cause.text import LETTERS
-from harness.tasks.sampling import by_name, by_place, quotas
 
 Stratum = tuple[Relation, int]
 """What a sample keeps the shares of: (relation, n)."""

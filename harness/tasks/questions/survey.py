@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from harness.errors import ConfigError, DataError
+from harness.tasks.base import stratified
 from harness.tasks.data_files import SHOWN, Columns, DataFile, Repeats
 from harness.tasks.questions.rows import ROLES, WORDS, Layout, QuestionRow, text_of
-from harness.tasks.sampling import stratified
 from harness.types import LETTERS
 
 MOST_GROUPS = 20

@@ -13,9 +13,9 @@ from harness.charts import charts_of
 from harness.charts.values import MARKS
 from harness.leaderboard.build import build
 from harness.leaderboard.comparable import find_runs
-from harness.plugins.figures.plot import __main__, cells, lines
-from harness.plugins.figures.plot.__main__ import main
-from harness.plugins.figures.plot.paper import COLOURS, TEXT, in_lines, ink, shorten, style, text_width, wrap
+from harness.plugins.figures import plot, plot_cells, plot_lines
+from harness.plugins.figures.plot import main
+from harness.plugins.figures.plot_paper import COLOURS, TEXT, in_lines, ink, shorten, style, text_width, wrap
 from harness.runtime.signals import INTERRUPTED
 
 GROUPS = {name: scores(value) for name, value in (("parent", 0.9), ("child", None), ("collider", 0.1))}
@@ -119,7 +119,7 @@ def test_marks_tell_what_answered_as_they_do_on_the_page(tmp_path):
     shapes = {"o": "disc", "s": "square", "D": "diamond", "^": "triangle"}
     colours = {"#0072B2": "blue", "#D55E00": "orange", "#009E73": "green", "#6E6E6E": "grey"}
     with style():
-        single, many = cells.scores(charts["scores"], 6.75).figure, lines.scale(charts["scale"], 6.75).figure
+        single, many = plot_cells.scores(charts["scores"], 6.75).figure, plot_lines.scale(charts["scale"], 6.75).figure
     assert len(single.axes) == 1 and len(many.axes) == 12
     for figure, chart in ((single, charts["scores"]), (many, charts["scale"])):
         lines_with_mark = [line for axes in figure.axes for line in axes.lines if line.get_marker() != "None"]
@@ -140,7 +140,7 @@ def test_lines_in_one_frame_are_told_apart_and_marked_as_elsewhere(tmp_path):
         chart for chart in charts_of(find_runs([str(tmp_path)])) if chart.kind == "scale" and chart.metric == "f1"
     )
     with style():
-        (axes,) = lines.scale(chart, 6.75).figure.axes
+        (axes,) = plot_lines.scale(chart, 6.75).figure.axes
     drawn_lines = [line for line in axes.lines if line.get_marker() != "None"]
     line_of = {row.label: line for line, row in zip(drawn_lines, chart.rows, strict=True)}
     markers = {"model": "o", "baseline": "s", "solver": "D"}
@@ -212,14 +212,14 @@ def test_without_matplotlib_the_extra_is_named(results, monkeypatch, capsys):
 
 
 def test_an_interruption_tells_what_is_there(results, tmp_path, monkeypatch, capsys):
-    really = __main__._sheet
+    really = plot._sheet
 
     def second(figure, width):
         if figure.chart.kind == "heat":
             raise KeyboardInterrupt
         return really(figure, width)
 
-    monkeypatch.setattr(__main__, "_sheet", second)
+    monkeypatch.setattr(plot, "_sheet", second)
     assert main([str(results), "chart=scores,heat", f"out={tmp_path}/o", "format=svg"]) == INTERRUPTED
     there = len(list((tmp_path / "o").iterdir()))
     output = capsys.readouterr().err
@@ -305,7 +305,6 @@ def test_every_count_of_the_confusion_has_a_number_in_its_bar_or_beside_it(tmp_p
 
 
 def test_marks_of_one_cost_stand_side_by_side_around_it():
-    moved = [
-        place + aside for place, aside in zip((1.0, 1.0, 1.0, 2.0), lines._aside((1.0, 1.0, 1.0, 2.0)), strict=True)
-    ]
+    costs = 1.0, 1.0, 1.0, 2.0
+    moved = [place + aside for place, aside in zip(costs, plot_lines._aside(costs), strict=True)]
     assert moved == pytest.approx([0.93, 1.0, 1.07, 2.0])

@@ -6,13 +6,13 @@ from math import inf, log2
 import pytest
 
 from harness.plugins.papers import command as published
-from harness.plugins.papers import ngrams as spurious
-from harness.plugins.papers.ngrams import TABLE_11, Counted, count, implied, ngrams
+from harness.plugins.papers import statistics
+from harness.plugins.papers.statistics import TABLE_11, NgramCounts, count_ngrams, implied, ngrams
 from harness.tasks.corr2cause.enumerate import public_test
 
 
 def counted(version):
-    return count(sorted(public_test(version), key=lambda claim: claim.cluster), "published")
+    return count_ngrams(sorted(public_test(version), key=lambda claim: claim.cluster), "published")
 
 
 def test_the_printed_numbers_follow_to_the_last_digit_from_the_shares_with_headings_exchanged():
@@ -36,7 +36,7 @@ def test_no_counting_of_texts_tells_a_cause_from_a_cause_for(version, items, ent
 
 
 def hypotheses(version):
-    writer = spurious.ItemWriter("none", 0)
+    writer = statistics.ItemWriter("none", 0)
     return [writer.item(claim).fields["input"] for claim in public_test(version)]
 
 
@@ -46,7 +46,7 @@ def test_ngrams_have_one_to_four_words_and_no_signs():
 
 
 def test_pmi_is_in_bits_and_infinite_where_nothing_is_counted():
-    of = Counted(10, 4, Counter(x=4, y=2), Counter(x=3))
+    of = NgramCounts(10, 4, Counter(x=4, y=2), Counter(x=3))
     assert of.pmi("x", entailed=True) == pytest.approx(log2(3 / 4 / 0.4))
     assert of.pmi("x", entailed=False) == pytest.approx(log2(1 / 4 / 0.6))
     assert of.pmi("y", entailed=True) == -inf
@@ -55,7 +55,7 @@ def test_pmi_is_in_bits_and_infinite_where_nothing_is_counted():
 
 
 def test_the_command_shows_both(monkeypatch, capsys):
-    monkeypatch.setattr(spurious, "measured", lambda: {"v2 test": counted("v2")})
+    monkeypatch.setattr(statistics, "ngram_counts", lambda: {"v2 test": counted("v2")})
     assert published.main(["table=11"]) == 0
     printed = capsys.readouterr().out
     assert "1.692209" in printed and "60.00%" in printed and "11 of 193" in printed and "directly causes" in printed

@@ -26,7 +26,7 @@ from harness.storage.atomic_write import cannot_write, check
 from harness.storage.configuration import safe
 
 if TYPE_CHECKING:
-    from harness.plugins.figures.plot.paper import FigureSheet
+    from harness.plugins.figures.plot_paper import FigureSheet
 
 HELP = """\
 Draw charts of runs for a paper, at the width of its column.
@@ -120,7 +120,7 @@ def _write(figures: Sequence[_Figure], settings: PlotSettings, lines: list[str],
 
     A line for each goes to `lines`, what belongs into captions to `notes`, so that an interruption keeps both.
     """
-    from harness.plugins.figures.plot.paper import PAGE, WIDTHS, style
+    from harness.plugins.figures.plot_paper import PAGE, WIDTHS, style
 
     with style():
         for figure in Progress("figures").watch(figures, figures):
@@ -202,21 +202,21 @@ def _empty(figure: _Figure) -> bool:
 
 
 def _sheet(figure: _Figure, width: float) -> FigureSheet:
-    from harness.plugins.figures.plot import cells, lines
+    from harness.plugins.figures import plot_cells, plot_lines
 
     chart = figure.chart
     if isinstance(chart, ScoresChart):
-        return cells.scores(chart, width)
+        return plot_cells.scores(chart, width)
     if isinstance(chart, ConfusionChart):
-        return cells.confusion(chart, width)
+        return plot_cells.confusion(chart, width)
     if isinstance(chart, HeatChart):
-        return cells.heat(chart, width, str(figure.metric))
+        return plot_cells.heat(chart, width, str(figure.metric))
     if isinstance(chart, RobustnessChart):
-        return lines.robustness(chart, width)
+        return plot_lines.robustness(chart, width)
     if isinstance(chart, ScaleChart):
-        return lines.scale(chart, width)
+        return plot_lines.scale(chart, width)
     assert isinstance(chart, CostChart)
-    return lines.cost(chart, width)
+    return plot_lines.cost(chart, width)
 
 
 def _write_file(path: Path, content: bytes, out: str) -> None:

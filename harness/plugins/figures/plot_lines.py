@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.charts.values import Chart, CostChart, Interval, RobustnessChart, ScaleChart
-from harness.plugins.figures.plot.paper import (
+from harness.plugins.figures.plot_paper import (
     COLOURS,
     DASHES,
     EDGE,

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from harness.charts.values import ConfusionChart, HeatChart, ScoresChart
-from harness.plugins.figures.plot.paper import (
+from harness.plugins.figures.plot_paper import (
     COLOURS,
     EDGE,
     GREY,

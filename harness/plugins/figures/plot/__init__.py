@@ -1,1 +1,0 @@
-"""Charts as figures for papers: PDF, SVG and PNG by matplotlib."""
