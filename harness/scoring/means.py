@@ -1,11 +1,12 @@
-"""Scores that are means over items of numbers that each item has, with intervals over clusters."""
+"""Scores that are means over items of numbers that each item has, with intervals over clusters; means over seeds."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import fsum
+from math import fsum, sqrt
+from statistics import fmean, stdev
 from typing import Literal
 
 from harness.scoring import bootstrap
@@ -122,3 +123,12 @@ def _metric(name: str, values: Numbers, parts: int, *, one: bool) -> Metric:
     with np.errstate(invalid="ignore"):
         interval = bootstrap.interval(sums[:, 0] / sums[:, 1], parts)
     return Metric(name, mean, interval, no_interval="" if interval else CONSTANT)
+
+
+def mean_and_half_width(values: Sequence[float]) -> tuple[float, float | None]:
+    """Return the mean and half of its 95% interval (Student's t); no interval of a single value."""
+    if len(values) == 1:
+        return values[0], None
+    from scipy.stats import t
+
+    return fmean(values), float(t.ppf(0.975, len(values) - 1)) * stdev(values) / sqrt(len(values))

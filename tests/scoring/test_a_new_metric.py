@@ -14,10 +14,10 @@ from harness import evaluate
 from harness.export import main as export
 from harness.leaderboard.__main__ import main as leaderboard
 from harness.plugins.compare.command import main as compare
+from harness.plugins.compare.paired import differences
 from harness.scoring import definitions
 from harness.scoring.classification import AnswerCounts, decisions
 from harness.scoring.intervals import RowData, intervals
-from harness.scoring.paired import differences
 from harness.tables import results, terminal
 from harness.verify.__main__ import main as verify
 

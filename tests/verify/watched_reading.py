@@ -47,7 +47,7 @@ COMMANDS: dict[str, Command] = {
 """to=hf is not among them: it reads what to=parquet reads, and takes two seconds to import."""
 
 HEAVY = ("numpy", "matplotlib.font_manager", "matplotlib.backends.backend_svg", "harness.plugins.figures.plot_paper",
-         "harness.scoring.paired", "harness.tasks.causalbench.task", "harness.tasks.causalbench.benchmark",
+         "harness.plugins.compare.paired", "harness.tasks.causalbench.task", "harness.tasks.causalbench.benchmark",
          "harness.tasks.corr2cause.task", "harness.tasks.corr2cause.benchmark", "yaml")  # fmt: skip
 """What commands import when they have begun."""
 

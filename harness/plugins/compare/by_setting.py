@@ -13,13 +13,12 @@ from harness.leaderboard.chains import RunSetting, Series, chains_of, sets_of, s
 from harness.leaderboard.columns import constants
 from harness.leaderboard.comparable import items_text, runs_text, sort_key
 from harness.plugins.compare import pairs
-from harness.plugins.compare.measure import paired_row
+from harness.plugins.compare.measure import holm, paired_row
 from harness.plugins.compare.over_setting import chain_columns, view_heading
+from harness.plugins.compare.paired import Difference
 from harness.plugins.compare.runs import load
 from harness.scoring.bootstrap import RESAMPLES
 from harness.scoring.definitions import definition, main_metrics
-from harness.scoring.paired import Difference
-from harness.scoring.significance import holm
 from harness.storage.runs import Run
 from harness.tables.numbers import Intervals, metric_cell, p_text, signed_text
 from harness.tables.results import interval_notes

@@ -19,7 +19,6 @@ from harness.plugins.compare.runs import Replies, load
 from harness.plugins.compare.tables import as_json, parts
 from harness.scoring.bootstrap import RESAMPLES
 from harness.scoring.definitions import definition, leading_first, of_counts
-from harness.scoring.significance import detectable
 from harness.storage.atomic_write import atomic_file, check
 from harness.tables.markdown_csv_json import csv_text, markdown
 from harness.tables.table import Part
@@ -166,7 +165,7 @@ def _rows(comparison: Comparison) -> list[dict[str, Any]]:
             "low": metric.difference.interval and metric.difference.interval[0],
             "high": metric.difference.interval and metric.difference.interval[1],
             "standard_error": metric.difference.error,
-            "detectable": detectable(metric.difference.error),
+            "detectable": metric.difference.detectable,
             "p": metric.difference.p,
             "p_holm": metric.p_holm,
             "swaps": row.swaps and row.swaps.number,

@@ -7,13 +7,12 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 from harness.plugins.compare import pairs, runs
-from harness.plugins.compare.pairs import OVERALL, Group, Pairing
+from harness.plugins.compare.paired import Difference, Swaps, differences, mean_differences
+from harness.plugins.compare.pairs import OVERALL, Group, McNemar, Pairing
 from harness.plugins.compare.runs import Replies
 from harness.prompting.version import other_rules_note
 from harness.scoring.bootstrap import FEWEST
 from harness.scoring.definitions import definition
-from harness.scoring.paired import Difference, Swaps, differences, mean_differences
-from harness.scoring.significance import McNemar, holm
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +88,20 @@ def paired_row(pairing: Pairing, group: Group, metrics: Sequence[str], resamples
     table = pairs.mcnemar(cells)
     metrics_of_row = tuple(MetricRow(difference, None) for difference in row_differences)
     return Row(group, int(cells.sum()), int(cells[:, 1].sum()), len(cells), unit, metrics_of_row, swaps, table, table.p)
+
+
+def holm(values: Sequence[float | None]) -> list[float | None]:
+    """Correct p-values for being so many: any of them falls below 5% by chance in 5% of all such families.
+
+    None stays None and does not count. Equal to statsmodels' multipletests(method="holm"). Holm (1979).
+    """
+    ranked = sorted((p, place) for place, p in enumerate(values) if p is not None)
+    corrected: list[float | None] = [None] * len(values)
+    highest = 0.0
+    for rank, (p, place) in enumerate(ranked):
+        highest = max(highest, min(1.0, p * (len(ranked) - rank)))
+        corrected[place] = highest
+    return corrected
 
 
 def _correct_p_values(comparisons: Sequence[Comparison]) -> list[Comparison]:

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 
 from harness.errors import ConfigError, DataError, unknown
 from harness.plugins.compare.runs import Replies, Reply
-from harness.scoring.significance import McNemar
 from harness.scoring.tally import named_units, unordered
 
 if TYPE_CHECKING:
-    from harness.scoring.paired import Cells, Values
+    from harness.plugins.compare.paired import Cells, Values
 from harness.types import Unreadable
 
 Group = tuple[str, str]
@@ -70,6 +69,30 @@ class Pairing:
         if len(clusters) == 1 and len(parts) > 1:
             return np.array(list(parts.values())).reshape(-1, 2, 2, 2), named_units(parts)
         return np.array(list(clusters.values())).reshape(-1, 2, 2, 2), ""
+
+
+@dataclass(frozen=True, slots=True)
+class McNemar:
+    """Counts of items that both runs had right, one of them only, neither.
+
+    Items count as independent: clusters do not.
+    """
+
+    both: int
+    first_only: int
+    second_only: int
+    neither: int
+
+    @property
+    def p(self) -> float:
+        """Two-sided, exact: among items that one run only had right, each is as likely the one as the other.
+
+        Equal to statsmodels' mcnemar(exact=True). McNemar (1947).
+        """
+        from scipy.stats import binomtest
+
+        apart = self.first_only + self.second_only
+        return float(binomtest(self.first_only, apart).pvalue) if apart else 1.0
 
 
 def mcnemar(cells: Cells) -> McNemar:

@@ -8,7 +8,6 @@ from harness.plugins.compare.measure import Comparison, MetricRow, Row, reasons,
 from harness.plugins.compare.pairs import Differing
 from harness.runtime.console import shortened
 from harness.scoring.definitions import definition
-from harness.scoring.significance import detectable
 from harness.tables.numbers import p_text, percent_text, signed_text
 from harness.tables.table import Part, Table
 
@@ -76,7 +75,7 @@ def _differences(comparisons: Sequence[Comparison]) -> Table:
                         "–" if d.interval is None else f"{signed_text(d.interval[0])} … {signed_text(d.interval[1])}",
                         p_text(d.p),
                         p_text(metric.p_holm),
-                        percent_text(detectable(d.error)),
+                        percent_text(d.detectable),
                         *([f"{row.clusters:,}"] if by_group else []),
                     ]
                 )
@@ -108,7 +107,7 @@ def _verdict(comparison: Comparison, row: Row, metric: MetricRow) -> str:
         return f"{finding}."
     proof = "more than chance" if metric.p_holm <= 0.05 else "no more than chance can make"
     corrected = "" if metric.p_holm == d.p else ", Holm"
-    power = detectable(d.error)
+    power = d.detectable
     power_text = (
         ""
         if power is None

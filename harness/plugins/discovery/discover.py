@@ -284,7 +284,7 @@ def _values(row: Run, network: str) -> Mapping[str, float | None]:
 
 
 def _cell(name: str, values: Sequence[Mapping[str, float | None]], published: str) -> str:
-    from harness.scoring.significance import mean_and_half_width
+    from harness.scoring.means import mean_and_half_width
     from harness.tables.numbers import metric_text
 
     if name == "published":

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from harness.leaderboard.comparable import family, items_of, order
 from harness.plugins.papers.presets import Number, Preset, RunSelection
 from harness.plugins.papers.published import PublishedRow, rows_of
-from harness.scoring.significance import mean_and_half_width
+from harness.scoring.means import mean_and_half_width
 from harness.storage.configuration import setting_text
 from harness.storage.runs import Run
 from harness.tasks.benchmark import Benchmark

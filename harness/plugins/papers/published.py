@@ -10,9 +10,8 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 
 from harness.errors import ConfigError, DataError, unknown
-from harness.scoring.classification import AnswerCounts, decisions
+from harness.scoring.classification import AnswerCounts, Interval, decisions, wilson_intervals
 from harness.scoring.definitions import definition, definitions
-from harness.scoring.significance import Interval, intervals
 from harness.storage.runs import Run
 from harness.tables.numbers import interval_text, metric_column
 from harness.tables.table import Cell, Column, Line, Part, Table
@@ -56,7 +55,7 @@ class PublishedRow:
     @property
     def intervals(self) -> Mapping[str, Interval | None]:
         """95%, by metric, as fractions, from the counts alone; empty where the counts are not known."""
-        return intervals(self.counts) if self.counts else {}
+        return wilson_intervals(self.counts) if self.counts else {}
 
     def percent(self, metric: str) -> bool:
         return metric in self.in_percent

@@ -16,11 +16,13 @@ from harness.causal.learned_graph import Pattern
 from harness.config_files import CONFIGS
 from harness.leaderboard.comparable import find_runs
 from harness.plugins.discovery.discover import table
+from harness.plugin import plugins
 from harness.plugins.papers.preset_tables import lay_out
 from harness.plugins.papers.presets import preset
 from harness.settings import build
 from harness.storage.runs import load as load_run
 from harness.tables.markdown_csv_json import markdown
+from harness.tasks import find
 from harness.tasks.causalbench import Causality
 from harness.tasks.causalbench.networks import load
 
@@ -225,3 +227,20 @@ def test_a_graph_that_was_not_asked_about_whole_has_a_dash(limit):
     result = of.summarize(records)
     row = board_row("causalbench/causality", "v", "any name", "hc", True, result, data=(10, 0))
     assert cells(markdown(table([row])), "cancer", "hc", "10", "1")[0] == "–"
+
+
+def test_without_the_plug_in_of_papers_the_published_column_is_one_sentence(monkeypatch):
+    runs = find_runs(["results/shipped/causalbench/causality/method=2/samples=500,seed=0"])
+    with_papers = markdown(table(runs))
+    assert "Table XI |" in with_papers and "(published)" in with_papers and "is not shown" not in with_papers
+    monkeypatch.setattr(find, "plugins", lambda: [plugin for plugin in plugins() if plugin.name != "papers"])
+    find._shipped.cache_clear()
+    try:
+        without = markdown(table(runs))
+    finally:
+        find._shipped.cache_clear()
+    assert "Table XI |" not in without and "(published)" not in without
+    assert without.count("Table XI is not shown: it comes with the plug-in papers, not installed.") == 1
+    assert len({line.count("|") for line in without.splitlines() if line.startswith("|")}) == 1
+    shd = [cells(text, "asia", "hc", "500", "1")[0] for text in (with_papers, without)]
+    assert shd[0] == shd[1]

@@ -10,6 +10,7 @@ from support.causalbench_help import causalbench, items
 from support.openai_server import KEY, chat_reply
 
 from harness.errors import ConfigError
+from harness.plugins.compare.paired import mean_differences
 from harness.plugins.papers.strength_baselines import Ranker
 from harness.plugins.papers.strength_scores import (
     average_precision,
@@ -22,7 +23,6 @@ from harness.plugins.papers.strength_scores import (
 )
 from harness.prompting.prompts import load
 from harness.prompting.ranking import named, ranking
-from harness.scoring.paired import mean_differences
 from harness.tasks.causalbench.networks import NETWORKS, meanings
 from harness.tasks.causalbench.networks import load as load_network
 from harness.types import ChatRequest, Failure, Record, Response

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 from sklearn.metrics import accuracy_score, f1_score, precision_score, recall_score
 
-from harness.scoring.paired import _columns, differences, swap_test
+from harness.plugins.compare.paired import _columns, differences, swap_test
 
 METRICS = ("f1", "accuracy", "precision", "recall")
 
@@ -75,7 +75,7 @@ def test_random_swaps_agree_with_all_of_them(monkeypatch):
     cells, _ = observations(12, 1, better=0.1)
     columns = _columns(cells)
     every, _ = swap_test(columns, ["f1"], draws=1, seed=0)
-    monkeypatch.setattr("harness.scoring.paired.ALL_SWAPS", 5)
+    monkeypatch.setattr("harness.plugins.compare.paired.ALL_SWAPS", 5)
     some, swaps = swap_test(columns, ["f1"], draws=100_000, seed=0)
     assert not swaps.exact and swaps.number == 100_000
     assert some["f1"] == pytest.approx(every["f1"], abs=4 * math.sqrt(every["f1"] / 100_000) + 1e-5)
@@ -173,7 +173,7 @@ def test_the_seed_decides():
 def test_many_clusters_are_drawn_in_pieces(monkeypatch):
     cells, _ = observations(40)
     (at_once,), _ = differences(cells, ["f1"], resamples=4000)
-    monkeypatch.setattr("harness.scoring.paired._AT_ONCE", 40 * 300)
+    monkeypatch.setattr("harness.plugins.compare.paired._AT_ONCE", 40 * 300)
     (pieces,), swaps = differences(cells, ["f1"], resamples=4000)
     assert swaps.number == 4000
     assert pieces.interval == pytest.approx(at_once.interval, abs=0.02)

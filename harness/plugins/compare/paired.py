@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 from harness.scoring import bootstrap
@@ -54,6 +55,16 @@ class Difference:
     """No interval because every resample has the same difference: one of no width would claim certainty."""
     p: float | None
     """Two-sided."""
+
+    @property
+    def detectable(self) -> float | None:
+        """The true difference that is significant (5%, two-sided) with 80% power: 2.80 standard errors.
+
+        (z of 0.975 + z of 0.80) · error. Miller (2024), the section on power; Card et al., With Little Power Comes
+        Great Responsibility (EMNLP 2020).
+        """
+        z = NormalDist().inv_cdf
+        return None if self.error is None else (z(0.975) + z(0.80)) * self.error
 
 
 @dataclass(frozen=True, slots=True)
