@@ -146,14 +146,6 @@ def common_relations(dags: Iterable[DAG]) -> Holds:
     return common
 
 
-def possible_relations(dags: Iterable[DAG]) -> Holds:
-    """Return which relations hold in at least one of the DAGs: no other hypothesis can be true. Empty without DAGs."""
-    possible: Holds = {}
-    for here in map(relations, dags):
-        possible = {r: tuple(a | b for a, b in zip(possible.get(r, here[r]), here[r], strict=True)) for r in here}
-    return possible
-
-
 def _common_to_batch(dags: Sequence[DAG]) -> Holds:
     """Return which relations hold in all DAGs of one batch.
 

@@ -55,7 +55,7 @@ class _Columns:
 def summarize(records: Iterable[Record], *, headline: str, names: Sequence[str]) -> Result:
     """Return the scores of records whose labels are places of choices; `names` is what the choices are called.
 
-    A breakdown `choice` says how often each one was found where it is right. Raises DataError for other labels.
+    The breakdown `choice` says how often each one was chosen where it is right. Raises DataError for other labels.
     """
     import numpy as np
 
@@ -152,7 +152,7 @@ class _ChoiceRow:
         return np.array([accuracy, f1])
 
     def scores(self, ranges: Mapping[str, Interval]) -> Scores:
-        """Return the row with its intervals. Macro F1 is none's where one choice alone is right."""
+        """Return the row with its intervals. Macro F1 is undefined where the same choice is always right."""
         import numpy as np
 
         sums = self.columns.sum(axis=0, keepdims=True)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 Key = TypeVar("Key", bound=Hashable)
 Interval = tuple[float, float] | str
-"""An interval, or why there is none."""
+"""An interval, or the reason why it is missing."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class RowData:
     """A row's records by cluster, clusters in alphabetical order."""
 
     counts: NDArray[np.float64]
-    """(clusters, 8): the fields of Counts in their order."""
+    """(clusters, 8): the fields of AnswerCounts in their order."""
     gold: NDArray[np.int64] | None = None
     """Of the items that have a probability, like the next two; None where none has."""
     p_yes: NDArray[np.float64] | None = None
@@ -82,9 +82,7 @@ def resampled(rows_by_key: Mapping[Key, ResampledRow]) -> dict[Key, dict[str, In
             by_row[key] = dict.fromkeys(row.rests_on, _too_few(len(row.columns)))
     for (clusters, resamples), rows in alike.items():
         values: list[list[NDArray[np.float64]]] = [[] for _ in rows]
-        columns = np.hstack(
-            [row.columns for _, row in rows]
-        )  # one product of matrices: many narrow ones take far longer
+        columns = np.hstack([row.columns for _, row in rows])  # one product: many narrow ones take far longer
         ends = np.cumsum([row.columns.shape[1] for _, row in rows])[:-1]
         for weights in bootstrap.draws(clusters, resamples, width=max(row.width for _, row in rows)):
             sums = np.split(weights @ columns, ends, axis=1)
@@ -152,10 +150,7 @@ class Ranking:
     """
 
     def __init__(self, gold: NDArray[np.int64], p_yes: NDArray[np.float64], cluster: NDArray[np.int64]) -> None:
-        """Sort the items.
-
-        Parallel arrays, one entry an item; clusters by number.
-        """
+        """Sort the items: parallel arrays, one entry an item, clusters by number."""
         import numpy as np
 
         highest_first = np.argsort(-p_yes, kind="stable")
@@ -171,8 +166,6 @@ class Ranking:
         """Return (AUROC, average precision), each with an entry for each weighting; NaN where a class has no weight.
 
         `weights` is (weightings, clusters), whole numbers.
-
-        Weights are whole numbers.
         """
         import numpy as np
 

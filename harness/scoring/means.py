@@ -20,7 +20,7 @@ Numbers = Mapping[str, Sequence[float]]
 
 @dataclass(frozen=True, slots=True)
 class MeanRow:
-    """An item with what its answer is worth."""
+    """An item with the values of its answer."""
 
     cluster: str
     unit: str
@@ -33,7 +33,7 @@ class MeanRow:
 
     @classmethod
     def of(cls, record: Record, label_set: str, measures: Callable[[Record], Mapping[str, float | None]]) -> MeanRow:
-        """Return the row of a record; `measures` is asked what an answer is worth, read or not."""
+        """Return the row of a record; `measures` gives the values of its answer, readable or not."""
         return cls(
             cluster=record.cluster,
             unit=record.unit,

@@ -1,4 +1,4 @@
-"""What has to be known of replies beside their scores: cut off in thought, out of form, or none that could be read."""
+"""What has to be known of replies beside their scores: cut off, out of form, unreadable, or many of one prompt."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def cut_off(record: Record) -> bool:
 
 
 LARGE = 0.05
-"""The share of the probability outside the choices, over all answers, from which on it is told."""
+"""The mean probability outside the choices from which on a note says so."""
 
 MOST_PROMPTS = 200_000
 """Records among which distinct prompts are counted."""
@@ -72,7 +72,7 @@ class AnswerNotes:
             self._without += not response.logprobs
 
     def notes(self) -> tuple[str, ...]:
-        """Return the sentences, none where all is as it should be."""
+        """Return a sentence for each problem of the replies; () where they have none."""
         notes, of_all = [], f"of {self._by_token:,} {'answer' if self._by_token == 1 else 'answers'}"
         why = " (does the prompt name every field in which the items differ?)"
         if repeated := few_prompts(len(self._prompts), self._items, why):
@@ -103,7 +103,7 @@ class AnswerNotes:
 
 
 ENOUGH = 20
-"""Replies without an answer, one to each request, from the first that is asked now."""
+"""Replies to different requests, from the first on, none of them readable: then the run pauses."""
 QUOTED, LONGEST = 3, 100
 """Replies that are quoted, and characters of each."""
 _REGARDLESS = "Answers so far are kept; pause=false goes on regardless."
@@ -112,9 +112,9 @@ _REGARDLESS = "Answers so far are kept; pause=false goes on regardless."
 class FirstReplies:
     """Counts of the replies that are asked now, until one is readable.
 
-    One answer that could be read, also from the cache, shows that answers can be: from then on nothing is counted. So a
-    model that is read now and then is never stopped. Replies from the cache cost nothing, and do not count as
-    unreadable: the same command asks `ENOUGH` more before it stops again.
+    One readable answer, from the cache too, ends the counting: a model that is readable now and then is never stopped.
+    Replies from the cache do not count as unreadable, as they cost nothing: the same command asks `ENOUGH` more before
+    it stops again.
     """
 
     def __init__(self, model: Model, judged: bool) -> None:
@@ -199,15 +199,15 @@ def _line(text: str) -> str:
 
 
 FEW_PROMPTS = 0.75
-"""The share of distinct prompts among the items up to which it is told: some repetitions are the data's own, as 16% of
-Corr2Cause's first test set."""
+"""At most this share of the items' prompts is distinct where a note says so: some repetitions are the data's own, as
+16% of Corr2Cause's first test set."""
 _FIRST_ITEMS = 200
-"""Prompts of which the first item is kept, to say in what its repetitions differ."""
+"""Prompts whose first item is kept, to name the fields in which later items differ from it."""
 _FIELDS_NAMED = 3
 
 
 class RepeatedPrompts:
-    """Counts of items and of their distinct prompts, and the fields in which items of one prompt differ."""
+    """Counts of items and of distinct prompts: many items of one prompt suggest that it leaves out the question."""
 
     def __init__(self) -> None:
         self.items = self.distinct = 0
@@ -231,7 +231,7 @@ class RepeatedPrompts:
 
 
 def few_prompts(distinct: int, items: int, why: str = "") -> str:
-    """Return that items share prompts, and so answers; empty where few do."""
+    """Return the sentence that items share prompts, and so answers; empty where few do."""
     if not items or distinct > FEW_PROMPTS * items:
         return ""
     prompts = "1 distinct prompt" if distinct == 1 else f"{distinct:,} distinct prompts"

@@ -40,7 +40,7 @@ def summarize_votes(task: Task, records: Iterable[Record], samples: int) -> Resu
 
 
 def _checked(task: Task, result: Any) -> Result:
-    """Return what a task's `summarize` gave. Raises ConfigError where it is no result, or has no headline scores."""
+    """Return the result of a task's `summarize`. Raises ConfigError for anything else, or without headline scores."""
     if not isinstance(result, Result):
         raise ConfigError(
             f"task {task.name}: summarize gives {type(result).__name__}; harness.types.Result is needed, as "
@@ -55,13 +55,12 @@ def _checked(task: Task, result: Any) -> Result:
 
 
 class Votes:
-    """The votes over the samples of each item, and what scores of the samples need."""
+    """The votes over the samples of each item, and what scores of the samples need.
+
+    `headline` names the labels that samples are right or wrong by.
+    """
 
     def __init__(self, headline: str, samples: int) -> None:
-        """Begin with no record.
-
-        `headline` names the labels that samples are right or wrong by.
-        """
         self.failures: Counter[str] = Counter()
         self._headline = headline
         self._samples = samples
@@ -131,7 +130,7 @@ def _sum(counts: Iterable[int | None]) -> int | None:
 def summarize(task: Task, read: Callable[[], Iterable[Record]], samples: int, judge: str | None) -> Result:
     """Return the scores of the records; `read` gives them anew at each call, and `judge` is the name of the judge.
 
-    Where there is one, the result says what it has read, and what the scores would be by the rules alone.
+    With a judge, the result says what it has read, and what the scores would be by the rules alone.
     """
     if judge is None:
         return summarize_votes(task, read(), samples)
@@ -165,7 +164,6 @@ class _Tally:
         self._requests: set[str] = set()
 
     def watch(self, records: Iterable[Record]) -> Iterator[Record]:
-        """Yield the records as they are."""
         for record in records:
             if record.judgement is not None:
                 self._add(record)
@@ -188,6 +186,5 @@ class _Tally:
                     self._tokens[kind] += count
 
     def summary(self, judge: str, without: Scores) -> Judged:
-        """Return what was counted."""
         yes, no, unreadable = (self._labels[label] for label in (1, 0, None))
         return Judged(judge, yes, no, unreadable, self._waiting, dict(self._failures), Usage(**self._tokens), without)

@@ -81,7 +81,6 @@ class OutcomeCounts:
         self.served: Counter[tuple[str, str, str]] = Counter()
 
     def add(self, outcome: Response | Failure) -> None:
-        """Count an outcome."""
         if isinstance(outcome, Failure):
             self.failures[outcome.kind] += 1
             return

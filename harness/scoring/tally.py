@@ -54,7 +54,6 @@ class Tally:
         self._p_yes: defaultdict[Kind, tuple[array[int], array[float]]] = defaultdict(lambda: (array("q"), array("d")))
 
     def add(self, kind: Kind, record: Record) -> None:
-        """Count a record."""
         place = record.cluster, self._within(record) if self._within else ""
         unit = self._units.setdefault(place, len(self._units))
         self._counts[kind][unit] += 1
@@ -82,7 +81,7 @@ class Tally:
     def row_data(self, members: Sequence[tuple[Kind, int, int]]) -> tuple[RowData, bool]:
         """Return the records of a row by cluster, and whether by parts of its only cluster instead.
 
-        `members`: each kind of record with its gold label and its place among the fields of Counts.
+        `members`: each kind of record with its gold label and its place among the fields of AnswerCounts.
         """
         import numpy as np
 

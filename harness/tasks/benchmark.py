@@ -118,14 +118,6 @@ class Teaching(Protocol):
         """Return the clusters of all public test sets: nothing is ever learned from them."""
 
 
-@runtime_checkable
-class Refuting(Protocol):
-    """The extra method of a task that can tell a refuted claim from one that is merely not implied."""
-
-    def refuted(self, item: Item) -> bool:
-        """Return whether what the item asks about is false, rather than not implied."""
-
-
 class TeachingTask(Task, Teaching, Protocol):
     """A task that models can learn from."""
 

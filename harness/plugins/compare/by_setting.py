@@ -28,12 +28,12 @@ from harness.types import Metric, Scores
 
 NO_RUN = "– no run"
 MARK = "*"
-"""Behind a p that stays at most 0.05 when all of a table are corrected together."""
+"""Stands behind a p that is at most 0.05 when all of a table are corrected together."""
 
 
 @dataclass(frozen=True)
 class _SeriesRow:
-    """The runs of a chain with their differences to its first step, by step and metric; a word where there is none."""
+    """A chain's runs and, by step and metric, their differences to its first step, or a word why one is missing."""
 
     chain: Series
     differences: Mapping[tuple[str, str], Difference | str]
@@ -127,10 +127,10 @@ def _table(
 def _differences(
     chain: Series, steps: Sequence[str], metrics: Sequence[str]
 ) -> dict[tuple[str, str], Difference | str]:
-    """Return the differences of a chain's runs to that of the first step, or the word why there is none."""
+    """Return the differences of a chain's runs to that of the first step, or a word why one is missing."""
     base = chain.by_step.get(steps[0])
     paired = [name for name in metrics if _has_differences(name, chain.first.task)]
-    found: dict[tuple[str, str], Difference | str] = {}
+    differences: dict[tuple[str, str], Difference | str] = {}
     for step in steps[1:]:
         row = chain.by_step.get(step)
         if base is None or row is None or not paired:
@@ -139,14 +139,14 @@ def _differences(
             replies = load(str(base.folder)), load(str(row.folder))
             pairing = pairs.pair(*replies, by=(), labels=None, least=1)
         except HarnessError as error:
-            found |= {(step, name): _reason(base, row, error) for name in paired}
+            differences |= {(step, name): _reason(base, row, error) for name in paired}
             continue
         if pairing.first_only or pairing.second_only:
-            found |= dict.fromkeys(((step, name) for name in paired), "other items")
+            differences |= dict.fromkeys(((step, name) for name in paired), "other items")
             continue
         compared = paired_row(pairing, pairs.OVERALL, paired, RESAMPLES, 0)
-        found |= {(step, metric.difference.metric): metric.difference for metric in compared.metrics}
-    return found
+        differences |= {(step, metric.difference.metric): metric.difference for metric in compared.metrics}
+    return differences
 
 
 def _reason(base: Run, row: Run, error: HarnessError) -> str:

@@ -35,7 +35,7 @@ class Row:
     """What the clusters are where they are parts of a single one, else empty."""
     metrics: tuple[MetricRow, ...]
     swaps: Swaps | None
-    """None of one cluster."""
+    """None where there is one cluster."""
     mcnemar: McNemar
     mcnemar_holm: float
 
@@ -91,7 +91,7 @@ def paired_row(pairing: Pairing, group: Group, metrics: Sequence[str], resamples
 
 
 def holm(values: Sequence[float | None]) -> list[float | None]:
-    """Correct p-values for being so many: any of them falls below 5% by chance in 5% of all such families.
+    """Correct p-values of one family together: by chance any of them falls below 5% in 5% of such families.
 
     None stays None and does not count. Equal to statsmodels' multipletests(method="holm"). Holm (1979).
     """
@@ -121,7 +121,7 @@ def _correct_p_values(comparisons: Sequence[Comparison]) -> list[Comparison]:
 
 
 def remarks(comparisons: Sequence[Comparison]) -> Iterator[str]:
-    """Yield what has to be said of the pairing before any number: who lacks what, and how it counts."""
+    """Yield what a reader has to know of the pairing before any number: which items are missing, and how they count."""
     yield from _of_other_rules({id(run): run for comparison in comparisons for run in comparison.runs}.values())
     for comparison in comparisons:
         p = comparison.pairing

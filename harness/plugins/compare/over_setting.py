@@ -1,4 +1,7 @@
-"""A table in which the values of a setting are one row: mean and spread over seeds, or over prompts."""
+"""A table in which the values of a setting are one row: mean and spread over seeds, or over prompts.
+
+What such a table and one by a setting have in common stands here: the names of their rows, and their heading.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +59,7 @@ def _merit(chain: Series, metric: str) -> tuple[float, str, str]:
 
 
 def _values(chain: Series, metric: str) -> list[float]:
-    """Return the metric of a chain's runs; none where it is undefined in one of them."""
+    """Return the metric of a chain's runs; [] where it is undefined in one of them."""
     values = [row.result.overall[metric] for row in chain.by_step.values()]
     defined = [value for value in values if value is not None]
     return defined if len(defined) == len(values) else []

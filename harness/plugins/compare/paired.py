@@ -72,24 +72,21 @@ class Swaps:
     """The swaps that a test's p rests on."""
 
     clusters: int
-    """In which the two runs differ in what counts: a swap of another one changes nothing."""
+    """Those in which the two runs differ: a swap of another one changes nothing."""
     number: int
     exact: bool
-    """All that there are, or so many drawn."""
+    """Whether these are all swaps, or `number` of them drawn at random."""
 
     @property
     def least(self) -> float:
-        """No p can be smaller."""
+        """The smallest p that is possible."""
         return 2.0 ** min(0, 1 - self.clusters) if self.exact else 1 / (1 + self.number)
 
 
 def differences(
     cells: Cells, metrics: Sequence[str], *, resamples: int = bootstrap.RESAMPLES, seed: int = 0
 ) -> tuple[list[Difference], Swaps | None]:
-    """Return each metric's difference.
-
-    Of one cluster nothing but the values; of fewer than six no interval.
-    """
+    """Return each metric's difference: of one cluster only the values, of fewer than six no interval."""
     columns = _columns(cells)
     total = columns.sum(axis=0)
     values = {name: (_first(name, total), _second(name, total)) for name in metrics}
@@ -228,9 +225,9 @@ Values = Mapping[str, float | None]
 def mean_differences(
     clusters: Sequence[Sequence[tuple[Values, Values]]], measures: Sequence[str], *, resamples: int, seed: int
 ) -> tuple[list[Difference], Swaps | None]:
-    """Return each measure's difference, the second run less the first; `clusters` holds both runs' values item by item.
+    """Return each measure's difference: of one cluster only the values, of fewer than six no interval.
 
-    Of one cluster nothing but the values; of fewer than six no interval.
+    `clusters` holds both runs' values item by item.
     """
     import numpy as np
 

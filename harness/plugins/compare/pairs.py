@@ -49,7 +49,7 @@ class Pairing:
     counts: dict[Group, dict[str, list[int]]] = field(default_factory=dict)
     """Items of each group and cluster, by 4 · gold + 2 · first run's answer + second run's."""
     values: dict[Group, dict[str, list[tuple[Values, Values]]]] = field(default_factory=dict)
-    """What both runs' answers are worth, item by item, of each group and cluster, where they have such numbers."""
+    """Both runs' values, item by item, of each group and cluster, where the scores are means over items."""
     values_of_parts: dict[Group, dict[str, list[tuple[Values, Values]]]] = field(default_factory=dict)
     """The same by parts of clusters."""
     parts: dict[Group, dict[str, list[int]]] = field(default_factory=dict)
@@ -73,10 +73,7 @@ class Pairing:
 
 @dataclass(frozen=True, slots=True)
 class McNemar:
-    """Counts of items that both runs had right, one of them only, neither.
-
-    Items count as independent: clusters do not.
-    """
+    """Counts of items that both runs, one of them or neither had right, as if items were independent (clusters are)."""
 
     both: int
     first_only: int
@@ -164,7 +161,7 @@ def _overall(entry: tuple[Group, object]) -> tuple[bool, str, int, str]:
 
 
 def _labels(first: Replies, second: Replies, label_set: str | None) -> str:
-    """Return the label set that both are scored by. Raises ConfigError or DataError where there is none."""
+    """Return the label set that both are scored by. Raises ConfigError or DataError where they share none."""
     common = [name for name in first.label_sets if name in second.label_sets]
     if label_set is not None:
         if label_set not in common:

@@ -33,7 +33,7 @@ class Reply(NamedTuple):
     span: str
     """The words that decided, or the kind of failure."""
     values: Mapping[str, float | None] = {}
-    """What the answer is worth, by measure, where the task's scores are means of such numbers."""
+    """The answer's value by measure, where the task's scores are means over items."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Replies:
 
     @property
     def measures(self) -> tuple[str, ...]:
-        """The measures that its answers have values of; none where its scores are counts."""
+        """The measures that its answers have values of; () where its scores are counts."""
         return tuple(next((reply.values for reply in self.by_item.values() if reply.values), {}))
 
     @property

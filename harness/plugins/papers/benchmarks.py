@@ -1,4 +1,4 @@
-"""What the papers add to the benchmarks: the rows of their tables, with the counts behind some, and later works'."""
+"""What the papers add to the benchmarks: the rows of their tables, their presets, and more tasks and statistics."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 METRICS = ("f1", "precision", "recall", "accuracy")
 FOLLOW_UPS = "Follow-ups"
-"""The table of later works, which is none of the paper's."""
+"""The table of later works, which is not one of the paper's."""
 
 
 def corr2cause(benchmark: Benchmark) -> Benchmark:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,15 +36,15 @@ def interventional(tables: Sequence[Array], parents: Parents, cause: int, effect
     factors: list[Factor] = [((*parents[k], k), tables[k]) for k in kept]
     sizes = {k: tables[k].shape[-1] for k in (*kept, cause)}
     scopes = [set(variables) for variables, _ in factors]
-    if order := _order(scopes, sizes, keep={cause, effect}, largest=AT_ONCE):
+    if (order := _order(scopes, sizes, keep={cause, effect}, largest=AT_ONCE)) is not None:
         # A cause that nothing left over mentions makes no difference to its effect.
-        return _eliminated([*factors, ((cause,), np.ones(sizes[cause]))], order.variables, (cause, effect))
+        return _eliminated([*factors, ((cause,), np.ones(sizes[cause]))], order, (cause, effect))
     order = _order([scope - {cause} for scope in scopes], sizes, keep={effect}, largest=LARGEST)
     if order is None:
         return None
     return np.array(
         [
-            _eliminated([_at(factor, cause, state) for factor in factors], order.variables, (effect,))
+            _eliminated([_at(factor, cause, state) for factor in factors], order, (effect,))
             for state in range(sizes[cause])
         ]
     )
@@ -106,7 +106,7 @@ def _averaged(
     draws: int,
     random: np.random.RandomState,
 ) -> Array:
-    """Return the effect's distribution, averaged over so many draws of all that lies above it."""
+    """Return the effect's distribution, averaged over `draws` draws of all that lies above it."""
     values = {cause: np.full(draws, state)}
     for k in _above(parents, cause, effect):
         if k in (cause, effect):
@@ -133,20 +133,16 @@ def _above(parents: Parents, cause: int, effect: int) -> tuple[int, ...]:
     return tuple(order)
 
 
-class _Order(NamedTuple):
-    variables: tuple[int, ...]
-
-
-def _order(scopes: Sequence[set[int]], sizes: Mapping[int, int], *, keep: set[int], largest: int) -> _Order | None:
+def _order(scopes: Sequence[set[int]], sizes: Mapping[int, int], *, keep: set[int], largest: int) -> list[int] | None:
     """Return the order of elimination, the smallest new factor first; None where one is larger than `largest`."""
-    left, order = list(scopes), []
+    left, order = list(scopes), list[int]()
     while waiting := {v for scope in left for v in scope} - keep:
         size, v = min((_size(_joined(left, v), sizes), v) for v in waiting)
         if size > largest:
             return None
         left = [scope for scope in left if v not in scope] + [_joined(left, v) - {v}]
         order.append(v)
-    return _Order(tuple(order))
+    return order
 
 
 def _joined(scopes: Sequence[set[int]], v: int) -> set[int]:

@@ -73,7 +73,7 @@ class Latent(TaskBase):
 
     @property
     def headline(self) -> Literal["audited"]:
-        """By logic; nobody has published others."""
+        """The labels by logic: no others have been published."""
         return "audited"
 
     def items(self) -> Sequence[Item]:
@@ -90,7 +90,7 @@ class Latent(TaskBase):
     def examples(self) -> Sequence[Mapping[str, JSON]]:
         """Return the first hypothesis that follows, and the first of the same premise that does not.
 
-        They are among the questions. None where nothing follows (fewer than four observed variables).
+        They are among the questions. () where nothing follows (fewer than four observed variables).
         """
         valid = next((item for item in self._all if item.labels["audited"]), None)
         if valid is None:
@@ -104,17 +104,24 @@ class Latent(TaskBase):
         return [item for n in sizes for item in self._items(n)]
 
     def _items(self, n: int) -> Iterator[Item]:
-        for number, found in enumerate(latent_classes(n, self.hidden).values()):
+        for number, latent_class in enumerate(latent_classes(n, self.hidden).values()):
             cluster = f"h{self.hidden}-n{n}-c{number}"
             # In the representatives the order of the letters may tell something.
             place = shuffled(range(n), self.seed, "latent", cluster)
-            text = premise(n, self.hidden, renumbered(found.independences, place))
+            text = premise(n, self.hidden, renumbered(latent_class.independences, place))
             names = [LETTERS[k] for k in place]
             for (a, b), relation in product(combinations(range(n), 2), Relation):
-                yield self._item(found, cluster, text, names, relation, a, b)
+                yield self._item(latent_class, cluster, text, names, relation, a, b)
 
     def _item(
-        self, found: LatentClass, cluster: str, text: str, names: Sequence[str], relation: Relation, a: int, b: int
+        self,
+        latent_class: LatentClass,
+        cluster: str,
+        text: str,
+        names: Sequence[str],
+        relation: Relation,
+        a: int,
+        b: int,
     ) -> Item:
         """Return a hypothesis about nodes a and b of a class; `names` says what the text calls each node."""
         var_i, var_j = names[a], names[b]
@@ -129,15 +136,15 @@ class Latent(TaskBase):
                 "relation": str(relation),
                 "var_i": var_i,
                 "var_j": var_j,
-                "num_nodes": found.observed,
+                "num_nodes": latent_class.observed,
                 "hidden": self.hidden,
             },
-            labels={"audited": found.holds[relation][a] >> b & 1},
+            labels={"audited": latent_class.holds[relation][a] >> b & 1},
             cluster=cluster,
             groups={
                 "relation": str(relation),
-                "num_nodes": str(found.observed),
-                "hidden_needed": str(found.hidden_needed),
+                "num_nodes": str(latent_class.observed),
+                "hidden_needed": str(latent_class.hidden_needed),
             },
         )
 
@@ -162,15 +169,15 @@ def follows(words: str) -> bool | None:
     observed, hidden = int(opening[1]), int(opening[3])
     body, _, rest = words[opening.end() :].partition("\n")
     text = f"closed system of {observed} variables, {opening[2]}. All the statistical relations among these {observed} "
-    told = read_premise(f"{text}variables are as follows:{body}")
-    if told.silent:
-        i, j = told.silent[0]
-        raise UnreadableText(f"the premise says nothing of {told.names[i]} and {told.names[j]}")
+    stated = read_premise(f"{text}variables are as follows:{body}")
+    if stated.silent:
+        i, j = stated.silent[0]
+        raise UnreadableText(f"the premise says nothing of {stated.names[i]} and {stated.names[j]}")
     if not 2 <= observed <= MOST_OBSERVED or hidden > MOST_HIDDEN:
         raise UnreadableText(f"{observed} observed and {hidden} hidden variables are more than all graphs are known of")
-    claim = read_hypothesis(rest, told.names)
-    i, j = told.names.index(claim.i), told.names.index(claim.j)
-    holds = holds_in_every_graph(observed, hidden, told.independences, claim.relation, i, j)
+    claim = read_hypothesis(rest, stated.names)
+    i, j = stated.names.index(claim.i), stated.names.index(claim.j)
+    holds = holds_in_every_graph(observed, hidden, stated.independences, claim.relation, i, j)
     if holds is None:
         raise UnreadableText(f"no graph with at most {hidden} hidden variables has exactly the stated independences")
     return holds

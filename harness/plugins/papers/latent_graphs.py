@@ -33,7 +33,7 @@ Independences = frozenset[Independence]
 
 @dataclass(frozen=True)
 class LatentClass:
-    """All graphs over so many observed and at most so many hidden variables with the same observed independences."""
+    """All graphs with the same observed independences, for one number of observed and one limit of hidden ones."""
 
     observed: int
     independences: Independences
@@ -101,10 +101,10 @@ def holds_in_every_graph(
 ) -> bool | None:
     """Test whether a relation of observed i and j holds in every graph; None where no graph has these independences."""
     representative, numberings = representative_of(observed, statements)
-    found = latent_classes(observed, hidden).get(representative)
-    if found is None:
+    latent_class = latent_classes(observed, hidden).get(representative)
+    if latent_class is None:
         return None
-    return bool(found.holds[relation][numberings[0][i]] >> numberings[0][j] & 1)
+    return bool(latent_class.holds[relation][numberings[0][i]] >> numberings[0][j] & 1)
 
 
 def _graphs(observed: int, hidden: int) -> Iterator[DAG]:

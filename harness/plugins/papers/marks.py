@@ -28,7 +28,7 @@ STRICT = frozenset({"Yes", "Yes.", "No", "No."})
 """Replies that the paper's own code reads."""
 BENCHMARK = "causalbench"
 LLMS = ("closed", "open", "pair")
-"""The prompts of runs that belong here; the first is not told beside a model."""
+"""The prompts of runs that belong here; the first is not named beside a model."""
 YES, NO, LOST = "✓", "×", "?"
 
 
@@ -45,7 +45,7 @@ class Kind:
     over: str = ""
     """Heading that neighbouring columns share."""
     sizes: str = ""
-    """The setting that says how much data a question comes with; the largest size that keeps the mark is told."""
+    """The setting that says how much data a question comes with; the table has the largest size that keeps the mark."""
 
 
 _CAUSALITY = "causalbench/causality"
@@ -201,7 +201,7 @@ def _of_scores(scores: Scores) -> ReplyShares:
 
 def _strict(row: Run, breakdown: str, group: str) -> float | None:
     """Return the share of questions whose reply is Yes, Yes., No or No.; None without records, or without words."""
-    every = hits = 0
+    replies = hits = 0
     try:
         records = list(row.records())
     except DataError:
@@ -210,10 +210,10 @@ def _strict(row: Run, breakdown: str, group: str) -> float | None:
         return None  # ranked: there are no words to read
     easiest = [record for record in records if record.groups.get(breakdown) == group]
     for record in easiest or records:
-        every += 1
+        replies += 1
         outcome = record.outcome
         hits += isinstance(outcome, Response) and outcome.text.strip() in STRICT
-    return hits / every if every else None
+    return hits / replies if replies else None
 
 
 def _largest(kind: Kind, rows: Sequence[Run]) -> Cell:
@@ -236,8 +236,8 @@ def _largest(kind: Kind, rows: Sequence[Run]) -> Cell:
         return Cell(f"none{lost}" if sizes else "–")
     tokens, context = _tokens(kept[4], kept[3]), _context(kept[4])
     parts = [f"{tokens:,} tokens" if tokens else "", f"context {context:,}" if context else ""]
-    told = ", ".join(part for part in parts if part)
-    return Cell(f"{kept[1]} × {kept[2]:,}{f' ({told})' if told else ''}{lost}", kept[0])
+    sizes_text = ", ".join(part for part in parts if part)
+    return Cell(f"{kept[1]} × {kept[2]:,}{f' ({sizes_text})' if sizes_text else ''}{lost}", kept[0])
 
 
 def _tokens(row: Run, network: str) -> int | None:

@@ -89,7 +89,7 @@ class Entry:
     usual: bool
     """Whether it is."""
     role: Role = "model"
-    """What has answered; of runs of several models, a language model."""
+    """Of its model; of runs of several models, a language model's."""
     runs: dict[str, Run] = field(default_factory=dict)
     """By slot."""
     repeats: dict[str, list[Run]] = field(default_factory=dict)
@@ -105,12 +105,12 @@ class Entry:
         slot = next(slot for slot, other in self.runs.items() if other is run)
         by_seed: dict[int, Metric] = {}
         for row in self.repeats.get(slot, [run]):
-            found = metric(number, scores(row, self.data.labels, breakdown, groups))
-            if found is not None and found.value is not None:
-                by_seed[row.data.get("seed", 0)] = found
+            of_row = metric(number, scores(row, self.data.labels, breakdown, groups))
+            if of_row is not None and of_row.value is not None:
+                by_seed[row.data.get("seed", 0)] = of_row
         if len(by_seed) < 2:
             return next(iter(by_seed.values()), None)
-        mean, half = mean_and_half_width([found.value for found in by_seed.values() if found.value is not None])
+        mean, half = mean_and_half_width([of_seed.value for of_seed in by_seed.values() if of_seed.value is not None])
         return Metric(number.measured[0], mean, None if half is None else (mean - half, mean + half))
 
     @property
@@ -124,6 +124,19 @@ def comparable(preset: Preset, data: Data) -> bool:
     benchmark = benchmark_of(preset.benchmark)
     same = benchmark.paper_settings is not None and dict(data.settings) == benchmark.paper_settings
     return same and data.labels == benchmark.paper_labels and not data.items
+
+
+def differences(preset: Preset, data: Data) -> list[str]:
+    """Return what tells a set of measured rows from the preset's other sets, in words."""
+    settings, benchmark = dict(data.settings), benchmark_of(preset.benchmark)
+    version = benchmark.version_setting
+    parts = [f"data {settings.pop(version, benchmark.defaults[version])}"] if version else []
+    parts += [f"{name}={value}" for name, value in settings.items() if name != "labels"]
+    if preset.tells_labels and data.labels != benchmark.paper_labels:
+        parts.append(f"{data.labels} {benchmark.label_word}")
+    parts += [data.prompt] if data.prompt else []
+    usual = {"", *benchmark.defaults.values()}
+    return parts + [f"item set {number + 1}{'' if slot in usual else f' of {slot}'}" for slot, number in data.items]
 
 
 def settings(row: Run) -> dict[str, str]:
@@ -222,7 +235,7 @@ def _sort_key(
 
 
 def scores(run: Run, labels: str, breakdown: str, groups: Sequence[str]) -> list[Scores]:
-    """Return the rows of a result that a cell is made of; none where one is missing."""
+    """Return the rows of a result that a cell is made of; [] where one is missing."""
     by_group: Mapping[str, Scores] = run.result.scores.get(labels, {}).get(breakdown, {})
     return [by_group[name] for name in groups] if all(name in by_group for name in groups) else []
 

@@ -13,6 +13,7 @@ from harness.plugins.papers.preset_rows import (
     Entry,
     PrintedRow,
     comparable,
+    differences,
     entries,
     printed_rows,
     published_rows,
@@ -29,7 +30,7 @@ from harness.types import Metric
 
 INTERVAL_WORDS = {"brackets": "In brackets:", "pm": "After ±, half the width of", "none": ""}
 RUNS_ACROSS = 4
-"""So many runs stand beside each other in a table whose columns are models."""
+"""Runs that stand beside each other in a table whose columns are models."""
 
 
 def tables(name: str, runs: Callable[[], Sequence[Run]], intervals: Intervals) -> str | list[Table]:
@@ -252,19 +253,6 @@ def set_title(preset: Preset, data: Data) -> str:
     return f"Measured here: {', '.join(parts)}" if parts else "Measured here"
 
 
-def differences(preset: Preset, data: Data) -> list[str]:
-    """Return what tells a set of measured rows from the preset's other sets, in words."""
-    settings, benchmark = dict(data.settings), benchmark_of(preset.benchmark)
-    version = benchmark.version_setting
-    parts = [f"data {settings.pop(version, benchmark.defaults[version])}"] if version else []
-    parts += [f"{name}={value}" for name, value in settings.items() if name != "labels"]
-    if preset.tells_labels and data.labels != benchmark.paper_labels:
-        parts.append(f"{data.labels} {benchmark.label_word}")
-    parts += [data.prompt] if data.prompt else []
-    usual = {"", *benchmark.defaults.values()}
-    return parts + [f"item set {number + 1}{'' if slot in usual else f' of {slot}'}" for slot, number in data.items]
-
-
 def set_note(preset: Preset, data: Data, entries: Sequence[Entry]) -> str:
     """Return in full what a set was measured on."""
     repeats = [run for entry in entries for slot in entry.repeats.values() for run in slot]
@@ -274,8 +262,8 @@ def set_note(preset: Preset, data: Data, entries: Sequence[Entry]) -> str:
     item_sets = list(dict.fromkeys(run.items[:8] for run in runs if run.items))
     parts = [f"{number_of_items} items a run", benchmark_of(preset.benchmark).labels_title(data.labels)]
     parts += [f"item set{'s' if len(item_sets) > 1 else ''} {', '.join(item_sets)}"] if item_sets else []
-    drawn = ", ".join(map(str, sorted({run.data["seed"] for run in repeats})))
-    parts += [f"means over the seeds {drawn}" if "," in drawn else f"seed {drawn}"] if repeats else []
+    seeds = ", ".join(map(str, sorted({run.data["seed"] for run in repeats})))
+    parts += [f"means over the seeds {seeds}" if "," in seeds else f"seed {seeds}"] if repeats else []
     variants = ", ".join(dict.fromkeys(run.variant for run in runs))
     comparison = (
         " The paper's data: these rows are the ones to compare with the published." if comparable(preset, data) else ""

@@ -65,7 +65,7 @@ class RunSelection:
     """Runs that belong in a table."""
 
     prompts: tuple[str, ...]
-    """Their names; the first is the one that is not told beside each model."""
+    """Their names; the first one is not shown beside each model."""
     requires: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """The values that settings of the task may have."""
     slot: str = ""
@@ -110,7 +110,7 @@ class Preset:
     shown: Mapping[str, str] = field(default_factory=dict)
     """A published model's name as the paper's table has it, where the file's differs."""
     tells_labels: bool = True
-    """Whether it is said by which label set a set of rows was scored, where that is not the paper's."""
+    """Whether the heading of a set of rows names its label set, where that is not the paper's."""
     needs: str = ""
     """A prompt: models that were not asked with it have no row."""
     note: str = ""
@@ -157,7 +157,7 @@ def read_presets(text: str) -> tuple[Preset, ...]:
 
 
 def preset(name: str) -> Preset | PaperTable:
-    """Return the preset of a name such as 4, 5a, XI, causalbench/XI; of 5a the part (a). Raise ConfigError if none."""
+    """Return the preset of a name such as 4, 5a, XI, causalbench/XI; of 5a the part (a). Raises ConfigError."""
     full_name = name.strip().lower().removeprefix("table ")
     benchmark_name, _, table = full_name.rpartition("/")
     fitting = [

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 
 from harness.errors import ConfigError, DataError, unknown
-from harness.scoring.classification import AnswerCounts, Interval, decisions, wilson_intervals
+from harness.scoring.classification import AnswerCounts, decisions, wilson_intervals
 from harness.scoring.definitions import definition, definitions
 from harness.storage.runs import Run
 from harness.tables.numbers import interval_text, metric_column
@@ -53,7 +53,7 @@ class PublishedRow:
     """What has to be known beside the digits."""
 
     @property
-    def intervals(self) -> Mapping[str, Interval | None]:
+    def intervals(self) -> Mapping[str, tuple[float, float] | None]:
         """95%, by metric, as fractions, from the counts alone; empty where the counts are not known."""
         return wilson_intervals(self.counts) if self.counts else {}
 
@@ -93,12 +93,12 @@ def rows() -> tuple[PublishedRow, ...]:
 
 
 def table(name: str) -> list[PublishedRow]:
-    """Return the rows of a table: 4, 5a, XI, … Raise ConfigError where there is none."""
+    """Return the rows of a table: 4, 5a, XI, … Raises ConfigError for a name that no table has."""
     return tables(name)[0]
 
 
 def tables(name: str) -> list[list[PublishedRow]]:
-    """Return the rows of a table, and of each part of it: 5 is 5a and 5b. Raise ConfigError where there is none."""
+    """Return the rows of a table, and of each part of it: 5 is 5a and 5b. Raises ConfigError for an unknown name."""
     fitting = _fitting(name)
     only_one("table", name, papers(name))
     if not fitting:
@@ -159,7 +159,7 @@ def table_order(name: str) -> tuple[int, int, str]:
 
 
 def printed_column(metric: str) -> Column:
-    """Return the column of a printed metric; where it is not one of ours, nobody says which end is the good one."""
+    """Return the column of a printed metric; where it is not one of ours, it is not known which end is better."""
     if metric in definitions():
         return metric_column(metric, metric)
     return Column(metric, metric.replace("_", " "), "metric")

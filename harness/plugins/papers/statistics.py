@@ -200,14 +200,14 @@ def count_ngrams(claims: Iterable[Claim], label_set: str) -> NgramCounts:
     entailed: Counter[str] = Counter()
     items = positives = 0
     for _, of_premise in groupby(claims, key=lambda claim: claim.cluster):
-        asked = [(writer.item(claim).fields, claim.labels[label_set]) for claim in of_premise]
-        premise = frozenset(ngrams(asked[0][0]["premise"]))
-        yes = sum(label for _, label in asked)
-        items, positives = items + len(asked), positives + yes
+        questions = [(writer.item(claim).fields, claim.labels[label_set]) for claim in of_premise]
+        premise = frozenset(ngrams(questions[0][0]["premise"]))
+        yes = sum(label for _, label in questions)
+        items, positives = items + len(questions), positives + yes
         for ngram in premise:
-            holding[ngram] += len(asked)
+            holding[ngram] += len(questions)
             entailed[ngram] += yes
-        for fields, label in asked:
+        for fields, label in questions:
             for ngram in _of_hypothesis(fields["hypothesis"]) - premise:
                 holding[ngram] += 1
                 entailed[ngram] += label

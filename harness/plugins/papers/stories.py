@@ -30,7 +30,7 @@ read back and checked by rule: every variable named, as many correlations and in
   harness stories model=gpt4o dry_run=true             what would be asked, and for how much
   harness task=corr2cause/stories task.path=stories.jsonl model=gpt4o      asks a model about them
 
-  n=                   so many items: a seeded sample; all 126 with two to four variables where nothing is said
+  n=                   how many items: a seeded sample; by default all 126 with two to four variables
   out=stories.jsonl    a line for each story that could be read: item, premise, hypothesis, explanation, the problems
                        that the check found, model, prompt
 All else is as in `harness --help` (model=, budget.usd=, cache=, results=, task.num_nodes=, task.labels=, …).
@@ -57,7 +57,7 @@ def _help() -> int:
 
 
 def job(config: DictConfig, *, out: str) -> int:
-    """Have the stories written, and keep those that can be read; return the exit code."""
+    """Let a model write the stories, and keep those that can be read; return the exit code."""
     from harness.__main__ import run_one
     from harness.runtime.secrets import refuse_config
     from harness.settings import build, plain

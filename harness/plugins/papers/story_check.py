@@ -1,8 +1,8 @@
-"""What of a natural story can be checked by rule: does it name every variable, and tell as much as its item?
+"""What of a natural story can be checked by rule: does it name every variable, and say as much as its item?
 
 The names are read from the premise ("three variables, ice cream sales, hot weather and …", or "hot weather (A)"); its
 sentences are then read for pairs that go together and pairs that are independent. A rule does not understand a story:
-what it finds wrong may be told in words that it cannot read, and what it finds right may make no sense.
+what it finds wrong may stand in words that it cannot read, and what it finds right may make no sense.
 """
 
 from __future__ import annotations
@@ -77,14 +77,14 @@ class Check:
 
 
 def check(premise: str, hypothesis: str, *, symbolic: str, number: int) -> Check:
-    """Return what a story gets right of an item with the `symbolic` premise over so many variables."""
-    told = read(premise)
-    in_hypothesis = {int(k) for k in _TOKEN.findall(_with_tokens(hypothesis, told.names))}
-    named = len(told.names) == number and len(told.mentioned) == number and len(in_hypothesis) == 2
+    """Return what a story gets right of an item with the `symbolic` premise over `number` variables."""
+    story = read(premise)
+    in_hypothesis = {int(k) for k in _TOKEN.findall(_with_tokens(hypothesis, story.names))}
+    named = len(story.names) == number and len(story.mentioned) == number and len(in_hypothesis) == 2
     return Check(
         named=named,
-        correlations=bool(told.names) and len(told.correlated) == symbolic.count(" correlates with "),
-        independences=bool(told.names) and len(told.independent) == len(re.findall(r"\bindependent\b", symbolic)),
+        correlations=bool(story.names) and len(story.correlated) == symbolic.count(" correlates with "),
+        independences=bool(story.names) and len(story.independent) == len(re.findall(r"\bindependent\b", symbolic)),
     )
 
 
@@ -108,8 +108,8 @@ def _claims(text: str) -> Iterator[tuple[str, str]]:
     both where each has a verb of its own.
     """
     for sentence in filter(None, _SENTENCE.split(text)):
-        given = _GIVEN.search(sentence)
-        if given is not None and not _TOKEN.search(sentence[: given.start()]):
+        clause = _GIVEN.search(sentence)
+        if clause is not None and not _TOKEN.search(sentence[: clause.start()]):
             before, _, claim = sentence.partition(", ")
             yield claim, "".join(sorted(_TOKEN.findall(before)))
             continue

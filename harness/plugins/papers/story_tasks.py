@@ -83,8 +83,8 @@ class StoryWriting(TaskBase):
         """Yield the stories that could be read, each with its item and the problems that the check found."""
         for record in records:
             if (story := story_in(record.answer)) is not None:
-                found = check_story(claims()[record.item], story.premise, story.hypothesis)
-                yield {"item": record.item, **story._asdict(), "problems": found.problems}
+                problems = check_story(claims()[record.item], story.premise, story.hypothesis).problems
+                yield {"item": record.item, **story._asdict(), "problems": problems}
 
     def statistics(self, stories: Sequence[Mapping[str, JSON]]) -> Mapping[str, str]:
         return statistics(stories, sum(claims()[story["item"]].labels[self.labels] for story in stories))
@@ -117,8 +117,8 @@ class StoryWriting(TaskBase):
 
 def _shares(record: Record) -> dict[str, float | None]:
     story = story_in(record.answer)
-    found = story and check_story(claims()[record.item], story.premise, story.hypothesis)
-    return {name: float(bool(found and getattr(found, name))) for name in MEASURES}
+    check = story and check_story(claims()[record.item], story.premise, story.hypothesis)
+    return {name: float(bool(check and getattr(check, name))) for name in MEASURES}
 
 
 @dataclass(frozen=True)

@@ -50,12 +50,10 @@ class Strength:
     prior: Annotated[float, Field(ge=0, le=1)] = field(default=0.5, kw_only=True)
 
     def __post_init__(self) -> None:
-        """Refuse settings that choose networks twice, or none."""
         check_choice(self.networks, self.scale)
 
     @property
     def headline(self) -> str:
-        """The only label set."""
         return HEADLINE
 
     @property
@@ -69,7 +67,7 @@ class Strength:
         return {"strengths": strength_scores.digest()}
 
     def examples(self) -> Sequence[Mapping[str, JSON]]:
-        """Return none: the paper asks zero-shot."""
+        """Return (): the paper asks zero-shot."""
         return ()
 
     def items(self) -> Sequence[Item]:
@@ -86,7 +84,6 @@ class Strength:
         )
 
     def summarize(self, records: Iterable[Record]) -> Result:
-        """Return how well the rankings agree with the networks, and the strengths with their tables."""
         return summarize(records)
 
     def _name_in_question(self, word: str, network: str) -> str:

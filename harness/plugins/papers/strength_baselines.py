@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 IN_NETWORK = "in the network "
 """What stands before a network's title, in brackets behind a variable that another network has, too."""
-_ASKED = re.compile(
+_QUESTION = re.compile(
     rf"rank the (?:cause|effect) of (?P<variable>.+?)(?: \({IN_NETWORK}(?P<network>[^)]+)\))? and please provide"
 )
 _LIST = re.compile(r"none if there is none: (?P<names>.+?)\. Write each as")
@@ -49,14 +49,12 @@ class Ranker:
 
     @property
     def identity(self) -> Mapping[str, JSON]:
-        """What the answers depend on."""
         seed = {} if self.rule == "constant" else {"seed": self.seed}
         data = {"observations": self.observations} if self.rule == "mutual_information" else {}
         return {"kind": "ranker", "rule": self.rule} | seed | data
 
     @property
     def traits(self) -> Traits:
-        """What a run has to know of it."""
         return Traits(role="baseline", instant=True, varies=self.rule == "uniform", tasks=("causalbench/strength",))
 
     def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
@@ -67,10 +65,10 @@ class Ranker:
     def _answer(self, request: Request) -> str:
         assert not isinstance(request, PairRequest)
         words = as_text(tuple(message for message in request.messages if message.role == "user"))
-        asked, listed = _ASKED.search(words), _LIST.search(words)
-        if asked is None:
+        question, listed = _QUESTION.search(words), _LIST.search(words)
+        if question is None:
             return "Unreadable: these are not the words of the prompts closed and open."
-        variable, called = asked["variable"], asked["network"] or ""
+        variable, called = question["variable"], question["network"] or ""
         names = listed["names"].split("; ") if listed else []
         fitting = [
             name for name in NETWORKS if {variable, *names} <= _places(name).keys() and called in ("", title(name))

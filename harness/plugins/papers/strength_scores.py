@@ -32,7 +32,7 @@ MEASURES = (
     *(f"{name}_{which}" for which in ("direct", "all") for name in ("precision", "recall", "recall_at", "ap")),
     *("outside", "in_range", "in_order", "spearman", "kendall", "mae"),
 )
-"""What rankings with strengths are scored by; of each an item has one number, or none."""
+"""What rankings with strengths are scored by; each is one number of an item, or undefined there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class Truth:
     def others(self, variable: str, side: Side) -> dict[str, float]:
         """Return the causes (or effects) of a variable, direct or not, each with its strength."""
         own, other = (1, 0) if side == "cause" else (0, 1)
-        return {pair[other]: found.value for pair, found in self.strengths.items() if pair[own] == variable}
+        return {pair[other]: effect.value for pair, effect in self.strengths.items() if pair[own] == variable}
 
     def neighbours(self, variable: str, side: Side) -> frozenset[str]:
         """Return the direct causes (or effects) of a variable."""
@@ -133,8 +133,8 @@ class Ranked:
     """The variable of each name, the first first; "" for a name that is no other variable of the network."""
     strengths: Mapping[str, float | None]
     """As the reply says them, of the variables among them."""
-    said: tuple[float, ...]
-    """All strengths that the reply says, in its order."""
+    stated: tuple[float, ...]
+    """All strengths that the reply states, in its order."""
 
 
 def summarize(records: Iterable[Record]) -> Result:
@@ -169,19 +169,18 @@ def measures(record: Record) -> dict[str, float | None]:
     values: dict[str, float | None] = {}
     for which, true in (("direct", direct), ("all", frozenset(strengths))):
         hits = [place in true for place in ranked.places]
-        found = sum(hits)
-        values[f"precision_{which}"] = found / len(hits) if hits else None
-        values[f"recall_{which}"] = found / len(true) if true else None
+        values[f"precision_{which}"] = sum(hits) / len(hits) if hits else None
+        values[f"recall_{which}"] = sum(hits) / len(true) if true else None
         values[f"recall_at_{which}"] = sum(hits[: len(true)]) / len(true) if true else None
         values[f"ap_{which}"] = average_precision(hits, len(true))
-    said = ranked.said
+    stated = ranked.stated
     values["outside"] = ranked.places.count("") / len(ranked.places) if ranked.places else None
-    values["in_range"] = fmean(0 <= value <= 1 for value in said) if said else None
-    values["in_order"] = fmean(b <= a for a, b in pairwise(said)) if len(said) > 1 else None
+    values["in_range"] = fmean(0 <= value <= 1 for value in stated) if stated else None
+    values["in_order"] = fmean(b <= a for a, b in pairwise(stated)) if len(stated) > 1 else None
     true_values = list(strengths.values())
-    said_values = [ranked.strengths.get(other) or 0.0 for other in strengths]
-    values["spearman"], values["kendall"] = spearman(true_values, said_values), kendall(true_values, said_values)
-    errors = [abs(a - b) for a, b in zip(true_values, said_values, strict=True)]
+    stated_values = [ranked.strengths.get(other) or 0.0 for other in strengths]
+    values["spearman"], values["kendall"] = spearman(true_values, stated_values), kendall(true_values, stated_values)
+    errors = [abs(a - b) for a, b in zip(true_values, stated_values, strict=True)]
     values["mae"] = fmean(errors) if errors else None
     return values
 
@@ -195,7 +194,7 @@ def in_network(network: str, variable: str, entries: Sequence[Named]) -> Ranked:
     names = _names(network)
     places: list[str] = []
     strengths: dict[str, float | None] = {}
-    said: list[float] = []
+    stated: list[float] = []
     for entry in entries:
         place = next((names[form] for form in _forms(entry.name) if form in names), "")
         if place and place in strengths:
@@ -205,8 +204,8 @@ def in_network(network: str, variable: str, entries: Sequence[Named]) -> Ranked:
         if place:
             strengths[place] = entry.strength
         if entry.strength is not None:
-            said.append(entry.strength)
-    return Ranked(tuple(places), strengths, tuple(said))
+            stated.append(entry.strength)
+    return Ranked(tuple(places), strengths, tuple(stated))
 
 
 def _forms(name: str) -> list[str]:
@@ -237,11 +236,11 @@ def average_precision(hits: Sequence[bool], relevant: int) -> float | None:
     """
     if not relevant:
         return None
-    found, total = 0, 0.0
+    so_far, total = 0, 0.0
     for place, hit in enumerate(hits, start=1):
         if hit:
-            found += 1
-            total += found / place
+            so_far += 1
+            total += so_far / place
     return total / relevant
 
 
@@ -262,7 +261,7 @@ def kendall(first: Sequence[float], second: Sequence[float]) -> float | None:
 def _correlation(first: Sequence[float], second: Sequence[float], measure: Callable[[], float]) -> float | None:
     """Return a correlation with a truth, `first`: None unless two of its values differ.
 
-    0 where all of `second` are the same: who tells nothing apart must not drop out of a mean.
+    0 where all of `second` are the same: a reply that tells nothing apart must not drop out of a mean.
     """
     if len(set(first)) < 2:
         return None

@@ -13,7 +13,7 @@ from typing import Literal
 
 from harness.causal.dag import DAG, from_integer, relabel
 from harness.causal.equivalence import members
-from harness.causal.relations import Holds, Relation, common_relations, possible_relations
+from harness.causal.relations import Holds, Relation, common_relations
 from harness.codec import shuffled, uniform
 from harness.tasks.corr2cause.text import LETTERS, REFACTORED, as_input, hypothesis, premise
 from harness.types import Item
@@ -49,11 +49,6 @@ class Claim:
         return truth(self.n, self.number)[self.relation][self.i] >> self.j & 1
 
     @property
-    def refuted(self) -> bool:
-        """Whether the claim holds in no DAG of the class."""
-        return not possible(self.n, self.number)[self.relation][self.i] >> self.j & 1
-
-    @property
     def labels(self) -> Mapping[str, int]:
         """Every label there is, by its label set."""
         if self.published is None:
@@ -65,12 +60,6 @@ class Claim:
 def truth(n: int, number: int) -> Holds:
     """Return the relations that hold throughout a class."""
     return common_relations(members(from_integer(n, number)))
-
-
-@lru_cache(maxsize=4096)
-def possible(n: int, number: int) -> Holds:
-    """Return the relations that hold somewhere in a class."""
-    return possible_relations(members(from_integer(n, number)))
 
 
 def claim_of(id: str) -> Claim:

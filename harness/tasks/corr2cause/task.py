@@ -13,7 +13,7 @@ from harness.causal.relations import Relation
 from harness.errors import ConfigError
 from harness.tasks.base import LazyItems, OneOrMore, Share, SourcedTask, in_brackets
 from harness.tasks.corr2cause import sources
-from harness.tasks.corr2cause.claim import Claim, ItemWriter, Perturbation, claim_of
+from harness.tasks.corr2cause.claim import Claim, ItemWriter, Perturbation
 from harness.tasks.corr2cause.data_rows import HypothesisRow
 from harness.tasks.corr2cause.enumerate import CLASSES, COMPLETE, LARGEST, SIZES, ClaimBlocks, blocks, public_test
 from harness.tasks.corr2cause.sources import HUB_PATH, HUB_REVISION
@@ -118,14 +118,6 @@ class Corr2Cause(SourcedTask):
         if self.source != "builtin":
             return self.items()
         return self._made(ItemWriter(self.perturbation, self.seed + number))
-
-    def refuted(self, item: Item) -> bool:
-        """Return whether the hypothesis holds in no graph that fits the premise. Raises ConfigError for other items."""
-        if self.source != "builtin":
-            raise ConfigError(
-                f"task.source={self.source} does not say which hypotheses are false in every graph: use builtin."
-            )
-        return claim_of(item.id).refuted
 
     def held_out(self) -> frozenset[str]:
         return frozenset(f"n{claim.n}-g{claim.number}" for version in ("v1", "v2") for claim in public_test(version))
