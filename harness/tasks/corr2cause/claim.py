@@ -62,12 +62,6 @@ def truth(n: int, number: int) -> Holds:
     return common_relations(members(from_integer(n, number)))
 
 
-def claim_of(id: str) -> Claim:
-    """Return the claim with this `Claim.id`, without its published label. Raises ValueError for any other text."""
-    n, number, relation, i, j = id.split("-")
-    return Claim(int(n[1:]), int(number[1:]), Relation(relation), LETTERS.index(i), LETTERS.index(j))
-
-
 def claims(n: int, number: int, *, seed: int) -> list[Claim]:
     """Return six claims for every pair: one of each two synonymous ones (Table 10), drawn where either will do."""
     lots = _lots(n, number, seed)
