@@ -46,13 +46,13 @@ def by_other_rules(manifest: Mapping[str, Any]) -> bool:
 
 
 def words_of(manifest: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the words of a run's prompt, by which its replies were read; none where its manifest holds none."""
+    """Return the words of a run's prompt, by which its replies were read; {} where its manifest has no words."""
     words = manifest.get("words")
     return words if isinstance(words, Mapping) else {}
 
 
 def other_rules_note(count: int, runs: str, folders: Iterable[str]) -> str:
-    """Return that so many `runs` were read by other rules than today's, and the command that reads them again."""
+    """Return the sentence that `count` runs were read by other rules, and the command that reads them again."""
     verb, those = ("was", "it") if count == 1 else ("were", "them")
     command = f"python -m harness.reread {shlex.join(folders)}"
     return f"{count:,} {runs} {verb} read by other rules than today's: {command} reads {those} again."

@@ -76,7 +76,7 @@ class PublishedAlgorithms:
     names: Mapping[str, str]
     """The paper's names by those of our configs."""
     others: tuple[str, ...]
-    """The paper's names of those that stand in tables where nobody has run them, too."""
+    """The paper's names of those that stand in tables even where no run of them is."""
     networks: tuple[str, ...]
     """In the order in which tables have them."""
     note: str
@@ -151,7 +151,7 @@ class Benchmark:
     presets: Callable[[], Sequence[Any]] = _nothing
     """Gives its tables of results, each a Preset or a PaperTable of the plug-in `papers`."""
     no_scores: tuple[str, ...] = ()
-    """Names of its tables that are settings and lists: whoever asks for one is told so."""
+    """Names of its tables that are settings and lists: a command that asks for one says so."""
     statistics: Mapping[str, Callable[[], Sequence[Part]]] = field(default_factory=dict)
     """Its tables of what the data consist of, by name: the same measured here, beside the printed numbers."""
     digits: Literal["in percent", "digits as printed, measured ones in the same form"] = "in percent"
@@ -181,7 +181,7 @@ class Benchmark:
     perturbations: Mapping[str, str] = field(default_factory=dict)
     """Values of task.perturbation by what charts call them, `none` first: the steps of robustness."""
     graph_sizes: Callable[[Collection[str]], Sequence[GraphSize]] | None = None
-    """Gives the graphs that groups of the breakdown `network` name; none where one of them is not known."""
+    """Gives the graphs that groups of the breakdown `network` name; () where one of them is not known."""
     explanations: Callable[[], Explanations] | None = None
     """Begins to explain items."""
     graphs: Callable[[], Graphs] | None = None
@@ -191,9 +191,9 @@ class Benchmark:
     origin: Callable[[Mapping[str, Any]], Origin] = _unknown_origin
     """Tells from the settings of a task where its items come from."""
     item_values: Mapping[str, Callable[[Record], Mapping[str, float | None]]] = field(default_factory=dict)
-    """By task: what one answer is worth, by measure, where the scores are means of such numbers and not counts."""
+    """By task: one answer's value by measure, where the scores are means over items and not counts."""
     solves: Mapping[str, Callable[[str], bool | None]] = field(default_factory=dict)
-    """Tasks besides that its exact solver answers: tells of a request's words whether it is a Yes; None for others."""
+    """More tasks that its exact solver answers: whether a request's words are answered Yes; None for other words."""
     own_models: tuple[str, ...] = ()
     """Classes of models that are made for its questions and read no file: what they answered is asked again."""
     costly: Mapping[str, int] = field(default_factory=dict)

@@ -20,7 +20,7 @@ from harness.types import Item
 LOOKED_AHEAD = 20_000
 """Items of a task from elsewhere that are looked at before the first one is asked about."""
 MOST_IDS = 1_000_000
-"""Ids that are remembered, a number each: who has written a task learns of a repetition long before."""
+"""Ids that are remembered, a number each: a task that repeats ids does so long before."""
 _PLAIN = (str, int, float, bool, type(None), list, tuple, dict)
 _PARTS = {"name": str, "headline": str, "prompt_format": str, "data": Mapping}
 """What the parts of a task are, where one sentence can say that it is something else."""

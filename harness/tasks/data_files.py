@@ -41,12 +41,11 @@ class DataFile:
 
     @cached_property
     def file(self) -> Path:
-        """Return where it is."""
         return Path(self.path).expanduser()
 
     @cached_property
     def stem(self) -> str:
-        """Return the file's name without its suffix, which begins the ids of rows without one."""
+        """The file's name without its suffix: the beginning of the ids of rows without an id."""
         return self.file.stem
 
     def digest(self) -> str:
@@ -72,7 +71,6 @@ class DataFile:
             raise DataError(f"{self.path} has no rows: it needs a line for every item.")
 
     def remarks(self) -> tuple[str, ...]:
-        """Return the remarks on how the file is read."""
         if self.file.suffix.lower() != ".csv" or (separator := self._separator()) == ",":
             return ()
         return (f"{self.path}: its columns are told apart by {SEPARATORS[separator]}.",)

@@ -90,7 +90,7 @@ def _classes_by_name(folder: Path) -> Iterator[tuple[str, str]]:
         try:
             content = yaml.safe_load(file.read_text(encoding="utf-8"))
         except (yaml.YAMLError, OSError, ValueError):
-            continue  # nobody has asked for it: where a command does, composing says what is wrong with it
+            continue  # a command that asks for it says what is wrong with it
         if isinstance(content, dict) and isinstance(content.get("_target_"), str):
             yield str(content.get("name") or file.relative_to(folder).with_suffix("").as_posix()), content["_target_"]
 

@@ -63,7 +63,7 @@ where they come first in the file, by sha256 after that.
 
 
 def _date(text: str) -> float:
-    """Return a date as seconds since 1970; it is in local time where it gives no zone."""
+    """Return a date as seconds since 1970; a date without a zone is in local time."""
     try:
         return datetime.fromisoformat(text).timestamp()
     except (ValueError, OverflowError, OSError):
@@ -97,7 +97,6 @@ class PruneSettings(AnswersSettings):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Carry out a command and return its exit code."""
     message = "interrupted: what was stored so far is kept."
     words = sys.argv[1:] if arguments is None else arguments
     # A run calls the file cache.path, and its settings are given here as they are there.

@@ -73,7 +73,7 @@ _TOKENS = (
     f"AND json_extract(a.response, '$.usage.{{0}}') BETWEEN 0 AND {MOST_TOKENS} "
     "THEN json_extract(a.response, '$.usage.{0}') END"
 )
-"""SQL for a token count: NULL where it is none."""
+"""SQL for a token count: NULL where the value is no such count."""
 _FROM = "FROM answers a JOIN identities i ON i.digest = a.identity"
 
 

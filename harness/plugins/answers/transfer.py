@@ -41,7 +41,7 @@ from harness.runtime.progress import Progress
 from harness.storage.atomic_write import atomic_file
 
 _SNIFFED = 512
-"""Bytes by which a file is told to be lines."""
+"""Bytes that show whether a file holds lines or a database."""
 
 
 def export(cache: Path, out: str) -> int:
@@ -66,7 +66,7 @@ def export(cache: Path, out: str) -> int:
 def import_(cache: Path, files: Sequence[Path], run: Sequence[str], *, replace: bool) -> int:
     """Store the answers of exported files, of other caches, and of what plug-ins read.
 
-    run: settings of the run that the answers belong to, as a plug-in's files may need them.
+    `run` holds settings of the run that the answers belong to, for plug-ins' files.
     """
     for path in files:
         if not path.is_file():
@@ -193,7 +193,7 @@ class _Once:
         db.execute("DELETE FROM returned_texts")
 
     def __call__(self, name: str) -> str | None:
-        """Return the text, the first time that it is wanted."""
+        """Return a text by its digest; None when it was returned before, or cannot be read."""
         if not self._db.execute("INSERT OR IGNORE INTO temp.returned_texts VALUES (?)", (name,)).rowcount:
             return None
         row = self._db.execute("SELECT text FROM texts WHERE digest = ?", (name,)).fetchone()

@@ -18,7 +18,15 @@ from harness.codec import digest, text_digest
 from harness.errors import DataError
 from harness.export import number_of, unfinished_folder
 from harness.plugins.figures.eee_items import Rows
-from harness.plugins.figures.eee_model import model_info, prompt_words, reasons, relationship, sampling, source_data
+from harness.plugins.figures.eee_model import (
+    as_text,
+    model_info,
+    prompt_words,
+    reasons,
+    relationship,
+    sampling,
+    source_data,
+)
 from harness.scoring.definitions import MetricDefinition, definitions
 from harness.storage.find import left_out
 from harness.storage.runs import Run
@@ -114,7 +122,7 @@ def _log(run: Run, info: dict[str, Any]) -> dict[str, Any]:
         "eval_library": {
             "name": "harness",
             "version": str(harness.get("version") or "unknown"),
-            "additional_details": {name: _text(value) for name, value in version.items() if value is not None},
+            "additional_details": {name: as_text(value) for name, value in version.items() if value is not None},
         },
         "model_info": info,
         "evaluation_results": [],
@@ -196,7 +204,7 @@ def _score(run: Run, metric: Metric, row: Scores, where: tuple[str, str, str]) -
         "no_interval": metric.no_interval or None,
         **({"confusion": dict(row.confusion)} if row.confusion else {}),
     }
-    details = {name: _text(value) for name, value in facts.items() if value is not None}
+    details = {name: as_text(value) for name, value in facts.items() if value is not None}
     return {"score": metric.value, "details": details, "uncertainty": uncertainty}
 
 
@@ -222,13 +230,9 @@ def _generation(run: Run, prompt: dict[str, str], max_tokens: int | None) -> dic
     }
     return {
         "generation_args": arguments,
-        "additional_details": {name: _text(value) for name, value in details.items() if value is not None},
+        "additional_details": {name: as_text(value) for name, value in details.items() if value is not None},
     }
 
 
 def _epoch(run: Run, name: Literal["started", "ended"]) -> str:
     return str(int(run.time(name).timestamp()))
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.codec import digest
+from harness.plugins.figures.eee_model import as_text
 from harness.storage.atomic_write import atomic_file
 from harness.storage.record_lines import Line, item_columns, reply_columns, turns
 from harness.storage.runs import Run
@@ -23,7 +24,7 @@ class Rows:
     same: Mapping[str, str]
     """What stands in every row: the version of the schema, the evaluation, the model."""
     result: str | None
-    """The id of the result whose score is the mean of the rows that name it; None where none is."""
+    """The id of the result whose score is the mean of the rows that name it; None where no score is such a mean."""
     parser: str
     """What reads an answer in a text."""
     count: int = 0
@@ -33,10 +34,7 @@ class Rows:
     _digest: Any = field(default_factory=hashlib.sha256)
 
     def write(self, path: Path) -> None:
-        """Write a line for each record.
-
-        In ASCII, because readers of the format take U+2028 and its like for line ends.
-        """
+        """Write a line for each record, in ASCII: readers of the format take U+2028 and its like for line ends."""
         with atomic_file(str(path)) as file:
             for line in self.run.lines():
                 row = json.dumps(self._row(line), allow_nan=False) + "\n"
@@ -137,8 +135,4 @@ def _metadata(line: Line) -> dict[str, str]:
     """Return all else that the record says, as texts."""
     request = {"request": line["request"]["digest"]} if line["request"] else {}
     columns = item_columns(line) | request | reply_columns(line)
-    return {name: _text(value) for name, value in columns.items() if value != "" and name not in _PLACED}
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value)
+    return {name: as_text(value) for name, value in columns.items() if value != "" and name not in _PLACED}

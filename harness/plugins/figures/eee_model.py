@@ -16,7 +16,7 @@ from harness.storage.runs import Run
 from harness.tasks.find import benchmark_of
 
 LIBRARY = "causal-learn"
-"""The library that some algorithms are part of: their identities hold its version."""
+"""The library of some algorithms: their identities hold its version."""
 SERVED = "served.chat"
 """The kind of a checkpoint behind a server that the run has started."""
 LOCAL = ("nli", "nli_onnx", "causal_lm", "masked_lm")
@@ -36,17 +36,14 @@ _HUB = re.compile(r"[\w-][\w.-]*/[\w-][\w.-]*")
 
 
 def model_info(run: Run) -> dict[str, Any]:
-    """Return the schema's model_info.
-
-    The id is `developer/model`, or the model alone where the developer is unknown.
-    """
+    """Return the schema's model_info; the id is `developer/model`, or the model alone without a known developer."""
     config, identity = _part(run, "config"), _part(run, "configuration")
     kind = str(identity.get("kind"))
     host = _host(config) if "endpoint" in identity else None
     name = _name(run, kind, host, config, identity)
     developer = name.partition("/")[0] if "/" in name else None
     engine = _engine(run, kind, identity)
-    details = {key: _text(value) for key, value in identity.items() if value is not None}
+    details = {key: as_text(value) for key, value in identity.items() if value is not None}
     if kind in LOCAL and config.get("revision"):
         details["revision"] = str(config["revision"])
     return {
@@ -67,7 +64,7 @@ def relationship(run: Run, developer: str | None) -> str:
 
 
 def sampling(run: Run) -> Mapping[str, Any]:
-    """Return the sampling parameters that were sent to a server; nothing for other models."""
+    """Return the sampling parameters that were sent to a server; {} for other models."""
     parameters = _part(run, "configuration").get("sampling")
     return parameters if isinstance(parameters, dict) else {}
 
@@ -77,7 +74,7 @@ def reasons(run: Run) -> bool:
 
 
 def _part(run: Run, name: str) -> Mapping[str, Any]:
-    """Return the entry `model` of a part of the manifest; nothing where there is none."""
+    """Return the entry `model` of a part of the manifest; {} where it has none."""
     part = run.manifest.get(name)
     model = part.get("model") if isinstance(part, dict) else None
     return model if isinstance(model, dict) else {}
@@ -150,14 +147,14 @@ def _deployment(run: Run, kind: str, host: str | None, developer: str | None) ->
     }
 
 
-def _text(value: Any) -> str:
+def as_text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def prompt_words(run: Run) -> dict[str, str]:
-    """Return `template` and `parser` of the prompt; nothing where an algorithm answered, or the words are none.
+    """Return `template` and `parser` of the prompt; {} where an algorithm answered, or the words make no prompt.
 
-    Nothing that a manifest names is opened or imported: whoever sent the folder chose the names.
+    Nothing that a manifest names is opened or imported: the names may come from anybody.
     """
     words = run.manifest.get("words")
     if not isinstance(words, dict):
@@ -182,11 +179,7 @@ def source_data(run: Run) -> dict[str, Any]:
         "items": items.get("count"),
         "items_sha256": items.get("sha256"),
     }
-    details = {
-        name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        for name, value in facts.items()
-        if value is not None
-    }
+    details = {name: as_text(value) for name, value in facts.items() if value is not None}
     data_set = {"dataset_name": task}
     settings = (run.manifest.get("config") or {}).get("task") or {}
     origin = benchmark_of(task).origin(settings)

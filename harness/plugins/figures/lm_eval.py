@@ -44,16 +44,13 @@ def write(runs: Sequence[Run], out: str | None) -> str:
 
 
 def _sample_counts(run: Run) -> tuple[None, int, int]:
-    """Return what `_samples` does, for a run without records: from the counts of its result."""
+    """Return the numbers that `_samples` does from the counts of a result, for a run without records."""
     overall = run.result.overall
     return None, overall.items, overall.items - overall.failed
 
 
 def _samples(run: Run, path: Path) -> tuple[str, int, int]:
-    """Write a line for each item that has a reply.
-
-    Return the digest of all lines, the number of items, the number of items with a reply.
-    """
+    """Write a line for each item with a reply; return the lines' digest, the number of items, and of these lines."""
     hashes: list[str] = []
     items = 0
     with path.open("w", encoding="utf-8") as file:
@@ -110,7 +107,7 @@ def _prompt(line: Line) -> str:
     return talk[0]["content"] if len(talk) == 1 else json.dumps(talk, ensure_ascii=False) if talk else ""
 
 
-def _results(run: Run, task: str, hashes: str | None, items: int, answered: int) -> dict[str, Any]:
+def _results(run: Run, task: str, hashes: str | None, items: int, replies: int) -> dict[str, Any]:
     overall = run.result.overall
     metrics = {NAMES.get(metric.name, metric.name): metric for metric in overall.metrics}
     values: dict[str, Any] = {}
@@ -123,7 +120,7 @@ def _results(run: Run, task: str, hashes: str | None, items: int, answered: int)
     model = run.place["model"]
     samples = run.samples
     return {
-        "results": {task: {"name": task, "alias": task, "sample_len": answered, **values}},
+        "results": {task: {"name": task, "alias": task, "sample_len": replies, **values}},
         "group_subtasks": {},
         "configs": {
             task: {
@@ -146,7 +143,7 @@ def _results(run: Run, task: str, hashes: str | None, items: int, answered: int)
         "versions": {task: version},
         "n-shot": {task: 0},
         "higher_is_better": {task: {name: _better(name) for name in metrics}},
-        "n-samples": {task: {"original": items, "effective": answered}},
+        "n-samples": {task: {"original": items, "effective": replies}},
         "config": {"model": "harness", "model_args": {"model": model}, "limit": None, "bootstrap_iters": 0},
         "git_hash": harness.get("commit"),
         "date": started.timestamp(),

@@ -116,10 +116,7 @@ def job(folders: list[str], settings: PlotSettings) -> str:
 
 
 def _write(figures: Sequence[_Figure], settings: PlotSettings, lines: list[str], notes: dict[str, None]) -> None:
-    """Write the figures.
-
-    A line for each goes to `lines`, what belongs into captions to `notes`, so that an interruption keeps both.
-    """
+    """Write the figures: a line for each to `lines`, words for captions to `notes`, which an interruption keeps."""
     from harness.plugins.figures.plot_paper import PAGE, WIDTHS, style
 
     with style():

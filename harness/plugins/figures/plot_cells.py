@@ -117,7 +117,7 @@ def confusion(chart: ConfusionChart, width: float) -> FigureSheet:
 
 
 def _bar(axes: Any, place: int, counts: Mapping[str, int], inches: float) -> None:
-    """Draw a bar of all items with its counts: smaller where there is little room, beside it where there is none."""
+    """Draw a bar of all items with its counts: smaller or beside it where they do not fit."""
     total, start = sum(counts.values()), 0.0
     for end, count in counts.items():
         if not count:

@@ -27,7 +27,7 @@ from harness.scoring.definitions import definition
 from harness.types import Role
 
 _MOST = len(COLOURS)
-"""Lines in one frame: more have frames of their own, as nobody tells them apart."""
+"""Lines in one frame: more cannot be told apart, and have frames of their own."""
 _DENSE = 18
 """Points in one frame to an inch of width."""
 _LEFT = 0.42
@@ -124,10 +124,7 @@ def _aside(places: Sequence[float]) -> list[float]:
 
 
 def _lines(chart: Chart, width: float, steps: Sequence[str], rows: Sequence[_Curve], metric: str) -> FigureSheet:
-    """Draw all lines in one frame, or each in its own where they are many.
-
-    The sheet's title says what the steps are.
-    """
+    """Draw all lines in one frame, or each in its own where they are many."""
     crowded = len(rows) > _MOST or len(rows) * len(steps) > _DENSE * width
     return (_frames if crowded else _one_frame)(chart, width, steps, rows, metric)
 
@@ -153,7 +150,7 @@ def _one_frame(chart: Chart, width: float, steps: Sequence[str], rows: Sequence[
 def _looks(rows: Sequence[_Curve]) -> list[dict[str, Any]]:
     """Return colour, marker and dashes of each line.
 
-    Markers tell what answered; colours and dashes tell lines apart, and the first of a role has its role's colour.
+    Markers stand for roles; colours and dashes tell lines apart, and the first of a role has its role's colour.
     """
     roles = [row.role for row in rows]
     colours = [look(role)["color"] if roles.index(role) == n else "" for n, role in enumerate(roles)]
@@ -166,7 +163,7 @@ def _looks(rows: Sequence[_Curve]) -> list[dict[str, Any]]:
 
 
 def _frames(chart: Chart, width: float, steps: Sequence[str], rows: Sequence[_Curve], metric: str) -> FigureSheet:
-    """Draw a frame for each run, which has the mark of what answered; the others stay pale behind it."""
+    """Draw a frame for each run, with the mark of its role; the others stay pale behind it."""
     from matplotlib.collections import LineCollection
 
     gap = 0.12

@@ -127,10 +127,7 @@ class FigureSheet:
         )
 
     def file_bytes(self, format: str) -> bytes:
-        """Return the sheet as a file.
-
-        The same chart gives the same bytes: no dates are in it.
-        """
+        """Return the sheet as a file without dates, so that the same chart gives the same bytes."""
         dates = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {}}[format]
         file = io.BytesIO()
         self.figure.savefig(file, format=format, metadata={"Title": self.title, **dates})
@@ -142,14 +139,14 @@ _HANDLE = 0.48
 
 
 def look(role: Role, colour: str = "") -> dict[str, Any]:
-    """Return colour and marker of what answered; in another colour where one is given."""
+    """Return colour and marker of a role; `colour` replaces the role's own."""
     mark = MARKS[role]
     colour = colour or _SHADES[mark.colour]
     return {"color": colour, "marker": _SHAPES[mark.shape], "markerfacecolor": "white" if mark.open else colour}
 
 
 def legend_of_roles(roles: Collection[Role]) -> tuple[list[Any], list[str]]:
-    """Return samples and names for a legend of what answered; none where it is the same for all."""
+    """Return samples and names for a legend of roles; [] where all have the same."""
     from matplotlib.lines import Line2D
 
     roles_in_legend = [role for role in MARKS if role in roles] if len(set(roles)) > 1 else []
@@ -207,10 +204,7 @@ def wrap(text: str, inches: float, size: float) -> list[str]:
 
 
 def in_lines(names: Sequence[str], inches: float) -> list[str]:
-    """Break long names into several lines.
-
-    Nothing of a name is left out, as that may tell it from others.
-    """
+    """Break long names into several lines; nothing is left out, as that may tell a name from others."""
     return ["\n".join(_fill(name.split(" · "), " · ", inches, TEXT)) for name in names]
 
 

@@ -70,11 +70,11 @@ def job(of_a_run: Sequence[str], folders: list[str], settings: RereadSettings) -
     """Read the runs below the folders again and return the exit code."""
     judge = _new_judge(of_a_run, asks=not settings.dry_run)
     found = list(find(folders or ["results"]))
-    places = {folder.resolve() for folder in found}
+    places = {folder.resolve() for folder in run_folders}
     problems, untrusted = 0, dict.fromkeys(settings.trust)
     progress = Progress("reading again")
     with interruptible(progress):
-        for folder in found:
+        for folder in run_folders:
             if signals.STOP.requested:
                 raise Interrupted(signals.sentence("every run is as it was, or read again"))
             try:
@@ -85,7 +85,7 @@ def job(of_a_run: Sequence[str], folders: list[str], settings: RereadSettings) -
                     if source.nothing_to_judge:
                         raise NotReread("today's rules leave no reply to a judge: without judge=… they read it again.")
                 change = preview(source, judge) if settings.dry_run else renew(source, judge, progress)
-                _tell(change, settings, judge)
+                _print_change(change, settings, judge)
             except NotReread as reason:
                 _print(f"{folder}: {reason}")
             except RunStopped:
@@ -126,8 +126,8 @@ def _new_judge(of_a_run: Sequence[str], *, asks: bool) -> NewJudge | None:
     return NewJudge.of(config, asks=asks)
 
 
-def _tell(change: Change, settings: RereadSettings, judge: NewJudge | None) -> None:
-    """Print what reading a run again has come to, or would."""
+def _print_change(change: Change, settings: RereadSettings, judge: NewJudge | None) -> None:
+    """Print how readings and scores of a run changed, or would."""
     others = {pair: count for pair, count in change.readings.items() if pair[0] != pair[1]}
     names = {None: "unreadable", 0: "No", 1: "Yes"}
     pairs = sorted(others.items(), key=lambda pair: -pair[1])

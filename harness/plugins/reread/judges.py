@@ -1,4 +1,4 @@
-"""Who judges the replies of a run that is read again: a model that is asked now, or the judge that the run had."""
+"""The judges of a run that is read again: a model that is asked now, or the judge that the run had."""
 
 from __future__ import annotations
 
@@ -48,23 +48,23 @@ class NewJudge:
         return of_judge(self.model.name, self.model.identity, judge_prompt())
 
     def spending(self, manifest: Path) -> JudgeSpending:
-        """Return the account of what it is asked about one run. Raises ConfigError for a limit that nobody can keep."""
+        """Return the account of its calls for one run. Raises ConfigError for a limit that cannot be kept."""
         spending = JudgeSpending.of(self.model, Budget(**self.settings.budget.amounts), None, manifest)
         spending.budget.needs(spending.price, self.model.traits.service, "judge")
         return spending
 
     @contextmanager
     def answering(self, spending: JudgeSpending, task: str, run: Run) -> Iterator[Judge]:
-        """Yield the judge with budget, Ctrl-C, cache, what it has said in the run, and ledger around it."""
+        """Yield the judge inside of budget, Ctrl-C, cache, its replies in the run, and ledger."""
         outcomes = replies_of_judge(run) if self.recalls else {}
         mode = self.settings.cache.mode
-        asked = Stoppable(spending.within_rest(), mode)
+        limited = Stoppable(spending.within_rest(), mode)
         if mode == "off":
-            yield Judge(spending.metered(_Recalling(asked, outcomes)), judge_prompt())
+            yield Judge(spending.metered(_Recalling(limited, outcomes)), judge_prompt())
             return
         cache = self.settings.cache
         with closing(Store(Path(cache.path), readonly=mode == "frozen", shared=cache.shared)) as store:
-            cached = CachedModel(asked, store, mode=mode, task=task)
+            cached = CachedModel(limited, store, mode=mode, task=task)
             yield Judge(spending.metered(_Recalling(cached, outcomes)), judge_prompt())
 
 
@@ -108,13 +108,12 @@ class _Recalling(Wrapper):
 
 
 class OldJudge:
-    """The judge that a run had: it answers what it was asked then, and nothing more."""
+    """The judge that a run had, which answers the same requests again, from the run's records."""
 
     accepts = (ChatRequest,)
     traits = Traits(role="model")
 
     def __init__(self, run: Run) -> None:
-        """Take what the judge has said from the records of the run."""
         part = run.configuration["judge"]
         self.name: str = part["name"]
         self.identity: Mapping[str, Any] = part["model"]
@@ -128,7 +127,7 @@ class OldJudge:
         return Judge(Metered(self, self.ledger), self._words)
 
     def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
-        """Yield what was said then. Raises RunStopped after it where something else is asked."""
+        """Yield the replies of then. Raises RunStopped after them if some requests are new."""
         missing = 0
         for request in requests:
             outcome = self._outcomes.get(request_digest(request))

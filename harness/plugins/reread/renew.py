@@ -38,7 +38,7 @@ class NotReread(HarnessError):
 
 @dataclass(frozen=True)
 class Change:
-    """What reading a run again comes to."""
+    """The outcome of reading a run again."""
 
     run: Run
     """As it was."""
@@ -104,7 +104,7 @@ def source_of(folder: Path, trust: Collection[str], *, with_judge: bool) -> Rere
 
 
 def preview(source: RereadableRun, new_judge: NewJudge | None) -> Change:
-    """Return what reading a run again would come to, by the rules and what its own judge has said. Nothing is left.
+    """Return what reading a run again would change, by the rules and its own judge's replies. Nothing is written.
 
     Raises DataError where its own judge would have to be asked more, and is not there.
     """
@@ -166,7 +166,7 @@ def renew(source: RereadableRun, new_judge: NewJudge | None, progress: Progress)
 def _judge(
     source: RereadableRun, new: NewJudge | None, place: Path, stack: ExitStack
 ) -> tuple[Judge | None, Account | None, dict[str, JSON]]:
-    """Return who reads what the rules cannot, its account, and what the manifest says of it."""
+    """Return the judge, its account, and what the manifest says of it."""
     run = source.run
     if new is not None:
         spending = new.spending(place / MANIFEST)

@@ -25,12 +25,12 @@ _STRICT = {"Yes": YES, "Yes.": YES, "No": NO, "No.": NO}
 
 @dataclass
 class Sheet:
-    """What was answered to one template about one network. Row: variable a; column: variable b."""
+    """The answers to one template about one network. Row: variable a; column: variable b."""
 
     network: Network
     template: Template
     cells: NDArray[np.int8] = field(init=False)
-    """The answers as the prompt's parser read them; MISSING where there is none, 0 on the diagonal."""
+    """The answers as the prompt's parser read them; MISSING without a reply, 0 on the diagonal."""
     strict: NDArray[np.int8] = field(init=False)
     """The same by the paper's reading: Yes, Yes., No, No. or unreadable."""
     was_asked: NDArray[np.bool_] = field(init=False)
@@ -38,7 +38,6 @@ class Sheet:
     """(the paper's label, strict code) → questions, for templates with a third variable too."""
 
     def __post_init__(self) -> None:
-        """Begin with nothing asked."""
         n = len(self.network.variables)
         self.cells = np.full((n, n), MISSING, dtype=np.int8)
         np.fill_diagonal(self.cells, NO)
@@ -82,7 +81,7 @@ class Sheets(dict[tuple[str, str], Sheet]):
     """Sheets by network and template, in the order of the records."""
 
     def __init__(self, templates: Mapping[str, Template], breakdown: str) -> None:
-        """Begin without answers; `breakdown` is the group in which records have their template."""
+        """Make it empty; `breakdown` is the group that names a record's template."""
         super().__init__()
         self._templates = templates
         self._breakdown = breakdown

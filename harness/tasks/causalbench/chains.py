@@ -22,7 +22,7 @@ KINDS = ("chain", "reordered", "reversed", "broken", "shuffled")
 
 @dataclass(frozen=True)
 class Chain:
-    """One question: statements (cause, effect), and whether the first of `asked` causes the second."""
+    """One question: statements (cause, effect), and whether the first of `ends` causes the second."""
 
     kind: str
     length: int
@@ -36,14 +36,13 @@ class Chain:
 
     @property
     def follows(self) -> int:
-        """1 iff a directed path leads from the one asked about to the other."""
+        """1 iff a directed path leads from the first of `ends` to the second."""
         reached = {self.ends[0]}
         for _ in self.statements:
             reached |= {effect for cause, effect in self.statements if cause in reached}
         return int(self.ends[1] in reached)
 
     def item(self) -> Item:
-        """Return the question as an item."""
         statements = [f"{cause} causes {effect}" for cause, effect in self.statements]
         premise = f"{', '.join(statements[:-1])} and {statements[-1]}" if len(statements) > 1 else statements[0]
         a, b = self.ends
@@ -97,7 +96,7 @@ def reversed_chain(length: int) -> Chain:
 def reordered(length: int, seed: int) -> Chain:
     """Return a question of five letters or more, shuffled like those whose answer is No, but asked forwards: Yes.
 
-    The first statement is none of the chain's own first one, so that the order is never that of a published question.
+    The first statement is never the chain's own first one, so that the order is never that of a published question.
     """
     published, half = chain(length), (length - 1) // 2
     return _in_another_order(

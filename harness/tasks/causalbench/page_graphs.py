@@ -1,4 +1,4 @@
-"""CausalBench's graphs: what holds in a network, and what a run answered, template by template."""
+"""CausalBench's graphs on the page: a network's true edges, and a run's answers, template by template."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _CELLS = {"", "0", "1", *_LOST}
 
 
 class NetworkGraphs:
-    """What the page draws: a network's true edges, and the edges that a run's answers to one template come to."""
+    """What the page draws: a network's true edges, and the edges by a run's answers to one template."""
 
     @property
     def files(self) -> Iterator[tuple[str, str]]:

@@ -70,8 +70,8 @@ class Wording:
         - a, b, c: the names. question, and question_within: the same with a small initial, to go on a sentence.
         - statement: the question as a hypothesis. variables: the names as a list in words.
         - knowledge, with a background: each variable's name and text.
-        - parts, with data: the rows as text, in so many parts; parts_in_words, how many, and the network's title;
-          announcement, what is said before each of them.
+        - parts, with data: the rows as text, part by part; parts_in_words, their number; network, its title;
+          announcement, the words before each part.
         """
         names = [self._names[node] for node in nodes]
         words = dict(zip("abc", names, strict=False))
@@ -208,9 +208,6 @@ def check_texts(format: Format, columns: Columns | None, background: Background,
 
 def text_remarks(format: Format, columns: Columns, background: Background) -> Sequence[str]:
     """Return the remarks on texts and data in prompts, a sentence each."""
-    told = []
-    if background == "authors":
-        told.append(TEXTS_TELL)
-    if format.endswith("data") and columns == "file":
-        told.append(COLUMNS_TELL)
-    return told
+    of_texts = [TEXTS_TELL] if background == "authors" else []
+    of_columns = [COLUMNS_TELL] if format.endswith("data") and columns == "file" else []
+    return of_texts + of_columns

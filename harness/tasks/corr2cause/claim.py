@@ -129,7 +129,7 @@ Perturbation = Literal["none", "paraphrase", "refactorization", "permutation", "
   words of Table 9. For models to learn from that are to hold under all of it.
 """
 VARIED = 7
-"""From so many letters varied draws names, or from as many as there are variables."""
+"""The letters from which `varied` draws names; as many as there are variables, if these are more."""
 
 
 @dataclass(frozen=True)

@@ -103,7 +103,7 @@ COMPLETE = 7
 LARGEST = 10
 """Beyond, premises outgrow what models read: 87,000 characters (median) for n = 12, three million for the longest."""
 CLASSES = 200
-"""How many classes are drawn for each n > COMPLETE where nobody says otherwise."""
+"""How many classes are drawn for each n > COMPLETE by default."""
 MEMBERS = 50_000
 """Larger classes are not drawn, as every member has to be looked at. No class over eight nodes is."""
 DEV_SHARE = 0.1

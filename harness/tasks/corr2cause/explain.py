@@ -33,7 +33,7 @@ class Way:
 
 
 def directed(dag: DAG, start: int, end: int, *, least: int = 1) -> Way | None:
-    """Return the shortest directed path of at least so many edges, the first in the nodes' order; None without one."""
+    """Return the shortest directed path of `least` edges or more, the first in the nodes' order; None without one."""
     nodes = _path(children(dag), start, end, without=-1, least=least)
     return Way(nodes, (True,) * (len(nodes) - 1)) if nodes else None
 
@@ -49,10 +49,7 @@ def common_cause(dag: DAG, i: int, j: int) -> Way | None:
 
 
 def _meeting(after: Sequence[int], i: int, j: int, *, towards: bool) -> Way | None:
-    """Return the shortest two paths along `after` that end in one node.
-
-    They share nothing else, or they would end there.
-    """
+    """Return the shortest two paths along `after` that end in one node; sharing another one, they would end there."""
     pairs: list[tuple[int, Way]] = []
     for end in range(len(after)):
         if end in (i, j):
@@ -176,7 +173,6 @@ class Classes:
     """The classes of many items, and why each hypothesis follows or does not."""
 
     def __init__(self) -> None:
-        """Begin without items."""
         self._classes: dict[tuple[int, frozenset[object]], tuple[int, Class]] = {}
         self._names: dict[tuple[str, ...], int] = {}
         self._of: list[int] = []

@@ -46,7 +46,7 @@ DIGITS = 4
 class Shortcut:
     """Says how likely Yes is by the counts alone.
 
-    Fitted when it is first asked, in seconds, on the train split (n = 4 … 6, 205,026 claims with their derived
+    Fitted before its first answer, in seconds, on the train split (n = 4 … 6, 205,026 claims with their derived
     labels, no premise of a public test set). Where it cannot read a text it says why, in words that no parser takes
     for an answer.
     """

@@ -79,7 +79,7 @@ class KnownHypotheses:
 
 
 def question(words: str) -> tuple[str, str]:
-    """Return the last premise (from LEAD to the end of its line) and the words after it; ("", "") if there is none."""
+    """Return the last premise (from LEAD to the end of its line) and the words after it; ("", "") without one."""
     _, lead, after = words.rpartition(LEAD)
     if not lead:
         return "", ""

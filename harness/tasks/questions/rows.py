@@ -119,7 +119,7 @@ class QuestionRow:
         return text_of(self.cells.get("label")).strip() == ""
 
     @cached_property
-    def given_choices(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    def choices_in_file(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return the choices in the file's order, and what the file calls them; ((), ()) for a question of Yes or No.
 
         Raises DataError where there are fewer than two, more than the alphabet has letters, or two alike.
@@ -150,15 +150,13 @@ class QuestionRow:
     @cached_property
     def _order(self) -> list[int]:
         """Return the places of the choices in the file, in the order in which they are asked."""
-        return list(permuted(len(self.given_choices[0]), self.shuffle, "choices", self.id))
+        return list(permuted(len(self.choices_in_file[0]), self.shuffle, "choices", self.id))
 
     @property
     def choices(self) -> tuple[str, ...]:
-        """Return the choices as they are asked."""
-        given = self.given_choices[0]
-        if self.shuffle is None:
-            return given
-        return tuple(given[place] for place in self._order)
+        """The choices in the order of the question."""
+        choices = self.choices_in_file[0]
+        return choices if self.shuffle is None else tuple(choices[place] for place in self._order)
 
     @property
     def id(self) -> str:
@@ -172,7 +170,7 @@ class QuestionRow:
     def label(self) -> int:
         """Return the gold label: 0 or 1, or the place of the right choice. Raises DataError for any other."""
         text = text_of(self.cells.get("label")).strip()
-        choices, names = self.given_choices
+        choices, names = self.choices_in_file
         if choices:
             place = self._place(text, choices, names)
             return place if self.shuffle is None else self._order.index(place)
@@ -209,8 +207,8 @@ class QuestionRow:
         )
 
     @property
-    def asked(self) -> str:
-        """Return what tells questions apart: all cells that may reach a prompt."""
+    def words(self) -> str:
+        """All cells that may reach a prompt, as one text: what tells questions apart."""
         return repr([(name, text_of(cell)) for name, cell in sorted(self.cells.items()) if name not in ROLES[:4]])
 
     @property

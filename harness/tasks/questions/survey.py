@@ -17,15 +17,15 @@ MOST_GROUPS = 20
 LONGEST_GROUP = 60
 """Characters of such a value: longer ones are texts."""
 
-ASKED = ("question", "hypothesis")
-"""Columns that say what is asked: an empty one is hardly meant. A premise may be missing."""
+QUESTION_COLUMNS = ("question", "hypothesis")
+"""Columns with the words of the question: an empty one is hardly meant. A premise may be missing."""
 
 RowOf = Callable[[int, Columns], QuestionRow]
 
 
 @dataclass
 class Survey:
-    """What one pass over the rows found."""
+    """What one pass over the rows says of the file."""
 
     rows: int
     groups: tuple[str, ...]
@@ -49,7 +49,7 @@ class _SurveyPass:
     ids: dict[int, int] = field(default_factory=dict)
     unlabelled: list[int] = field(default_factory=list)
     unasked: dict[str, list[int]] = field(default_factory=dict)
-    """Rows without words in a column that says what is asked, by its name."""
+    """Rows without words in a column of QUESTION_COLUMNS, by its name."""
     repeats: Repeats = field(default_factory=Repeats)
     labels: Counter[int] = field(default_factory=Counter)
     choices: set[tuple[str, ...]] = field(default_factory=set)
@@ -60,14 +60,14 @@ class _SurveyPass:
         if row.unlabelled:
             self.unlabelled.append(row.number)
             return
-        for name in ASKED:
+        for name in QUESTION_COLUMNS:
             if name in self.layout.names and not text_of(row.cells.get(name)).strip():
                 self.unasked.setdefault(name, []).append(row.number)
         label = row.label
         first = self.ids.setdefault(hash(row.id), row.number)
         if first != row.number:
             raise DataError(f"{row.where} has the id {row.id!r:.60} of row {first}: every row needs one of its own.")
-        self.repeats.add(row.number, row.asked, label)
+        self.repeats.add(row.number, row.words, label)
         self.labels[label] += 1
         if self.layout.has_choices:
             self.sizes.add(len(row.choices))
