@@ -46,7 +46,6 @@ class RowData:
 
 
 def intervals(row_data_by_key: Mapping[Key, RowData], *, unreadable: Unreadable) -> dict[Key, dict[str, Interval]]:
-    """Return the interval of each metric of each row."""
     return resampled({key: _AnswersRow(row_data, unreadable) for key, row_data in row_data_by_key.items()})
 
 

@@ -58,12 +58,10 @@ class Strength:
 
     @property
     def prompt_format(self) -> str:
-        """The words for a closed list, where the settings ask for one."""
         return "" if self.among == "anything" else self.among
 
     @property
     def data(self) -> Mapping[str, JSON]:
-        """The SHA-256 of the strengths that the scores rest on."""
         return {"strengths": strength_scores.digest()}
 
     def examples(self) -> Sequence[Mapping[str, JSON]]:

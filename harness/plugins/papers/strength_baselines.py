@@ -58,7 +58,6 @@ class Ranker:
         return Traits(role="baseline", instant=True, varies=self.rule == "uniform", tasks=("causalbench/strength",))
 
     def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
-        """Yield a ranking for each request."""
         for request in requests:
             yield [(request, Response(text=self._answer(request)))]
 

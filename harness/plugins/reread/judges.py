@@ -40,7 +40,6 @@ class NewJudge:
 
     @property
     def recalls(self) -> bool:
-        """Return whether its replies in the run are used again."""
         return self.settings.cache.mode != "refresh"
 
     @property

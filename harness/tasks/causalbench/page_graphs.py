@@ -42,11 +42,9 @@ class NetworkGraphs:
 
     @property
     def files(self) -> Iterator[tuple[str, str]]:
-        """Network and template of every file that a run may have, in the paper's order."""
         return ((network, template) for network in NETWORKS for template in _templates())
 
     def of_records(self, task: Task, records: Iterable[Record]) -> Mapping[str, str]:
-        """Return the graph files computed from these records; empty for a task without graphs."""
         from harness.tasks.causalbench.answer_matrix import Sheets, graph_files
         from harness.tasks.causalbench.task import CausalBench
 
@@ -58,7 +56,6 @@ class NetworkGraphs:
         return graph_files(sheets)
 
     def network(self, name: str) -> dict[str, Any]:
-        """Return a network's variables and true edges."""
         from harness.tasks.causalbench.structures import matrix
 
         network = load(name)

@@ -72,7 +72,6 @@ class CausalBench(TaskBase):
 
     @property
     def headline(self) -> str:
-        """The convention that the tables show first."""
         return self.convention
 
     @property
@@ -82,7 +81,6 @@ class CausalBench(TaskBase):
 
     @property
     def prompt_format(self) -> str:
-        """The words for background knowledge and data, where the settings ask for them."""
         return "" if self.format == "variable_name" else self.format
 
     @property
@@ -121,7 +119,6 @@ class CausalBench(TaskBase):
 
     @property
     def chosen_networks(self) -> tuple[str, ...]:
-        """The networks that the settings choose, in the paper's order."""
         return chosen_networks(self.networks, self.scale)
 
     @property
@@ -196,7 +193,6 @@ class Causality(CausalBench):
 
     @property
     def asked_templates(self) -> Mapping[str, Template]:
-        """The five templates of the first method, the six structures of the second."""
         return questions.CAUSALITY if self.method == 1 else questions.STRUCTURES
 
     @property
@@ -212,11 +208,9 @@ class Causality(CausalBench):
         return {name: len(load(name).variables) for name in self.chosen_networks}
 
     def observations(self, network: str, number: int, seed: int) -> tuple[NDArray[np.int64], Sequence[int]]:
-        """Return that many rows of data drawn from a network, and each variable's number of states."""
         return networks.sample(network, number, seed=seed), [len(states) for states in load(network).states]
 
     def learned(self, items: Iterable[Item], learn: Callable[[str], Pattern]) -> Iterator[tuple[Record, None]]:
-        """Yield a record for each item, answered by the graph that `learn` gives for the item's network."""
         return learned_answers(self.asked_templates, self.asks, items, learn)
 
 
@@ -228,7 +222,6 @@ class Skeleton(CausalBench):
 
     @property
     def asked_templates(self) -> Mapping[str, Template]:
-        """Two questions by the convention exact, the three of the appendix by the paper's."""
         return questions.SKELETON if self.convention == "exact" else questions.PAPER_SKELETON
 
     @property

@@ -152,7 +152,6 @@ class Corr2Cause(SourcedTask):
 
     @property
     def remarks(self) -> Sequence[str]:
-        """Remarks on the user's file; none for other data."""
         return self._file_rows[1] if self.source == "file" else ()
 
     @cached_property
