@@ -49,7 +49,6 @@ Classical causal discovery on data sampled from the networks, scored as the lang
 _WORDS = ("format", "names", "rows", "parts", "columns", "background", "seed")
 """Settings of the task that only change its prompts."""
 _TITLES = {"shd": "SHD", "published": "", "cell_shd": "cell SHD", "sid": "SID", "f1": "F1 of direct edges"}
-"""The columns of metrics; the published SHD, called by its table, only where the plug-in that has the rows is there."""
 
 
 @dataclass(frozen=True)

@@ -69,7 +69,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def job(of_a_run: Sequence[str], folders: list[str], settings: RereadSettings) -> int:
     """Read the runs below the folders again and return the exit code."""
     judge = _new_judge(of_a_run, asks=not settings.dry_run)
-    found = list(find(folders or ["results"]))
+    run_folders = list(find(folders or ["results"]))
     places = {folder.resolve() for folder in run_folders}
     problems, untrusted = 0, dict.fromkeys(settings.trust)
     progress = Progress("reading again")

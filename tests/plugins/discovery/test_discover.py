@@ -15,8 +15,8 @@ from support.written_runs import board_row
 from harness.causal.learned_graph import Pattern
 from harness.config_files import CONFIGS
 from harness.leaderboard.comparable import find_runs
-from harness.plugins.discovery.discover import table
 from harness.plugin import plugins
+from harness.plugins.discovery.discover import table
 from harness.plugins.papers.preset_tables import lay_out
 from harness.plugins.papers.presets import preset
 from harness.settings import build
