@@ -261,10 +261,9 @@ def table(rows: Sequence[Run]) -> Sequence[Part]:
     # Stable, so the published rows come last of their network.
     lines.sort(key=lambda line: algorithms.networks.index(line[0]))
     header = ["network", "algorithm", "samples", "seeds", *titles.values()]
-    missing = (
-        () if published else (f"{algorithms.table} is not shown: it comes with the plug-in papers, not installed.",)
-    )
-    return [Table.of(header, lines, text_columns=2, spare=("seeds", "SID", "cell SHD")), algorithms.note, *missing]
+    absent = f"{algorithms.table} is not shown: it comes with the plug-in papers, not installed."
+    notes = [algorithms.note] if published else [algorithms.note, absent]
+    return [Table.of(header, lines, text_columns=2, spare=("seeds", "SID", "cell SHD")), *notes]
 
 
 def _sort_key(algorithms: PublishedAlgorithms, key: tuple[str, str, int]) -> tuple[int, int, str]:
