@@ -234,7 +234,7 @@ def test_the_tip_of_a_focused_mark_goes_along_when_the_page_scrolls(open_page) -
     expect(tip).to_be_hidden()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
 def test_marks_tell_what_answered_as_they_do_in_figures(open_page, report: Path, scheme: str) -> None:
     page = open_page(address("charts", task="corr2cause"), scheme=scheme)
     drawn_marks: dict[str, list] = {}

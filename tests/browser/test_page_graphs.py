@@ -230,7 +230,7 @@ def test_moved_and_enlarged_by_keys_and_buttons(open_page, runs: Runs) -> None:
     assert page.evaluate("document.activeElement.closest('figure')") is None, "no trap"
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
 def test_kinds_of_edges_are_told_by_line_and_by_colour(open_page, runs: Runs, scheme: str) -> None:
     page = open_page(address("graphs", graph_run(runs, "org/hasty").id, "asia"), scheme=scheme)
     legend = page.get_by_role("list", name="Lines").get_by_role("listitem")

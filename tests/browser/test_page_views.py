@@ -175,7 +175,7 @@ def test_print_holds_the_whole_table(open_page, runs: Runs) -> None:
     assert page.get_by_role("heading", name="Scores").is_visible()
 
 
-@pytest.mark.parametrize("width", [360, 768, 1280])
+@pytest.mark.parametrize("width", [360, pytest.param(768, marks=pytest.mark.slow), 1280])
 def test_fits(open_page, runs: Runs, width: int) -> None:
     page = open_page(width=width)
     for name, there in views(runs).items():
@@ -185,7 +185,7 @@ def test_fits(open_page, runs: Runs, width: int) -> None:
         assert page.evaluate(OUT_OF_REACH, CONTROLS) == [], name
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
 def test_accessibility(open_page, runs: Runs, axe: str, scheme: str) -> None:
     page = open_page(scheme=scheme)
     page.evaluate(axe)

@@ -15,7 +15,7 @@ from harness.types import PairRequest
 ASK = "list(NLI(name='m', path=sys.argv[1], device='cpu').respond([PairRequest('A', 'B')]))"
 
 
-@pytest.mark.parametrize("package", ["torch", "transformers"])
+@pytest.mark.parametrize("package", ["torch", pytest.param("transformers", marks=pytest.mark.slow)])
 def test_a_missing_package_names_the_extra(nli_path, package):
     code = (
         f"import sys; sys.modules[{package!r}] = None\n"
