@@ -14,6 +14,7 @@ from harness.config_files import BUILTIN, PROMPTS, own_file, prompt_files
 from harness.errors import ConfigError, unknown
 from harness.prompting import choices, parsing
 from harness.prompting.schema import Words, check, fill, names_in, parser_of, read
+from harness.runtime.processor_time import TooLongError, processor_limit
 from harness.trust import refuse_in_place_of_shipped
 from harness.types import (
     JSON,
@@ -32,6 +33,9 @@ Replies = Literal["model", "fixed"]
 """Who writes the assistant's turns of an opening: the model itself, or the prompt file."""
 _BEGINNING = 60
 """Characters of a text that hold its first five words."""
+READING_SECONDS = 10.0
+_READ_IN_A_MOMENT = 2000
+"""Characters of a reply for which no time has to be limited: a parser that ships takes milliseconds."""
 
 
 @dataclass(frozen=True)
@@ -141,8 +145,18 @@ class Prompt:
     def parse(self, response: Response, fields: Mapping[str, JSON]) -> Answer:
         """Return the answer in a response about the item of these fields: of a ranking, of an entailment, or in words.
 
-        The field `statement` is what a Yes asserts: a reply may say it, or deny it, in its own words.
+        The field `statement` is what a Yes asserts: a reply may say it, or deny it, in its own words. A reply that
+        takes the parser longer than READING_SECONDS of processor time is unreadable, by a rule of that name.
         """
+        if len(response.text) < _READ_IN_A_MOMENT and ":" not in self.words.parser:
+            return self._parse(response, fields)
+        try:
+            with processor_limit(READING_SECONDS):
+                return self._parse(response, fields)
+        except TooLongError:
+            return Answer(label=None, rule=f"not read within {READING_SECONDS:g} s of processor time")
+
+    def _parse(self, response: Response, fields: Mapping[str, JSON]) -> Answer:
         if self.words.choices_from is not None:
             return self._choice(response, fields)
         if response.logprobs is None:

@@ -17,6 +17,8 @@ from harness.types import Answer, Response
 LONGEST = 120
 """Characters of a name: a sentence is none."""
 _LONGEST_REPLY = 100_000
+_LONGEST_LINE = 1000
+"""Characters of a list's line that are looked at for a name and a strength: the patterns try every place of it."""
 
 
 class Named(NamedTuple):
@@ -217,13 +219,13 @@ def _of_sentences(text: str) -> Iterator[Named]:
 
 def _entry(line: str, below: Sequence[str]) -> Named:
     """Return the name and strength of an item of a list: its line, and the lines below it that are still its own."""
-    line = _LABEL.sub("", _plain(line).strip())
+    line = _LABEL.sub("", _plain(line[:_LONGEST_LINE]).strip())
     for pattern in (_IN_BRACKETS, _AFTER_SIGN, _AFTER_WORD, _AT_END):
         if match := pattern.search(line):
             return Named(_name(line[: match.start()]), _number(match))
     for other in below:
         for pattern in (_AFTER_WORD, _IN_BRACKETS, _AFTER_SIGN):
-            if match := pattern.search(_plain(other)):
+            if match := pattern.search(_plain(other[:_LONGEST_LINE])):
                 return Named(_name(line), _number(match))
     return Named(_name(line), None)
 
@@ -250,7 +252,7 @@ def _plain(text: str) -> str:
 
 def _name(text: str) -> str:
     """Return a name without what comes after it: reasons, a colon, an arrow; nothing where that is no name."""
-    text = re.split(r":\s|:$|\s[-–—]+>?\s|\s[-–—]+$|→|\s=", _plain(text).strip(), maxsplit=1)[0]
+    text = re.split(r":\s|:$|\s[-–—]+>?\s|\s[-–—]+$|→|\s=", _plain(text[:_LONGEST_LINE]).strip(), maxsplit=1)[0]
     text = _INTRODUCED.split(text)[-1]
     text = _LABEL.sub("", text).strip(" \t.,;:|*_'()[]" if text.count("(") != text.count(")") else " \t.,;:|*_'")
     text = _VERB.sub("", text)

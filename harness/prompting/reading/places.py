@@ -65,7 +65,7 @@ CONCEDES = re.compile(
 )
 """What is granted before the verdict: "True, they correlate"."""
 SHORT_FORM = re.compile(
-    r"\W*(?:indeed|sure|of course|well|so|sorry)?\W*(?:(?P<assents>(?:i (?:think|believe|suppose|guess"
+    r"\W*+(?:indeed|sure|of course|well|so|sorry)?\W*+(?:(?P<assents>(?:i (?:think|believe|suppose|guess"
     r"|would say) so|it (?:does|can|is|follows)|(?:we|you"
     r"|one) can|that's (?:right|correct)|that is (?:right|correct)|they (?:do|are))"
     r")|i (?:don't|do not) (?:think|believe) so|i (?:think|believe|guess|suppose) not|i'm afraid not|afraid not"

@@ -1,0 +1,102 @@
+"""Every reader of replies takes linear time: a model that repeats itself until it is cut off must not hang a run."""
+
+from __future__ import annotations
+
+import random
+import signal
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import pytest
+
+from harness.prompting import choices, number, prompts, ranking, reading, story
+from harness.types import Answer, Response
+
+TOKENS = (
+    *".,-()[]{}/+:;!?^&%@—…_*#=|<>~\"'`\\ \n\t0aAyn$",
+    *("yes", "no", "Yes\n", "No. ", "Yes, ", "yes no ", "Answer: ", "answer is ", "the answer is not ", "so ", "wait "),
+    *("A) ", "(a) ", "1. ", "| a ", "|\n", "**Yes**", "<b>", "</b>", "<think>", "</think>", "<answer>", "\\boxed{"),
+    *("```", "```thinking\n", "<details>", '{"answer":', '"a": "b", ', "[x] ", "[ ] ", "☐ ", "☑", "e.g. ", "~~a", "~~"),
+    *("\\n", "&nbsp;", "é", "\u0301", "\u200b", "答案", "答案是", "不能", "Q: ", "Question: ", "\nA: ", "\n\n", "\r\n"),
+    *(" - ", " → ", "->", "if ", "not ", "cannot ", "it is ", "it does ", "A causes B. ", "A directly causes B"),
+    *("because ", "therefore ", "the hypothesis ", "we can ", "I think ", "I say ", "that's ", "step 1: ", "option a "),
+    *("true ", "right, ", "(yes or no) ", "can be deduced ", "yeees", "'' ", "? ", '?" is ', "; ", "...", "word "),
+    *("A and B are independent given C, ", "the answer for this that your ", "0.9 ", "strength ", "(0.9) ", "12%, "),
+    *("<|channel|>", "analysis", "[INST]", "causes are ", "Smoking, "),
+)
+TEXTS = ("a dog barked", "A causes B", "yes", "no")
+READERS: dict[str, Callable[[str], object]] = {
+    "verdict": lambda text: reading.read(text, statement="A directly causes B.", next_words=("Can we deduct this:",)),
+    "cut off": lambda text: reading.read(text, cut_off=True),
+    "choices": lambda text: choices.read(Response(text), TEXTS),
+    "ranking": lambda text: ranking.ranking(Response(text)),
+    "number": lambda text: number.number(Response(text)),
+    "story": lambda text: story.story(Response(text)),
+}
+LENGTH = 3000
+ENOUGH = 0.02
+"""CPU seconds below which nothing is measured: such a quadratic takes four seconds for the 80,000 that are read."""
+
+
+def shapes(draw: random.Random, each: int) -> Iterator[tuple[str, Callable[[int], str]]]:
+    """Yield texts of any length: `each` times one token repeated, some in turn, some in any order."""
+    for token in draw.sample(TOKENS, min(each, len(TOKENS))):
+        yield repr(token), partial(repeated, "", [token])
+    for _ in range(each):
+        first, some = draw.choice(("", "Yes. ", "The answer is ", "1. Smoking (0.9)\n")), draw.sample(TOKENS, 3)
+        yield f"{first!r} {some} in turn", partial(repeated, first, some)
+        yield f"{first!r} {some} mixed", partial(mixed, first, some, draw.getrandbits(32))
+
+
+def repeated(first: str, some: list[str], length: int) -> str:
+    return (first + "".join(some) * length)[:length]
+
+
+def mixed(first: str, some: list[str], seed: int, length: int) -> str:
+    return (first + "".join(random.Random(seed).choices(some, k=length)))[:length]
+
+
+def seconds(reader: Callable[[str], object], text: str) -> float:
+    reading._read_short.cache_clear()
+    start = time.process_time()
+    reader(text)
+    return time.process_time() - start
+
+
+def slow(draw: random.Random, each: int) -> list[str]:
+    """Return the readers and shapes whose time grows by far more than the length."""
+    found = []
+    for name, text in shapes(draw, each):
+        for kind, reader in READERS.items():
+            if (long := seconds(reader, text(2 * LENGTH))) < ENOUGH:
+                continue
+            # The least of several: another process takes the processor away, and memory is warm at the second.
+            short = min(seconds(reader, text(LENGTH)) for _ in range(3))
+            long = min(long, *(seconds(reader, text(2 * LENGTH)) for _ in range(2)))
+            if long > 3 * short:
+                found.append(f"{kind} of {name}: {short:.3f} s, twice as long {long:.3f} s")
+    return found
+
+
+@pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(2, 12))])
+def test_twice_the_length_takes_twice_the_time(seed):
+    assert slow(random.Random(seed), 20 if seed == 1 else 200) == []
+
+
+@pytest.mark.parametrize("token", [".", "…", "A) ", "Yes\n", "causes are "])
+def test_what_a_model_repeats_until_it_is_cut_off_is_read_in_a_moment(token):
+    # 12 to 20 ms a thousand characters when this was written; a quadratic of the least that hurts takes minutes.
+    assert all(seconds(reader, token * (200_000 // len(token))) < 20 for reader in READERS.values())
+
+
+def test_a_parser_that_does_not_end_leaves_the_reply_unread_by_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(prompts, "READING_SECONDS", 0.2)
+    (tmp_path / "endless.py").write_text("import re\ndef read(response): return re.match('(a+)+$', response.text)\n")
+    (tmp_path / "mine.yaml").write_text("source: mine\nmakes: [chat]\nuser: '{premise}'\nparser: endless:read\n")
+    prompt = prompts.load("corr2cause", "mine.yaml", ())
+    before = signal.getsignal(signal.SIGVTALRM)
+    answer = prompt.parse(Response("a" * 40 + "!"), {})
+    assert answer == Answer(label=None, rule="not read within 0.2 s of processor time")
+    assert signal.getsignal(signal.SIGVTALRM) is before and signal.getitimer(signal.ITIMER_VIRTUAL) == (0.0, 0.0)
