@@ -226,7 +226,7 @@ def _in_other_words(question: Question, perturbation: Perturbation, cluster: str
         return question
     model = question.model
     story = _renamed(model.story, perturbation, cluster, seed)
-    return Question(ToldModel(story, model.scm, model.numbers, model.mechanisms), question.ask)
+    return Question(ToldModel(story, model.scm, model.numbers, model.mechanisms, by_value=model.by_value), question.ask)
 
 
 @lru_cache(maxsize=64)

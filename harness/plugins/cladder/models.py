@@ -48,7 +48,7 @@ class FreshModel:
 
     def questions(self) -> Iterator[tuple[str, Question]]:
         """Yield what is asked about it, each with a name: of a deterministic one both ways about one thing observed."""
-        model = ToldModel(self.story, self.scm, ExactNumbers(self.scm))
+        model = ToldModel(self.story, self.scm, ExactNumbers(self.scm), by_value=True)
         asked = asks(self.scm.graph, deterministic=self.deterministic)
         if self.deterministic:
             pair = 2 * int(_draw("asked", self.name) * (len(asked) // 2))
@@ -64,6 +64,11 @@ def rounds(variants: Sequence[Variant], seed: int) -> Iterator[Iterator[FreshMod
     """
     for number in count():
         yield _round(variants, seed, number)
+
+
+def example_models(variants: Sequence[Variant]) -> Iterator[FreshModel]:
+    """Yield the models of a round before the first one: no run asks about them."""
+    return _round(variants, 0, -1)
 
 
 def _round(variants: Sequence[Variant], seed: int, number: int) -> Iterator[FreshModel]:

@@ -10,8 +10,8 @@ from itertools import permutations
 from harness.plugins.cladder.graphs import GRAPHS, Graph, Table, X, Y
 from harness.plugins.cladder.queries import Ask, Query, TableKey
 from harness.plugins.cladder.stated import XY, Stated
-from harness.plugins.cladder.stories import WRONG_SIDE
-from harness.plugins.cladder.wording import Meaning, Phrasebook, known_name, vocabulary
+from harness.plugins.cladder.stories import WRONG_SIDE, points_up
+from harness.plugins.cladder.wording import BY_NAME, Meaning, Phrasebook, known_name, vocabulary
 from harness.tasks.text_reasoner import UnreadableText
 
 _UNOBSERVED = re.compile(r"(?:^|\. +)([^.:]+?) is unobserved\.")
@@ -45,6 +45,15 @@ _QUESTIONS: Mapping[Query, re.Pattern[str]] = {
     ),
     "det-counterfactual": re.compile(r"Would (?P<ys>.+?) if (?P<xa>.+?) instead of (?P<xb>.+)\?"),
 }
+_BY_VALUE: Mapping[Query, re.Pattern[str]] = {
+    "nie": re.compile(
+        r"Does (?P<x>.+?) instead of .+? make (?P<y>.+) (?P<way>more|less) likely through (?P<through>.+)\?"
+    ),
+    "nde": re.compile(
+        r"If we disregard the mediation effect through (?P<through>.+?), would (?P<x>.+?) instead of .+? "
+        r"make (?P<y>.+) (?P<way>more|less) likely\?"
+    ),
+}
 _UPWARD = frozenset(("increase", "more", "larger", "positively", "affects"))
 
 
@@ -74,7 +83,7 @@ def _query_in(text: str) -> tuple[Query, re.Match[str]]:
     """Return the kind of question, and its words: those of the last question of a known form."""
     found = [
         (match.start(), query, match)
-        for query, pattern in _QUESTIONS.items()
+        for query, pattern in (*_QUESTIONS.items(), *_BY_VALUE.items())
         for match in [_last(pattern, text)]
         if match is not None
     ]
@@ -112,7 +121,9 @@ def _sentences(text: str) -> list[tuple[str, str]]:
 def _ask(query: Query, parts: Mapping[str, str], told: Phrasebook, text: str) -> tuple[Ask, str, str]:
     """Return what is asked, and the names of treatment and outcome."""
     polarity = parts.get("way", "more") in _UPWARD
-    if query in ("nie", "nde", "backadj"):
+    if "xn" in parts:
+        if query in BY_NAME and not (points_up(parts["xn"]) and points_up(parts["yn"])):
+            raise UnreadableText(f"{parts['xn']!r} and {parts['yn']!r} do not tell which values are meant")
         return Ask(query, polarity), parts["xn"], parts["yn"]
     if query == "det-counterfactual":
         y, value = told.sentences.one(parts["ys"])
@@ -241,7 +252,10 @@ def _mechanisms(
     if missing := [node for node, causes in graph.parents.items() if causes and node not in tables and node != X]:
         raise UnreadableText(f"it does not say what causes {missing[0]}")
     observed, _ = told.sentences.several(match[2]) if match[2] else ([], "")
-    return tuple((nodes[name], value) for name, value in observed), tables
+    known = {nodes[name]: value for name, value in observed}
+    if missing := [node for node, causes in graph.parents.items() if not causes and node not in known and node != X]:
+        raise UnreadableText(f"it does not say what was observed of {missing[0]}")
+    return tuple(known.items()), tables
 
 
 def _table(causes: tuple[str, ...], values: Mapping[str, int], joiner: str, effect: int) -> Table:

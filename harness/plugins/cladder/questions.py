@@ -150,6 +150,8 @@ class ToldModel:
     """Those that are printed."""
     mechanisms: Mapping[str, Table] | None = None
     """The mechanisms that a deterministic question tells of, where they are not the model's."""
+    by_value: bool = False
+    """Whether values are named where the authors' words have names that do not tell which is meant."""
     _facts: dict[Query, Facts] = field(default_factory=dict)
 
     def facts(self, query: Query) -> Facts:
@@ -193,7 +195,11 @@ class Question:
 
     @property
     def text(self) -> str:
-        return wording.question(self.model.story, self.ask)
+        return wording.question(self.model.story, self.ask, by_value=self._by_value)
+
+    @property
+    def _by_value(self) -> bool:
+        return self.model.by_value and not wording.names_tell(self.model.story, self.ask.query)
 
     @property
     def value(self) -> float:
@@ -220,8 +226,10 @@ class Question:
 
     @property
     def misleading(self) -> bool:
-        """Whether its words say the opposite of what they should, or the same of both values of a variable."""
+        """Whether its words say the opposite of what they should, the same of both values, or do not tell which."""
         words = self.model.story.words
+        if not self._by_value and not wording.names_tell(self.model.story, self.ask.query):
+            return True
         if self.ask.query == "ett" and words[X].name in WRONG_SIDE:
             return True
         tables = self.model.facts(self.ask.query).tables

@@ -1,18 +1,22 @@
 """The steps to an answer, in the layout of the authors' files: names, graph, query, estimand, numbers, sum, verdict.
 
-The sums are right where those of the files are not (a minus for a plus, a factor that is missing); what needs a formula
-that the graph does not bear out (an instrument, a mediator with an unobserved cause) has none. Then the number that the
+The sums are right where those of the files are not (a minus for a plus, a factor that is missing), and come to what stands
+behind them; what needs a formula that the graph does not bear out (an instrument, a mediator with an unobserved cause) has
+none. Then the number that the
 words come to, and what another number is worth beside it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import ast
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
 from functools import cache, lru_cache
 from itertools import product
 
 from harness.plugins.cladder.graphs import Graph, X, Y
-from harness.plugins.cladder.models import FreshModel, SampleModel, model_of, sample
+from harness.plugins.cladder.models import FreshModel, SampleModel, example_models, model_of, sample
 from harness.plugins.cladder.queries import Ask, Query
 from harness.plugins.cladder.questions import Question, percents
 from harness.plugins.cladder.stated import XY, Printed, effect_range
@@ -24,8 +28,8 @@ _FORMAL: Mapping[Query, str] = {
     "ett": "E[Y_{X = 1} - Y_{X = 0} | X = 1]",
     "marginal": "P(Y)",
     "correlation": "P(Y | X)",
-    "exp_away": "P(Y = 1 | X = 1, V3 = 1] - P(Y = 1 | V3 = 1)",
-    "collider_bias": "E[Y = 1 | do(X = 1), V3 = 1] - E[Y = 1 | do(X = 0), V3 = 1]",
+    "exp_away": "P(Y = 1 | X = 1, V3 = 1) - P(Y = 1 | V3 = 1)",
+    "collider_bias": "E[Y | do(X = 1)] - E[Y | do(X = 0)]",
 }
 _DIFFERENCE = "P(Y=1|X=1) - P(Y=1|X=0)"
 _FRONT = (
@@ -39,10 +43,9 @@ _ADJUSTED = (
 )
 _MARGINAL = ("P(Y | X=1)*P(X=1) + P(Y | X=0)*P(X=0)", "{p} * {y1} + {q} * {y0}")
 _CORRELATION = ("P(X = 1, Y = 1)/P(X = 1) - P(X = 0, Y = 1)/P(X = 0)", "{b1}/{p} - {b0}/{q}")
+_UNCONFOUNDED = ("chain", "fork", "mediation", "diamond", "arrowhead")
 _SUMS: Mapping[tuple[Query, str], tuple[str, str]] = {
-    **{(query, graph): _TOTAL for query in ("ate", "ett") for graph in ("chain", "mediation", "diamond", "arrowhead")},
-    ("ate", "fork"): ("P(Y|X)", "{y1} - {y0}"),
-    ("ett", "fork"): _TOTAL,
+    **{(query, graph): _TOTAL for query in ("ate", "ett") for graph in _UNCONFOUNDED},
     ("ate", "confounding"): _ADJUSTED,
     ("ate", "diamondcut"): _ADJUSTED,
     ("ate", "frontdoor"): _FRONT,
@@ -83,11 +86,35 @@ def steps(question: Question) -> tuple[str, ...] | None:
     if (told := sum_of(ask, graph, tables)) is None:
         return None
     estimand, arithmetic = told
-    value = round(question.value, 2) + 0.0  # no minus before a zero
-    middle = 0.5 if ask.query == "marginal" else 0.0
+    try:
+        value = sum_value(arithmetic)
+    except ZeroDivisionError:  # a condition of 0%
+        return None
+    middle = Fraction(ask.query == "marginal", 2)
+    digits = next(digits for digits in (2, 3, 4, 8) if value == middle or round(value, digits) != middle)
+    printed = f"{float(round(value, digits)) + 0.0:.{digits}f}"  # no minus before a zero
     sign = ">" if value > middle else "<" if value < middle else "="
-    against = f"{middle:.2f}" if middle else "0"
-    return (*first, estimand, numbers_told(tables), f"{arithmetic} = {value:.2f}", f"{value:.2f} {sign} {against}")
+    against = f"{float(middle):.2f}" if middle else "0"
+    return (*first, estimand, numbers_told(tables), f"{arithmetic} = {printed}", f"{printed} {sign} {against}")
+
+
+def sum_value(arithmetic: str) -> Fraction:
+    """Return what a sum of printed numbers comes to, exactly. Raises ZeroDivisionError."""
+    return _value_of(ast.parse(arithmetic, mode="eval").body)
+
+
+def _value_of(part: ast.expr) -> Fraction:
+    if isinstance(part, ast.BinOp):
+        return _OPERATIONS[type(part.op)](_value_of(part.left), _value_of(part.right))
+    return Fraction(ast.unparse(part))
+
+
+_OPERATIONS: Mapping[type[ast.operator], Callable[[Fraction, Fraction], Fraction]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+}
 
 
 def sum_of(ask: Ask, graph: Graph, printed: Printed) -> tuple[str, str] | None:
@@ -105,10 +132,10 @@ def sum_of(ask: Ask, graph: Graph, printed: Printed) -> tuple[str, str] | None:
 def formal(ask: Ask, graph: Graph) -> str:
     """Return what is asked for as a formula."""
     if ask.query in ("nie", "nde"):
-        at = [", ".join(f"{node}={value}" for node in graph.mediators) for value in (0, 1)]
+        under = [", ".join(f"{node}_{{X={value}}}" for node in graph.mediators) for value in (0, 1)]
         if ask.query == "nie":
-            return f"E[Y_{{X=0, {at[1]}}} - Y_{{X=0, {at[0]}}}]"
-        return f"E[Y_{{X=1, {at[0]}}} - Y_{{X=0, {at[0]}}}]"
+            return f"E[Y_{{X=0, {under[1]}}} - Y_{{X=0, {under[0]}}}]"
+        return f"E[Y_{{X=1, {under[0]}}} - Y_{{X=0, {under[0]}}}]"
     if ask.query == "det-counterfactual":
         seen = ", ".join(f"{node}={value}" for node, value in ask.observed)
         return f"Y_{{X={ask.action}}} = {int(ask.polarity)} | {seen}"
@@ -151,31 +178,29 @@ def _cells(printed: Printed) -> dict[str, str]:
 
 
 CHOSEN = (
-    "college_salary-chain-correlation-model26-spec0-q0",
-    "simpson_drug-confounding-ate-model54-spec0-q1",
-    "candle-fork-ett-model2-spec0-q0",
-    "blood_pressure-mediation-nie-model20-spec0-q0",
+    "college_salary-chain-easy-s0r-1-correlation-q0",
+    "simpson_drug-confounding-hard-s0r-1-ate-q0",
+    "candle-fork-easy-s0r-1-ett-q1",
+    "encouagement_program-mediation-easy-s0r-1-nie-q1",
 )
 """Two are a Yes, and all follow from their words."""
 
 
 @cache
 def solved() -> Sequence[Mapping[str, JSON]]:
-    """Return the fields of the examples, with the steps to the answer and the answer."""
-    found = {}
-    for model in sample():
-        for name, question in model.questions():
-            if name in CHOSEN:
-                told = (question.model.background, question.given, question.text)
-                found[name] = {
-                    "text": " ".join(told),
-                    "background": told[0],
-                    "given": told[1],
-                    "question": told[2],
-                    "steps": "\n".join(steps(question) or ()),
-                    "answer": "Yes" if question.stated else "No",
-                }
-    return tuple(found[name] for name in CHOSEN)
+    """Return the fields of the examples, with the steps to the answer and the answer; no split asks one of them."""
+    questions = {name: question for model in example_models(("easy", "hard")) for name, question in model.questions()}
+    return tuple(map(_solved, map(questions.__getitem__, CHOSEN)))
+
+
+def _solved(question: Question) -> Mapping[str, JSON]:
+    parts = {"background": question.model.background, "given": question.given, "question": question.text}
+    return {
+        "text": " ".join(parts.values()),
+        **parts,
+        "steps": "\n".join(steps(question) or ()),
+        "answer": "Yes" if question.stated else "No",
+    }
 
 
 MEASURES = ("within", "value_error")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -34,6 +35,24 @@ WRONG_SIDE = frozenset(
 """Treatments of which the words for "if it had not been" say that it had."""
 ALIKE = frozenset(("CEO",))
 """Variables whose two values are called the same where probabilities are conditional on them."""
+
+
+@cache
+def orientations() -> Mapping[tuple[str, str, str], str]:
+    """Return which way each name of a variable points: up, down or none; the file has the reason of each.
+
+    The keys are the name and the words for its values 0 and 1. Up: more of what it names is the value 1. None: the name
+    does not tell which value is more of it.
+    """
+    file = resources.files("harness.plugins.cladder") / "data" / "orientation.csv"
+    rows = csv.DictReader(file.read_text(encoding="utf-8").splitlines())
+    return {(row["name"], row["value 0"], row["value 1"]): row["direction"] for row in rows}
+
+
+@cache
+def points_up(name: str) -> bool:
+    """Test whether a name alone tells that the value 1 is more of it, as invented names do."""
+    return {way for (known, _, _), way in orientations().items() if known == name} <= {"up"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -129,7 +129,7 @@ class CLadder(SourcedTask):
         return LazyItems(lambda: (question.item(self._choice) for question in questions), len(questions))
 
     def examples(self) -> Sequence[Mapping[str, JSON]]:
-        """Return four of the authors' questions, solved; with task.split=sample they are among the questions too."""
+        """Return four solved questions that no split asks."""
         return solved()
 
     @cached_property

@@ -12,6 +12,7 @@ from harness.plugins.cladder.items import QuestionChoice
 from harness.plugins.cladder.queries import Query
 from harness.plugins.cladder.questions import Question
 from harness.plugins.cladder.reasoning import MEASURES, VALUED, has_value, item_values, value_of
+from harness.plugins.cladder.stories import points_up
 from harness.plugins.cladder.task import ORDERS, CLadder
 from harness.scoring.means import MeanRow, mean_rows
 from harness.scoring.summary import OutcomeCounts
@@ -23,8 +24,8 @@ _QUANTITY: Mapping[Query, str] = {
     "correlation": "the probability of {y} given {x}, minus that given {not_x}",
     "ate": "the probability of {y} if {x} were brought about for everybody, minus that if {not_x} were",
     "ett": "for {x_where}, the probability of {y} as it is, minus what it would have been {otherwise}",
-    "nie": "the natural indirect effect on {y_name} through {through} of changing {x_name} from {not_x} to {x}",
-    "nde": "the natural direct effect on {y_name}, not through {through}, of changing {x_name} from {not_x} to {x}",
+    "nie": "the natural indirect effect on {outcome} through {through} of changing {x_name} from {not_x} to {x}",
+    "nde": "the natural direct effect on {outcome}, not through {through}, of changing {x_name} from {not_x} to {x}",
 }
 
 
@@ -37,7 +38,7 @@ def quantity(question: Question) -> str:
         not_x=x.noun[0],
         y=y.noun[1],
         x_name=x.name,
-        y_name=y.name,
+        outcome=y.name if points_up(y.name) else f"the probability of {y.noun[1]}",
         x_where=x.where[1],
         otherwise=x.condition[0].partition(" instead of ")[0],
         through=" and ".join(story.words[node].name for node in story.graph.mediators),

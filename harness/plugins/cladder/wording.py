@@ -14,7 +14,7 @@ from itertools import product
 
 from harness.plugins.cladder.graphs import Graph, Table, X, Y
 from harness.plugins.cladder.queries import Ask, Query, TableKey
-from harness.plugins.cladder.stories import GraphStory, VariableWords, every_words, invented
+from harness.plugins.cladder.stories import GraphStory, VariableWords, every_words, invented, points_up
 from harness.tasks.text_reasoner import UnreadableText
 
 OPENING = (
@@ -50,6 +50,24 @@ _ASKED: Mapping[Query, tuple[str, str]] = {
         "If we look at {collider}, does the chance of {y} decrease when {x}?",
     ),
 }
+BY_NAME: tuple[Query, ...] = ("nie", "nde")
+"""Questions that ask about a direction by the names of treatment and outcome,"""
+_BY_VALUE: Mapping[Query, tuple[str, str]] = {
+    "nie": (
+        "Does {x} instead of {not_x} make {y} more likely through {through}?",
+        "Does {x} instead of {not_x} make {y} less likely through {through}?",
+    ),
+    "nde": (
+        "If we disregard the mediation effect through {through}, would {x} instead of {not_x} make {y} more likely?",
+        "If we disregard the mediation effect through {through}, would {x} instead of {not_x} make {y} less likely?",
+    ),
+}
+"""and the same about their values, in this project's words."""
+
+
+def names_tell(story: GraphStory, query: Query) -> bool:
+    """Test whether the names by which a question asks tell which values it is about; True where it names values."""
+    return query not in BY_NAME or all(points_up(story.words[node].name) for node in (X, Y))
 
 
 def background(story: GraphStory) -> str:
@@ -65,16 +83,18 @@ def background(story: GraphStory) -> str:
     return " ".join(sentences)
 
 
-def question(story: GraphStory, ask: Ask) -> str:
-    """Return what is asked."""
+def question(story: GraphStory, ask: Ask, *, by_value: bool = False) -> str:
+    """Return what is asked; `by_value` names values where the authors' words have names alone."""
     x, y = story.words[X], story.words[Y]
     if ask.query == "backadj":
         return f"To understand how {x.name} affects {y.name}, is it more correct to use the Method 1 than Method 2?"
     if ask.query == "det-counterfactual":
         return f"Would {y.sentence[ask.polarity]} if {x.noun[ask.action]} instead of {x.noun[1 - ask.action]}?"
     collider = story.graph.collider
-    return _ASKED[ask.query][not ask.polarity].format(
+    asked = _BY_VALUE if by_value else _ASKED
+    return asked[ask.query][not ask.polarity].format(
         x=x.noun[1],
+        not_x=x.noun[0],
         y=y.noun[1],
         not_y=y.noun[0],
         x_name=x.name,
