@@ -43,7 +43,7 @@ class AuditCounts:
     open: int = 0
     """Questions that their words leave open,"""
     open_words: int = 0
-    """of these as words say the opposite of what they should, the same of both values, or do not tell which is meant."""
+    """of these as words say the opposite of what they should, the same of both values, or tell no direction."""
     against: int = 0
     """Questions of which the words say another answer than the key."""
 

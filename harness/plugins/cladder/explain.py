@@ -74,6 +74,8 @@ def _why(stated: Stated, names: tuple[str, ...], labels: Mapping[str, int]) -> d
             lines += total
         least, most = effect_range(ask.query, graph, stated.printed)
         reason = f"{_quantity(stated)} lies between {least:.3f} and {most:.3f} in every model that fits what is said."
+        if stated.unclear:
+            reason = f"{stated.unclear}. With the value 1 as more, {reason}"
     else:
         lines.append(formal(ask, graph))
         reason = _rule(stated)

@@ -76,7 +76,14 @@ def read_named(text: str) -> tuple[Stated, Mapping[str, str]]:
     ask, x, y = _ask(query, parts, told, text)
     graph, nodes = _graph(names, edges, unobserved, x, y)
     ask, printed, mechanisms = _details(ask, text, told, graph, nodes)
-    return Stated(graph, ask, printed, mechanisms), nodes
+    return Stated(graph, ask, printed, mechanisms, _unclear(query, parts)), nodes
+
+
+def _unclear(query: Query, parts: Mapping[str, str]) -> str:
+    """Return why names do not tell what is asked; "" where they do."""
+    names = [parts[part] for part in ("xn", "yn") if query in BY_NAME and part in parts and not points_up(parts[part])]
+    joined = " and ".join(map(repr, names))
+    return f"{joined} {'do' if len(names) > 1 else 'does'} not tell which value is more" if names else ""
 
 
 def _query_in(text: str) -> tuple[Query, re.Match[str]]:
@@ -122,8 +129,6 @@ def _ask(query: Query, parts: Mapping[str, str], told: Phrasebook, text: str) ->
     """Return what is asked, and the names of treatment and outcome."""
     polarity = parts.get("way", "more") in _UPWARD
     if "xn" in parts:
-        if query in BY_NAME and not (points_up(parts["xn"]) and points_up(parts["yn"])):
-            raise UnreadableText(f"{parts['xn']!r} and {parts['yn']!r} do not tell which values are meant")
         return Ask(query, polarity), parts["xn"], parts["yn"]
     if query == "det-counterfactual":
         y, value = told.sentences.one(parts["ys"])

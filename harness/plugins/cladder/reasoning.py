@@ -1,9 +1,8 @@
 """The steps to an answer, in the layout of the authors' files: names, graph, query, estimand, numbers, sum, verdict.
 
-The sums are right where those of the files are not (a minus for a plus, a factor that is missing), and come to what stands
-behind them; what needs a formula that the graph does not bear out (an instrument, a mediator with an unobserved cause) has
-none. Then the number that the
-words come to, and what another number is worth beside it.
+The sums are right where those of the files are not (a minus for a plus, a factor that is missing), and come to what is
+printed behind them; what needs a formula that the graph does not bear out (an instrument, a mediator with an unobserved
+cause) has none. Then the number that the words come to, and what another number is worth beside it.
 """
 
 from __future__ import annotations

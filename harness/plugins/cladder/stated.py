@@ -177,11 +177,15 @@ class Stated:
     printed: Printed
     mechanisms: Mapping[str, Table]
     """Of a deterministic counterfactual: the table of each variable with causes."""
+    unclear: str = ""
+    """Why the words do not tell what is asked; "" where they do."""
 
 
 def stated_answer(stated: Stated) -> bool | None:
-    """Return whether the answer is Yes; None where models that fit all that is said differ."""
+    """Return whether the answer is Yes; None where it is unclear, or models that fit all that is said differ."""
     graph, ask = stated.graph, stated.ask
+    if stated.unclear:
+        return None
     if ask.query == "backadj":
         first, second = (graph.admissible(method) for method in ask.methods)
         return first and not second

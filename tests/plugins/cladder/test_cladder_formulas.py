@@ -66,7 +66,7 @@ def test_sums_are_exact_where_floats_are_not():
 def value_of(formula, scm):
     """The value of a formula in a model, by a sum over worlds: means of do(), of counterfactuals, shares."""
     if match := re.fullmatch(r"P\(Y=1 \| (.+?)\) - P\(Y=1 \| (.+?)\), which has .*", formula):
-        first, second = (dict((key, int(v)) for key, v in re.findall(r"(\w+)=(\d)", part)) for part in match.groups())
+        first, second = ({key: int(v) for key, v in re.findall(r"(\w+)=(\d)", part)} for part in match.groups())
         return scm.probability({"Y": 1}, first) - scm.probability({"Y": 1}, second)
     if formula == "P(Y | X=1) - P(Y | X=0)":
         return scm.probability({"Y": 1}, {"X": 1}) - scm.probability({"Y": 1}, {"X": 0})

@@ -6,7 +6,6 @@ import csv
 import re
 from importlib import resources
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -133,12 +132,12 @@ def test_penguins_whose_survival_is_their_death():
 def test_a_gender_or_a_captain_is_not_more_or_less_of_one():
     ways = directions()
     assert {ways[name] for name in ("gender", "my decision", "gene", "season", "husband", "the captain")} == {"none"}
-    with pytest.raises(UnreadableText, match="do not tell"):
-        read_question(
-            "Imagine a world: Gender has a direct effect on occupation. Occupation has a direct effect on salary. For "
-            "individuals who are not male, the probability of high salary is 50%. For individuals who are male, the "
-            "probability of high salary is 70%. Does gender positively affect salary through occupation?"
-        )
+    asked = read_question(
+        "Imagine a world: Gender has a direct effect on occupation. Occupation has a direct effect on salary. For "
+        "individuals who are not male, the probability of high salary is 50%. For individuals who are male, the "
+        "probability of high salary is 70%. Does gender positively affect salary through occupation?"
+    )
+    assert asked.unclear == "'gender' does not tell which value is more" and stated_answer(asked) is None
 
 
 def test_every_variable_of_a_story_is_judged_by_its_words_with_a_reason():
