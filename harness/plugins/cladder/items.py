@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
+from importlib import resources
 from typing import Literal, Protocol, TypeVar
 
 from harness.codec import shuffled
@@ -58,6 +60,14 @@ class QuestionSource(Protocol):
     """What an item is made from: a question that is made here, or a row of a data set."""
 
     @property
+    def text(self) -> str:
+        """All of it, in the data set's words."""
+
+    @property
+    def cluster(self) -> str:
+        """What its answer is not independent of."""
+
+    @property
     def name(self) -> str:
         """The item's id."""
 
@@ -100,13 +110,13 @@ class Candidate:
 
     def item(self, choice: QuestionChoice) -> Item:
         """Return it as an item."""
-        told = _in_other_words(self.question, choice.perturbation, self.cluster, choice.seed)
+        told = self.perturbed(choice)
         more, labels = (choice.extra and choice.extra(self.question, told)) or ({}, self.labels)
         background, given, asked = told.model.background, told.given, told.text
         return Item(
             id=self.name,
             fields={
-                "text": f"{background} {given} {asked}",
+                "text": _text(told),
                 "background": background,
                 "given": given,
                 "question": asked,
@@ -116,6 +126,14 @@ class Candidate:
             cluster=self.cluster,
             groups=groups(self.query, self.graph, self.variant, self.difficulty),
         )
+
+    @property
+    def text(self) -> str:
+        return _text(self.question)
+
+    def perturbed(self, choice: QuestionChoice) -> Question:
+        """Return the question in the words of the item."""
+        return _in_other_words(self.question, choice.perturbation, self.cluster, choice.seed)
 
     def wanted(self, choice: QuestionChoice) -> bool:
         """Test whether the candidate has a label of the headline's label set."""
@@ -153,15 +171,29 @@ def groups(query: Query, graph: str, variant: str, difficulty: str) -> dict[str,
     return told | ({"difficulty": difficulty} if difficulty else {})
 
 
+def _text(question: Question) -> str:
+    return f"{question.model.background} {question.given} {question.text}"
+
+
+FINITE: tuple[Query, ...] = ("backadj", "det-counterfactual", "collider_bias")
+"""Kinds of questions that print no number, or a single one: there are only so many texts."""
+DRY_ROUNDS = 40
+"""Rounds without a new text after which there are taken to be no more."""
+
+
 def fresh_items(choice: QuestionChoice, limit: int) -> Iterator[Item]:
     """Yield `limit` fresh items: whole rounds of models, then a sample of the last round by query and variant.
 
-    With `stated` as the headline only questions whose words decide the answer count.
+    No text comes twice, in the words of the item or without a perturbation, and none is public. With `stated` as the
+    headline only questions whose words decide the answer count. There may be fewer than `limit`: see `FINITE`.
     """
-    left = limit
+    left, dry, known = limit, 0, set(public_texts())
     for models in rounds(choice.variants, choice.seed):
         found = _wanted(_of_fresh(models), choice)
-        candidates = [one for one in found if one.wanted(choice)]
+        candidates = [one for one in found if one.wanted(choice) and _is_new(one, choice, known)]
+        dry = 0 if candidates else dry + 1
+        if dry == DRY_ROUNDS:
+            return
         if len(candidates) > left:
             candidates = _sampled(candidates, left, choice.seed)
         for candidate in candidates:
@@ -169,6 +201,45 @@ def fresh_items(choice: QuestionChoice, limit: int) -> Iterator[Item]:
         left -= len(candidates)
         if not left:
             return
+
+
+def _is_new(candidate: Candidate, choice: QuestionChoice, known: set[bytes]) -> bool:
+    """Test whether a question is not known, and add it to what is."""
+    digests = {text_digest(candidate.text)}
+    if choice.perturbation != "none":
+        digests.add(text_digest(_text(candidate.perturbed(choice))))
+    if digests & known:
+        return False
+    known |= digests
+    return True
+
+
+def text_digest(text: str) -> bytes:
+    """Return what stands for a text in data/public_texts.bin: the first eight bytes of its SHA-256."""
+    return hashlib.sha256(text.encode()).digest()[:8]
+
+
+@cache
+def public_texts() -> frozenset[bytes]:
+    """Return the digests of the authors' public texts (data/README.md says which)."""
+    digests = (resources.files("harness.plugins.cladder") / "data" / "public_texts.bin").read_bytes()
+    return frozenset(digests[place : place + 8] for place in range(0, len(digests), 8))
+
+
+def joined_clusters(sources: Iterable[QuestionSource]) -> Mapping[str, str]:
+    """Return the name of each cluster's union with all that it shares a text with: a text is in one cluster."""
+    first: dict[str, str] = {}
+    union: dict[str, str] = {}
+
+    def root(cluster: str) -> str:
+        while (above := union.setdefault(cluster, cluster)) != cluster:
+            union[cluster] = cluster = union[above]
+        return cluster
+
+    for source in sources:
+        mine, other = root(source.cluster), root(first.setdefault(source.text, source.cluster))
+        union[mine] = other
+    return {cluster: root(cluster) for cluster in union}
 
 
 def sample_candidates() -> Iterator[Candidate]:

@@ -25,7 +25,8 @@ Variant = Literal["easy", "hard", "commonsense", "anticommonsense", "nonsense"]
 """
 - easy: causes are as strong and as directed as the story leads one to expect; hard: as it does not.
 - commonsense: easy and hard by turns.
-- anticommonsense: the treatment or the outcome is replaced by something that has nothing to do with the rest.
+- anticommonsense: the treatment or the outcome is replaced by something that has nothing to do with the rest; easy and
+  hard by turns, too.
 - nonsense: all variables have invented names, and their probabilities are drawn at random.
 """
 LEVELS = ((0.02, 0.2), (0.4, 0.6), (0.8, 0.98))
@@ -74,17 +75,21 @@ def example_models(variants: Sequence[Variant]) -> Iterator[FreshModel]:
 def _round(variants: Sequence[Variant], seed: int, number: int) -> Iterator[FreshModel]:
     for place in range(len(names(nonsense=False))):
         for variant in variants:
-            yield from _models(place, variant, seed, number)
+            yield from _models(place, variant, seed, number, hard=(number + place) % 2 == 1)
 
 
-def _models(place: int, variant: Variant, seed: int, number: int) -> Iterator[FreshModel]:
-    """Yield the models of one story in one variant and round; `place` is that of the story among all."""
+def _models(place: int, variant: Variant, seed: int, number: int, *, hard: bool) -> Iterator[FreshModel]:
+    """Yield the models of one story in one variant and round.
+
+    `place` is that of the story among all; `hard` counts for the variants that have easy and hard by turns.
+    """
     name = names(nonsense=False)[place]
     (graph,) = graphs_of(name)
     key = (seed, variant, name, number)
-    told, kind, difficulty = _story_of(variant, name, graph, number + place, key)
+    told, kind, difficulty = _story_of(variant, name, graph, key, hard=hard)
     twin = f"-{place}" if variant == "nonsense" else ""  # several models of a round may have one such story
-    label = f"{told.name}-{graph}-{variant}-s{seed}r{number}{twin}"
+    turn = "-hard" if variant == "anticommonsense" and hard else ""  # once all were easy: old names mean those
+    label = f"{told.name}-{graph}-{variant}-s{seed}r{number}{twin}{turn}"
     tables = _tables(GRAPHS[graph], _spec(name, difficulty, key), key)
     yield FreshModel(label, kind, difficulty, told, Scm(GRAPHS[graph], tables))
     if asked_of("det-counterfactual", GRAPHS[graph]):
@@ -94,6 +99,7 @@ def _models(place: int, variant: Variant, seed: int, number: int) -> Iterator[Fr
 
 _NAME = re.compile(
     r"(?P<story>\w+)-\w+-(?P<variant>[a-z]+)-s(?P<seed>-?\d{1,18})r(?P<number>\d{1,12})(?:-(?P<place>\d{1,4}))?"
+    r"(?P<hard>-hard)?"
 )
 
 
@@ -107,20 +113,23 @@ def model_of(name: str) -> FreshModel | None:
     place = int(match["place"]) if match["place"] else stories.index(match["story"])
     if place >= len(stories):
         return None
-    model = next(_models(place, variant, int(match["seed"]), int(match["number"])))
+    number = int(match["number"])
+    hard = bool(match["hard"]) if variant == "anticommonsense" else (number + place) % 2 == 1
+    model = next(_models(place, variant, int(match["seed"]), number, hard=hard))
     return model if model.name == name else None
 
 
 def _story_of(
-    variant: Variant, name: str, graph: str, turn: int, key: tuple[object, ...]
+    variant: Variant, name: str, graph: str, key: tuple[object, ...], *, hard: bool
 ) -> tuple[GraphStory, str, str]:
     """Return the story of a model, its variant and its difficulty."""
     if variant == "nonsense":
         invented = names(nonsense=True)
         return story(invented[int(_draw("nonsense", *key) * len(invented))], graph), variant, "random"
+    by_turns = "hard" if hard else "easy"
     if variant == "anticommonsense":
-        return story(name, graph, unrelated(name, *key)), variant, "easy"
-    difficulty = ("easy", "hard")[turn % 2] if variant == "commonsense" else variant
+        return story(name, graph, unrelated(name, *key)), variant, by_turns
+    difficulty = by_turns if variant == "commonsense" else variant
     return story(name, graph), "commonsense", difficulty
 
 

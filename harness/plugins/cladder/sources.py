@@ -112,10 +112,15 @@ class SourceRow:
         row = self.model or {}
         return str(row.get("difficulty") or {"random": "random"}.get(str(row.get("builder")), ""))
 
+    @property
+    def cluster(self) -> str:
+        """Story, graph and variant, and the model where it is known."""
+        model = "" if self.model is None else f"-model{self.model.get('model_id')}"
+        return f"{self.columns.get('story_id')}-{self.graph}-{self.variant}{model}"
+
     def item(self, choice: QuestionChoice) -> Item:
         """Return it as an item."""
         background, given, asked = _parted(self.text)
-        model = "" if self.model is None else f"-model{self.model.get('model_id')}"
         return Item(
             id=self.name,
             fields={
@@ -125,7 +130,7 @@ class SourceRow:
                 "question": asked,
             },
             labels=self.labels,
-            cluster=f"{self.columns.get('story_id')}-{self.graph}-{self.variant}{model}",
+            cluster=self.cluster,
             groups=groups(self.query, self.graph, self.variant, self.difficulty),
         )
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Annotated, Literal
 
@@ -14,10 +14,12 @@ from harness.plugins.cladder import sources
 from harness.plugins.cladder.benchmark import BENCHMARK
 from harness.plugins.cladder.graphs import GRAPHS
 from harness.plugins.cladder.items import (
+    FINITE,
     Perturbation,
     QuestionChoice,
     QuestionSource,
     fresh_items,
+    joined_clusters,
     listed,
     sample_candidates,
 )
@@ -38,6 +40,8 @@ AS_MANY_AS_PUBLISHED = 10_112
 """Fresh items where no limit says otherwise."""
 BUILTIN = ("fresh", "sample")
 """What is built in: made from the seed, and the questions of the authors' repository."""
+
+_FINITE = "those in the authors' files that are known here are left out, others may be public, and seeds share some."
 
 GraphName = Literal[
     "chain", "fork", "collision", "confounding", "mediation", "diamond", "diamondcut", "frontdoor", "IV", "arrowhead"
@@ -68,7 +72,7 @@ class CLadder(SourcedTask):
     def __post_init__(self) -> None:
         """Refuse combinations of settings that mean nothing."""
         self._check_origin()
-        if self.labels == "published" and self._fresh:
+        if self.labels == "published" and self._is_fresh:
             raise ConfigError(
                 "task.labels=published: nobody has published answers to fresh questions; use task.split=sample, "
                 "task.source=file or hub, or one of task.labels=stated and exact."
@@ -101,15 +105,18 @@ class CLadder(SourcedTask):
     def headline(self) -> str:
         if self.labels:
             return self.labels
-        return "stated" if self._fresh else "published"
+        return "stated" if self._is_fresh else "published"
 
     def digest(self, path: str) -> str:
         return sources.digest_of(path) if self.source == "file" else super().digest(path)
 
     @property
     def remarks(self) -> Sequence[str]:
-        """How many questions the label set leaves out."""
-        if self._fresh or self.headline == "published":
+        """How many questions the label set leaves out; of fresh ones, which cannot be new without end."""
+        if self._is_fresh:
+            finite = [TITLES[query] for query in FINITE if query in (self._choice.queries or RUNGS)]
+            return (f"There are only so many questions of the kinds {', '.join(finite)}: {_FINITE}",) if finite else ()
+        if self.headline == "published":
             return ()
         left_out, why = self._listed[1], {"stated": "their words leave the answer open", "exact": "no model tells it"}
         if not left_out:
@@ -117,16 +124,42 @@ class CLadder(SourcedTask):
         return (f"{left_out:,} questions are left out of task.labels={self.headline}: {why[self.headline]}.",)
 
     @property
-    def _fresh(self) -> bool:
+    def _is_fresh(self) -> bool:
         return self.source == "builtin" and self.split in (None, "fresh")
 
     def items(self) -> Iterable[Item]:
         """Return the questions, one at a time."""
-        if self._fresh:
-            number = self.limit or AS_MANY_AS_PUBLISHED
-            return LazyItems(lambda: fresh_items(self._choice, number), number)
+        if self._is_fresh:
+            return self._fresh_items()
         questions, _ = self._listed
-        return LazyItems(lambda: (question.item(self._choice) for question in questions), len(questions))
+        clusters = joined_clusters(questions)
+
+        def make() -> Iterator[Item]:
+            for item in (question.item(self._choice) for question in questions):
+                yield replace(item, cluster=clusters[item.cluster])
+
+        return LazyItems(make, len(questions))
+
+    def _fresh_items(self) -> Iterable[Item]:
+        if set(self._choice.queries or RUNGS) <= set(FINITE):  # how many there are is known when all are made
+            items = list(self._fresh(self.limit or 0))
+            if not items:
+                raise ConfigError(f"no item is left: all of task.queries={in_brackets(self.queries)} are public.")
+            return items
+        number = self.limit or AS_MANY_AS_PUBLISHED
+        return LazyItems(lambda: self._fresh(number), number)
+
+    def _fresh(self, number: int) -> Iterator[Item]:
+        """Yield so many fresh items, as many as there are where it is 0. Raises ConfigError where there are fewer."""
+        count = 0
+        for item in fresh_items(self._choice, number or AS_MANY_AS_PUBLISHED):
+            count += 1
+            yield item
+        if count < number:
+            raise ConfigError(
+                f"task.limit={number}: there are {count:,} such questions and no more; use task.limit={count}, "
+                f"or take others than task.queries={in_brackets(self.queries)}."
+            )
 
     def examples(self) -> Sequence[Mapping[str, JSON]]:
         """Return four solved questions that no split asks."""

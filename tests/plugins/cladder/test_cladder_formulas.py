@@ -7,7 +7,7 @@ from fractions import Fraction
 from itertools import product
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from harness.plugins.cladder.explain import QuestionExplanations
@@ -20,6 +20,8 @@ from harness.plugins.cladder.task import CLadder
 from harness.settings import build
 
 VARIANTS = st.sampled_from(["commonsense", "hard", "anticommonsense", "nonsense"])
+FEW = settings(max_examples=6, phases=[Phase.generate])
+"""A case has hundreds of questions: no smaller one is looked for."""
 
 
 def assert_comes_to_what_it_says(question):
@@ -48,7 +50,7 @@ def assert_all_come_to_what_they_say(questions):
     return compared
 
 
-@settings(max_examples=6)
+@FEW
 @given(st.integers(0, 10**6), VARIANTS)
 def test_the_sums_of_drawn_questions_come_to_what_they_say(seed, variant):
     models = next(rounds((variant,), seed))
@@ -104,7 +106,7 @@ def mean(scm, subscript, among=None):
     return total / whole
 
 
-@settings(max_examples=5)
+@FEW
 @given(st.integers(0, 10**6), VARIANTS)
 def test_the_formula_on_the_page_lies_between_the_numbers_on_the_page(seed, variant):
     task = build(

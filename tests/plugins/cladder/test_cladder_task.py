@@ -9,6 +9,8 @@ import pytest
 
 from harness.config_files import PROMPTS
 from harness.errors import ConfigError
+from harness.plugins.cladder.items import FINITE
+from harness.plugins.cladder.queries import TITLES
 from harness.plugins.cladder.reasoner import LadderReasoner
 from harness.plugins.cladder.task import CLadder
 from harness.prompting.prompts import load
@@ -65,13 +67,13 @@ def test_fresh_items_are_the_same_at_every_call_and_a_smaller_limit_takes_some_o
 def test_fresh_items_go_on_without_end_and_without_repeats():
     items = list(islice(task(limit=1_000_000).items(), 4_500))
     assert len({item.id for item in items}) == 4_500
-    texts = Counter(item.fields["text"] for item in items if item.groups["rung"] != "2")
-    assert sum(count - 1 for count in texts.values()) < 100  # deterministic questions come again in time
+    assert len({item.fields["text"] for item in items}) == 4_500
 
 
 def test_variants_are_equally_many_and_of_the_same_graphs_and_polarities_balance():
     items = list(islice(task(limit=100_000, labels="exact").items(), 1_500))
-    variants = Counter(item.groups["variant"] for item in items)
+    finite = {TITLES[query] for query in FINITE}  # of these there are fewer in some variants than in others
+    variants = Counter(item.groups["variant"] for item in items if item.groups["query"] not in finite)
     assert max(variants.values()) - min(variants.values()) < 30
     share = sum(item.labels["exact"] for item in items) / len(items)
     assert 0.4 < share < 0.55

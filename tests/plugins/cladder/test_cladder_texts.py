@@ -1,0 +1,93 @@
+"""An item is its text: asked once, in one cluster, and fresh where it is not public."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+
+import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+
+from harness.errors import ConfigError
+from harness.plugins.cladder.items import joined_clusters, public_texts, sample_candidates, text_digest
+from harness.plugins.cladder.models import model_of
+from harness.plugins.cladder.reasoning import has_value, value_of
+from harness.settings import build
+
+FEW = settings(max_examples=6, phases=[Phase.generate])
+
+
+def task(**settings):
+    return build(
+        {"_target_": "harness.plugins.cladder.task.CLadder", "name": "cladder", "prompts": ["plain"], **settings},
+        "task",
+    )
+
+
+@FEW
+@given(
+    st.integers(-10, 10**6),
+    st.sampled_from(["none", "nonsense", "letters"]),
+    st.sampled_from([None, ["backadj", "det-counterfactual"], ["collider_bias", "ate"]]),
+    st.sampled_from([["commonsense", "nonsense"], ["easy"], ["anticommonsense"]]),
+)
+def test_no_text_of_a_run_comes_twice_and_none_is_public(seed, perturbation, queries, variants):
+    settings = {"seed": seed, "queries": queries, "variants": variants, "limit": 40}
+    items = list(task(**settings | {"limit": 300 if queries else 2000}, perturbation=perturbation).items())
+    assert len({item.fields["text"] for item in items}) == len(items)
+    assert not {text_digest(str(item.fields["text"])) for item in items} & public_texts()
+    plain = {item.id: item for item in task(**settings).items()}
+    assert not {text_digest(str(item.fields["text"])) for item in plain.values()} & public_texts()
+
+
+def test_of_kinds_without_numbers_there_are_only_so_many():
+    anti = {"queries": ["backadj"], "variants": ["anticommonsense"], "graphs": ["chain", "fork", "IV"]}
+    items = list(task(**anti).items())
+    assert 50 < len(items) < 500 and len({item.fields["text"] for item in items}) == len(items)
+    with pytest.raises(ConfigError, match=f"there are {len(items)} such questions and no more"):
+        list(task(**anti, limit=5000).items())
+    with pytest.raises(ConfigError, match=r"no item is left: .* are public"):
+        list(task(queries=["backadj"], variants=["easy"]).items())
+    assert len(list(task(queries=["backadj"], limit=100).items())) == 100
+    (remark,) = task().remarks
+    assert "back-door adjustment set, deterministic counterfactual" in remark and not task(queries=["ate"]).remarks
+
+
+def test_every_text_of_the_authors_sample_is_public():
+    texts = {text_digest(one.text) for one in sample_candidates()}
+    assert texts < public_texts() and (len(texts), len(public_texts())) == (3866, 4709)
+
+
+def test_a_text_of_the_authors_sample_stands_in_one_cluster_and_a_model_too():
+    items = list(task(split="sample").items())
+    clusters = defaultdict(set)
+    for item in items:
+        clusters[item.fields["text"]].add(item.cluster)
+        clusters[item.id.rpartition("-model")[2].partition("-")[0]].add(item.cluster)
+    assert all(len(names) == 1 for names in clusters.values())
+    assert len({item.cluster for item in items}) == 240
+    assert max(Counter(item.cluster for item in items).values()) < 100
+
+
+def test_clusters_are_joined_through_others_and_keep_the_first_name():
+    class Row:
+        def __init__(self, text, cluster):
+            self.text, self.cluster = text, cluster
+
+    rows = [Row("a", "1"), Row("b", "2"), Row("b", "3"), Row("a", "3"), Row("c", "4")]
+    assert joined_clusters(rows) == {"1": "1", "2": "1", "3": "1", "4": "4"}
+
+
+def test_anticommonsense_has_hard_models_too_and_names_of_before_mean_the_easy_ones():
+    items = list(task(variants="anticommonsense", queries=["ate", "nie", "marginal"], limit=900).items())
+    shares = Counter(item.groups["difficulty"] for item in items)
+    assert set(shares) == {"easy", "hard"} and min(shares.values()) > 300
+    assert all(("hard" in item.cluster) == (item.groups["difficulty"] == "hard") for item in items)
+    hard = next(item.cluster for item in items if item.cluster.endswith("-hard"))
+    models = [model_of(name) for name in (hard, hard.removesuffix("-hard"))]
+    assert [model.difficulty for model in models] == ["hard", "easy"]
+    assert [model.name for model in models] == [hard, hard.removesuffix("-hard")]
+    assert models[0].scm.tables != models[1].scm.tables and models[0].story is models[1].story
+    old = model_of("college_salary-chain-anticommonsense-s0r1")
+    effect = next(question for name, question in old.questions() if name.endswith("-ate-q0"))
+    assert has_value(effect) and value_of(effect) == pytest.approx(0.14)
