@@ -1,13 +1,20 @@
-"""Requests and outcomes as JSON, the digests that name them, and draws keyed by a digest: the same on every machine."""
+"""Requests and outcomes as JSON, the digests that name them, and draws keyed by a digest: the same on every machine.
+
+And how a file that a user names is opened: an ordinary one, as a pipe or a device may never end.
+"""
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import math
+import os
+import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from functools import lru_cache
+from io import BufferedReader
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -54,10 +61,43 @@ def text_digest(text: str) -> str:
     return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
 
 
+LARGEST_TEXT = 1 << 22
+"""Bytes of a config or prompt file: a hundred times the largest that ships."""
+_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+
+
+class NotPlainError(OSError):
+    """A pipe, a device or the like, which may never end."""
+
+
+def open_plain(place: Path, flags: int = 0) -> BufferedReader:
+    """Open an ordinary file for reading. Raises NotPlainError for everything else, OSError."""
+    number = os.open(place, _FLAGS | flags)  # without blocking: a FIFO would wait for a writer
+    try:
+        kind = os.fstat(number).st_mode
+        if not stat.S_ISREG(kind):
+            if stat.S_ISDIR(kind):
+                raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(place))
+            raise NotPlainError(errno.EINVAL, "it is a pipe or a device, and no file", str(place))
+        return os.fdopen(number, "rb")
+    except BaseException:
+        os.close(number)
+        raise
+
+
+def plain_text(place: Path, most: int = LARGEST_TEXT) -> str:
+    """Return a file's text, at most `most` bytes. Raises OSError, and UnicodeDecodeError where it is not UTF-8."""
+    with open_plain(place) as file:
+        content = file.read(most + 1)
+    if len(content) > most:
+        raise OSError(errno.EINVAL, f"it is larger than {most >> 20} MB", str(place))
+    return content.decode().replace("\r\n", "\n").replace("\r", "\n")
+
+
 def content_digest(place: Path) -> str:
     """Return the SHA-256 of a file's bytes, or of a folder's files with their names, in hexadecimal."""
     if not place.is_dir():
-        with place.open("rb") as file:
+        with open_plain(place) as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     files = sorted(file for file in place.rglob("*") if file.is_file())
     return digest([[file.relative_to(place).as_posix(), content_digest(file)] for file in files])

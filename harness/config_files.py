@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from harness import plugin
-from harness.codec import content_digest
+from harness.codec import content_digest, plain_text
 from harness.errors import ConfigError
 
 _PACKAGE = Path(__file__).resolve().parent
@@ -22,6 +22,8 @@ SAME_AS: Mapping[str, str] = {"judge": "model"}
 
 BUILTIN = "builtin:"
 """Before a name: the file that ships, whatever the working directory holds."""
+TOO_DEEP = "it is nested too deeply"
+"""Why a YAML file cannot be read whose brackets or lines stand within hundreds of others."""
 OWN = "_own_"
 """Where a composed config says which files of the working directory are in it: {path below it: SHA-256}."""
 
@@ -43,6 +45,16 @@ def root_file(command: str) -> Path:
         if (file := root / f"{command}.yaml").is_file():
             return file
     raise ConfigError(f"configs/{command}.yaml is not there. {plugin.absent()}".rstrip())
+
+
+def read_yaml(file: Path) -> Any:
+    """Return what a YAML file holds. Raises OSError, UnicodeDecodeError, and YAMLError, also where it is too deep."""
+    import yaml
+
+    try:
+        return yaml.safe_load(plain_text(file))
+    except RecursionError:
+        raise yaml.YAMLError(TOO_DEEP) from None
 
 
 def own_folder(root: Path) -> Path | None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from harness.cli import help_text, setting_lines
 from harness.cli.arguments import missing_setting, mistake, quoting_hint, ready_for_hydra, without_switches
 from harness.cli.key_value import exit_code, version
-from harness.cli.setting_lines import is_utf8, own_files
+from harness.cli.setting_lines import is_deep, is_utf8, own_files
 from harness.config_files import BUILTIN, CONFIGS
 from harness.errors import ConfigError, HarnessError
 from harness.runtime import console, environment, secrets, signals
@@ -177,7 +177,9 @@ def sentence(error: Exception, config_name: str, arguments: Sequence[str]) -> st
         reason := mistake(config_name, arguments)
     ):
         return reason
-    if isinstance(error, RecursionError):
+    if isinstance(error, RecursionError) and (files := own_files()):
+        if deep := [str(file) for file in files if is_deep(file)]:
+            return f"{', '.join(deep)} {'is' if len(deep) == 1 else 'are'} nested too deeply."
         return f"config files extend each other in a circle: `defaults: [{BUILTIN}NAME, _self_]` takes one that ships."
     if kind.startswith("Interpolation"):
         return f"a setting refers to one that is not there: {message}"

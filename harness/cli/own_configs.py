@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import StringIO
 from pathlib import Path
 
 import yaml
@@ -22,7 +23,7 @@ from hydra.plugins.search_path_plugin import SearchPathPlugin
 from omegaconf import Container, DictConfig, ListConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from harness.codec import content_digest
+from harness.codec import content_digest, plain_text
 from harness.config_files import BUILTIN, CONFIGS, OWN, SAME_AS, own_folder, roots
 from harness.errors import ConfigError
 from harness.trust import refuse_in_place_of_shipped
@@ -53,8 +54,9 @@ class GroupSource(ConfigSource):
     def load_config(self, config_path: str) -> ConfigResult:
         """Return the content of a file, with the header that says where in the config it belongs."""
         file = self._file(config_path)
-        header = ConfigSource._get_header_dict(file.read_text(encoding="utf-8")[:512])
-        return ConfigResult(self.provider, f"{self.scheme()}://{self.path}", OmegaConf.load(file), header)
+        text = plain_text(file)
+        header = ConfigSource._get_header_dict(text[:512])
+        return ConfigResult(self.provider, f"{self.scheme()}://{self.path}", OmegaConf.load(StringIO(text)), header)
 
     def _file(self, config_path: str) -> Path:
         return Path(self.path, self._normalize_file_name(_file_path(config_path)))

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from harness.config_files import CONFIGS, SAME_AS, is_shipped, listed, root_file
+from harness.codec import plain_text
+from harness.config_files import CONFIGS, SAME_AS, TOO_DEEP, is_shipped, listed, read_yaml, root_file
 from harness.errors import DataError
 
 _HIDDEN = ("_target_", "defaults", "hydra")
@@ -40,7 +41,7 @@ class Setting:
 def text_of(file: Path) -> str:
     """Return the text of a config or prompt file. Raises DataError, with the reason alone."""
     try:
-        return file.read_text(encoding="utf-8")
+        return plain_text(file)
     except UnicodeDecodeError:
         raise DataError("it is not UTF-8") from None
     except OSError as error:
@@ -54,12 +55,25 @@ def own_files() -> list[Path]:
 def is_utf8(file: Path) -> bool:
     """Return whether a file can be read as UTF-8, or not at all."""
     try:
-        file.read_bytes().decode()
+        plain_text(file)
     except UnicodeDecodeError:
         return False
     except OSError:
         return True
     return True
+
+
+def is_deep(file: Path) -> bool:
+    """Return whether a YAML file is nested so deeply that reading it fails."""
+    import yaml
+
+    try:
+        read_yaml(file)
+    except yaml.YAMLError as error:
+        return str(error) == TOO_DEEP
+    except (OSError, ValueError):
+        return False
+    return False
 
 
 def first_comment(file: Path) -> str:

@@ -13,6 +13,7 @@ import yaml
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from harness.codec import KINDS
+from harness.config_files import read_yaml
 from harness.errors import ConfigError, unknown
 from harness.prompting import number, parsing, ranking, story
 from harness.settings import first_sentence
@@ -78,7 +79,7 @@ class Words:
 def read(where: Path, format: str = "") -> Words:
     """Return the words of a file, with those of a format in place of the plain ones. Raises ConfigError."""
     try:
-        content = yaml.safe_load(where.read_text(encoding="utf-8"))
+        content = read_yaml(where)
     except yaml.YAMLError as error:
         raise ConfigError(f"{where} is not YAML: {' '.join(str(error).split())}") from None
     except UnicodeDecodeError:

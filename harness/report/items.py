@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Generator, Iterable, Iterator, Mapping
+from itertools import islice
 from typing import Any
 
 from harness.errors import HarnessError
 from harness.storage.manifest import TracedItems
-from harness.storage.rebuild import task_of
+from harness.storage.rebuild import SPARE, task_of
 from harness.storage.record_lines import Line, reply_columns, turns
 from harness.storage.runs import Run
 from harness.tasks.find import benchmark_of
@@ -83,11 +84,16 @@ class ItemColumns:
 def items_of(run: Run, trust: Collection[str]) -> Generator[None, None, ItemColumns]:
     """Rebuild the items of a run from its settings; none if that is impossible or they have changed.
 
-    Items that come from outside of harness are made only where `trust` names what they come from. Yield after each.
+    Items that come from outside of harness are made only where `trust` names what they come from, and no more than the
+    run has records for: its settings may claim a thousand million. Yield after each.
     """
     items = ItemColumns(run.place["task"], run.result.headline, run.result.choices)
     try:
-        traced = TracedItems(task_of(run.manifest, trust).items())
+        count = run.manifest["items"]["count"]
+        if count > SPARE and count > SPARE + sum(1 for _ in run.lines()):
+            return items
+        # Of a complete run one more, to see that there are no others.
+        traced = TracedItems(islice(task_of(run.manifest, trust).items(), count + run.complete))
         yield from items.add_all(traced)
         if traced.summary == run.manifest.get("items"):
             return items

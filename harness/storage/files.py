@@ -9,12 +9,12 @@ from __future__ import annotations
 import json
 import os
 import re
-import stat
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
+from harness.codec import NotPlainError, open_plain
 from harness.errors import DataError
 
 DAMAGED = "is cut off or damaged: move its folder away and run its command again"
@@ -35,7 +35,6 @@ DEEPEST = 64
 """Levels of JSON. What a run leaves has fewer than twenty; Python's own limit depends on who calls."""
 
 _STRINGS = re.compile(rb'"(?:[^"\\]|\\.)*+"', re.DOTALL)
-_FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
 class DamagedError(DataError):
@@ -56,14 +55,10 @@ def open_file(path: Path) -> IO[bytes]:
     """Open an ordinary file for reading. Raises DataError for a link, a device or a pipe, OSError for the rest."""
     if path.is_symlink():
         raise DataError(f"{path} {LINK}")
-    number = os.open(path, _FLAGS)  # a FIFO would wait for a writer
     try:
-        if not stat.S_ISREG(os.fstat(number).st_mode):
-            raise DataError(f"{path} {NO_FILE}")
-        return os.fdopen(number, "rb")
-    except BaseException:
-        os.close(number)
-        raise
+        return open_plain(path, getattr(os, "O_NOFOLLOW", 0))
+    except NotPlainError:
+        raise DataError(f"{path} {NO_FILE}") from None
 
 
 def read_bytes(path: Path) -> bytes:

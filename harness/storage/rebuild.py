@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 MOST_ITEMS = 1_000_000
 """Items that are generated again for a run without records."""
+SPARE = 100_000
+"""Items that a stopped run may have looked at beyond those that it has records of; lines that are counted in full."""
 _READS_NO_FILE = ("harness.models.api.openai.", "harness.models.baselines.")
 """Models whose identity follows from their settings alone, as that of a benchmark's own; a checkpoint's needs files."""
 

@@ -2,15 +2,17 @@
 
 Rows of a file are read one at a time, so that one of any length takes no memory. What a spreadsheet or another program
 may have left is read where it is plain what was meant (marks of UTF-8 and UTF-16, line ends of any kind, other
-separators), and refused in a sentence where it is not.
+separators), and refused in a sentence where it is not. A pipe, a device and a row without an end are refused unread.
 """
 
 from __future__ import annotations
 
 import csv
+import io
 import json
 import logging
 import sys
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -18,7 +20,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import IO, Any
 
-from harness.codec import content_digest
+from harness.codec import content_digest, open_plain
 from harness.errors import ConfigError, DataError
 from harness.runtime.environment import installing
 
@@ -28,6 +30,11 @@ ENDINGS = (".csv", ".tsv", ".jsonl", ".json")
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 _MARKS = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16", b"\xef\xbb\xbf": "utf-8-sig"}
 """What a file begins with, by its encoding."""
+MOST_COLUMNS = 10_000
+LONGEST_ROW = 1 << 26
+"""Characters: a file without line ends is not read into memory."""
+LARGEST_LIST = 1 << 30
+"""Bytes of a JSON list, which is read whole."""
 SHOWN = 5
 """Rows that a sentence names."""
 
@@ -79,12 +86,14 @@ class DataFile:
         csv.field_size_limit(min(sys.maxsize, 2**31 - 1))  # the module's own limit of 131,072 is one of caution
         separator = self._separator()
         with self._open() as file:
-            lines = csv.reader(file, delimiter=separator, strict=True)
+            rows = _Rows(file, self.path)
+            lines = csv.reader(rows, delimiter=separator, strict=True)
             try:
                 names = [name.strip() for name in next(lines, [])]
                 self._check_header(names)
                 number = 0
                 for cells in lines:
+                    rows.begin()
                     if not any(cells):
                         continue
                     number += 1
@@ -102,9 +111,14 @@ class DataFile:
                 ) from None
 
     def _check_header(self, names: list[str]) -> None:
-        twice = [name for name in dict.fromkeys(names) if name and names.count(name) > 1]
+        self._check_width(len(names))
+        twice = [name for name, count in Counter(names).items() if name and count > 1]
         if twice:
             raise DataError(f"{self.path} has two columns called {twice[0]!r}: give one of them another name.")
+
+    def _check_width(self, columns: int) -> None:
+        if columns > MOST_COLUMNS:
+            raise DataError(f"{self.path} has {columns:,} columns, and no questions have more than {MOST_COLUMNS:,}.")
 
     def _separator(self) -> str:
         """Return the column separator: the usual one that splits the first line into most columns."""
@@ -123,30 +137,42 @@ class DataFile:
             if begins == "[":
                 yield from self._json_list(file)
                 return
-            lines = jsonlines.Reader(file)
+            rows = _Rows(file, self.path)
             try:
-                yield from lines.iter(type=dict, skip_empty=True)
+                for row in jsonlines.Reader(rows).iter(type=dict, skip_empty=True):
+                    rows.begin()
+                    self._check_width(len(row))
+                    yield row
+            except RecursionError:
+                raise DataError(f"{self.path}, line {rows.number} is nested too deeply.") from None
             except jsonlines.InvalidLineError as error:
                 raise DataError(f"{self.path}, line {error.lineno} is not a JSON object.") from None
 
     def _json_list(self, file: IO[str]) -> Iterator[Columns]:
+        if self.file.stat().st_size > LARGEST_LIST:
+            raise DataError(
+                f"{self.path} is a list of more than {LARGEST_LIST >> 30} GB: save it as JSON lines, an object a line."
+            )
         try:
             content = json.load(file)
-        except (json.JSONDecodeError, RecursionError) as error:
+        except RecursionError:
+            raise DataError(f"{self.path} is nested too deeply.") from None
+        except json.JSONDecodeError as error:
             raise DataError(f"{self.path} is not JSON: {error}.") from None
         for number, row in enumerate(content, start=1):
             if not isinstance(row, dict):
                 raise DataError(f"{self.path}, row {number} is not a JSON object.")
+            self._check_width(len(row))
             yield row
 
     @contextmanager
     def _open(self) -> Iterator[IO[str]]:
-        with self.file.open("rb") as file:
+        with open_plain(self.file) as file:
             start = file.read(4)
         encoding = next((name for mark, name in _MARKS.items() if start.startswith(mark)), "utf-8")
         if encoding == "utf-8" and b"\0" in start:
             raise DataError(f"{self.path} looks like UTF-16 without its mark: save it as UTF-8.")
-        with self.file.open(newline="", encoding=encoding) as text:
+        with io.TextIOWrapper(open_plain(self.file), encoding=encoding, newline="") as text:
             yield text
 
     @contextmanager
@@ -159,14 +185,14 @@ class DataFile:
         except UnicodeDecodeError as error:
             raise DataError(self._not_utf8(error)) from None
         except OSError as error:
-            raise DataError(f"{self.path} cannot be read: {error}.") from None
+            raise DataError(f"{self.path} cannot be read: {error.strerror or error}.") from None
 
     def _not_utf8(self, error: UnicodeDecodeError) -> str:
         """Return the sentence for a file in another encoding, with the first line that shows it."""
         if error.encoding != "utf-8":
             return f"{self.path} begins as {error.encoding} and goes on otherwise: save it as UTF-8."
-        with self.file.open("rb") as lines:
-            for number, line in enumerate(lines, start=1):
+        with open_plain(self.file) as file:
+            for number, line in enumerate(iter(lambda: file.readline(LONGEST_ROW), b""), start=1):
                 try:
                     line.decode("utf-8-sig" if number == 1 else "utf-8")
                 except UnicodeDecodeError as wrong:
@@ -176,6 +202,29 @@ class DataFile:
                         "UTF-8."
                     )
         return f"{self.path} is not UTF-8: save it as UTF-8."
+
+
+class _Rows(Iterator[str]):
+    """The lines of a text. Raises DataError where those since the last `begin` are longer than any row."""
+
+    def __init__(self, file: IO[str], path: str) -> None:
+        self._file, self._path = file, path
+        self.number = 0
+        """Of the line that was read last."""
+        self.begin()
+
+    def begin(self) -> None:
+        self._left = LONGEST_ROW
+
+    def __next__(self) -> str:
+        line = self._file.readline(self._left + 1)
+        if not line:
+            raise StopIteration
+        self.number += 1
+        self._left -= len(line)
+        if self._left < 0:
+            raise DataError(f"{self._path}, line {self.number}: a row of more than {LONGEST_ROW:,} characters is none.")
+        return line
 
 
 def _first_sign(file: IO[str]) -> str:

@@ -12,7 +12,7 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-from harness.config_files import CONFIGS
+from harness.config_files import CONFIGS, read_yaml
 from harness.errors import ConfigError
 from harness.plugin import load, plugins
 from harness.runtime import console
@@ -88,7 +88,7 @@ def _classes_by_name(folder: Path) -> Iterator[tuple[str, str]]:
 
     for file in sorted(folder.rglob("*.yaml")):
         try:
-            content = yaml.safe_load(file.read_text(encoding="utf-8"))
+            content = read_yaml(file)
         except (yaml.YAMLError, OSError, ValueError):
             continue  # a command that asks for it says what is wrong with it
         if isinstance(content, dict) and isinstance(content.get("_target_"), str):

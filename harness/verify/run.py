@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from harness.prompting.prompts import Prompt
     from harness.protocols import Model, Task
 
-SPARE = 100_000
-"""Items that a stopped run may have looked at beyond those that it has records of; lines that are counted in full."""
 _REQUIRED = (
     "run",
     "configuration",
@@ -102,7 +100,7 @@ def _of_sizes(manifest: Mapping[str, Any], lines: int | None, samples: int, trus
         return f"{MANIFEST} does not say how many items there were."
     if lines is None:
         rebuild.check_size(count, trust)
-    elif count > lines + SPARE or lines > count * samples + SPARE:
+    elif count > lines + rebuild.SPARE or lines > count * samples + rebuild.SPARE:
         return f"{MANIFEST} tells of {count:,} items with {samples:,} answers each, and there are {lines:,} records."
     return None
 

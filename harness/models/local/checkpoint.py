@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
+import math
 import os
 import platform
 import re
@@ -14,8 +15,9 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
+from harness.codec import open_plain
 from harness.config_files import BUILTIN
 from harness.errors import ConfigError
 from harness.runtime.environment import installing
@@ -114,6 +116,36 @@ def training_record(folder: Path) -> dict[str, JSON]:
     return {"file": RECORD, "sha256": _sha256(place), **quoted}
 
 
+MOST_LAYERS, MOST_POSITIONS = 10_000, 10**8
+_LAYERS = re.compile(r"(?:layers?|blocks?|experts)$")
+_POSITIONS = re.compile(r"(?:position_embeddings|positions|n_ctx)$")
+_LONGEST_JSON = 1 << 27
+"""Bytes; a tokenizer's settings have a few million."""
+
+
+def settings_in(file: Path) -> dict[str, Any]:
+    """Return what a JSON file of a checkpoint says.
+
+    Raises ConfigError where that is no object, and for more layers or positions than any model has: building them would
+    not end.
+    """
+    try:
+        with open_plain(file) as content:
+            settings = json.loads(content.read(_LONGEST_JSON))
+    except OSError as error:
+        raise ConfigError(f"{file} cannot be read ({error.strerror}).") from None
+    except (ValueError, RecursionError):
+        raise ConfigError(f"{file} is not JSON.") from None
+    if not isinstance(settings, dict):
+        raise ConfigError(f"{file} is no JSON object.")
+    for part in (settings, *(value for value in settings.values() if isinstance(value, dict))):
+        for name, value in part.items():
+            most = MOST_LAYERS if _LAYERS.search(name) else MOST_POSITIONS if _POSITIONS.search(name) else math.inf
+            if isinstance(value, int | float) and value > most:
+                raise ConfigError(f"{file} says {name}={value:,}, and no model has more than {most:,}.")
+    return settings
+
+
 def own_classes(folder: Path) -> list[str]:
     """Return the classes in a checkpoint's own code, as its configuration names them: module.Class.
 
@@ -121,7 +153,7 @@ def own_classes(folder: Path) -> list[str]:
     """
     classes_of_files: list[str] = []
     for file in (folder / "config.json", folder / "tokenizer_config.json"):
-        auto_map = json.loads(file.read_text(encoding="utf-8")).get("auto_map", {}) if file.exists() else {}
+        auto_map = settings_in(file).get("auto_map", {}) if file.exists() else {}
         for classes in auto_map.values() if isinstance(auto_map, dict) else [auto_map]:
             classes_of_files += [name for name in (classes if isinstance(classes, list) else [classes]) if name]
     return classes_of_files
@@ -200,7 +232,7 @@ def missing_packages(path: str) -> str:
 def _has_weights(folder: Path) -> bool:
     """Test whether the weights are complete: all files that an index names, or any file without an index."""
     for index in sorted(folder.glob("*.safetensors.index.json")) or sorted(folder.glob("*.bin.index.json")):
-        files = set(json.loads(index.read_text(encoding="utf-8")).get("weight_map", {}).values())
+        files = set(settings_in(index).get("weight_map", {}).values())
         return all((folder / name).exists() for name in files)
     return any(not _IDLE.search(file.name) for pattern in _WEIGHTS for file in folder.glob(pattern))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
 from collections.abc import Collection, Mapping
@@ -24,6 +23,7 @@ from harness.models.local.checkpoint import (
     locate,
     missing_packages,
     own_classes,
+    settings_in,
     training_record,
 )
 from harness.models.local.engine import TokenBudget
@@ -204,7 +204,7 @@ def model_class(folder: Path, auto_class: str, *, trusted: bool) -> Any:
     import transformers
     from transformers.dynamic_module_utils import get_class_from_dynamic_module
 
-    class_name = json.loads((folder / "config.json").read_text(encoding="utf-8")).get("auto_map", {}).get(auto_class)
+    class_name = settings_in(folder / "config.json").get("auto_map", {}).get(auto_class)
     if not (trusted and class_name):
         return getattr(transformers, auto_class)
     own = get_class_from_dynamic_module(class_name, folder)

@@ -6,7 +6,6 @@ that they cannot follow its prompts, and does not say how they were prompted. Th
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Generator, Iterable, Mapping
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from harness.errors import ConfigError, RunStopped
-from harness.models.local.checkpoint import DType
+from harness.models.local.checkpoint import DType, settings_in
 from harness.models.local.engine import in_batches, windows
 from harness.models.local.loading import Checkpoint, exact_head, input_limit
 from harness.protocols import Outcomes, as_text
@@ -87,7 +86,7 @@ class MaskedLM(Checkpoint):
 
     def _head(self) -> dict[str, JSON]:
         """Return the setting that selects DeBERTa's original head, lm_predictions, rather than transformers' own."""
-        config = json.loads((self.folder / "config.json").read_text(encoding="utf-8"))
+        config = settings_in(self.folder / "config.json")
         original = config.get("model_type") in ("deberta", "deberta-v2") and "legacy" not in config
         return {"legacy": False} if original else {}
 

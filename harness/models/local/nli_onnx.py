@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from harness.errors import ConfigError
-from harness.models.local.checkpoint import cores, digests, locate
+from harness.models.local.checkpoint import cores, digests, locate, settings_in
 from harness.models.local.loading import input_limit
 from harness.models.local.nli import NLI, Encoded
 from harness.runtime.environment import installing
@@ -69,7 +68,7 @@ class OnnxNLI(NLI):
 
     @cached_property
     def _config(self) -> Any:
-        config = json.loads((self.folder / "config.json").read_text(encoding="utf-8"))
+        config = settings_in(self.folder / "config.json")
         names = config.get("id2label") or {}
         return SimpleNamespace(**{**config, "id2label": names, "num_labels": len(names)})
 
@@ -111,7 +110,7 @@ class TokenizerFile:
                 f"{folder.name} has no tokenizer.json: export it with its tokenizer (AutoTokenizer….save_pretrained)."
             )
         self._tokenizer = Tokenizer.from_file(str(file))
-        self._settings = json.loads(settings.read_text(encoding="utf-8")) if settings.exists() else {}
+        self._settings = settings_in(settings) if settings.exists() else {}
         self._padding = self._tokenizer.padding or {}
         self._tokenizer.no_padding()
         self._tokenizer.no_truncation()

@@ -282,6 +282,8 @@ def _swapped(apart: NDArray[np.float64], draws: int, seed: int) -> tuple[float, 
         sums = sums + apart[:1].sum()  # the mirror images differ in nothing but the sign
         return float((np.abs(sums) >= observed).mean()), Swaps(len(apart), 2 ** len(apart), exact=True)
     random = np.random.default_rng([seed, 1])
-    signs = random.integers(0, 2, size=(draws, len(apart))) * 2.0 - 1
-    hits = int((np.abs(signs @ apart) >= observed).sum())
+    hits = 0
+    for rows in _pieces(draws, len(apart)):
+        signs = random.integers(0, 2, size=(rows, len(apart))) * 2.0 - 1
+        hits += int((np.abs(signs @ apart) >= observed).sum())
     return (hits + 1) / (draws + 1), Swaps(len(apart), draws, exact=False)

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
+from harness.codec import plain_text
 from harness.errors import ConfigError
 from harness.models.local.checkpoint import file_digest, fingerprint, locate
 from harness.types import JSON
@@ -150,7 +151,7 @@ def template_of(path: str, file: str | None) -> str | None:
     """Return the digest of the chat template: of `file`, else of the folder at `path`; None if the commit covers it."""
     if file is not None:
         try:
-            return _digest(Path(file).expanduser().read_text(encoding="utf-8"))
+            return _digest(plain_text(Path(file).expanduser()))
         except (OSError, ValueError) as error:
             raise ConfigError(f"model.chat_template={file} cannot be read ({error}).") from None
     folder = Path(path).expanduser()
@@ -205,6 +206,6 @@ def _object(file: Path) -> dict[str, JSON]:
 
 def _text(file: Path) -> str | None:
     try:
-        return file.read_text(encoding="utf-8")
+        return plain_text(file, 1 << 27)
     except (OSError, ValueError):
         return None

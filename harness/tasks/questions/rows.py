@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -67,7 +68,7 @@ class Layout:
         taken = set(renamed.values())
         fields = {column: name for column, name in fields.items() if not (column in taken or name in renamed)}
         names = [*renamed, *fields.values()]
-        twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
+        twice = [name for name, count in Counter(names).items() if count > 1]
         if twice:
             raise DataError(f"{path} has several columns that a prompt would call {twice[0]}: rename one of them.")
         return cls(fields, dict(renamed), _choice_names(names), tuple(fixed))

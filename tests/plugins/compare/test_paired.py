@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+import tracemalloc
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy import stats
 from sklearn.metrics import accuracy_score, f1_score, precision_score, recall_score
 
-from harness.plugins.compare.paired import _columns, differences, swap_test
+from harness.plugins.compare.paired import _columns, _swapped, differences, mean_differences, swap_test
 
 METRICS = ("f1", "accuracy", "precision", "recall")
 
@@ -192,3 +195,32 @@ def test_swapping_whole_clusters_keeps_its_level():
         (difference,), _ = differences(cells, ["accuracy"], resamples=1)
         rejected += difference.p <= 0.05
     assert rejected / 300 <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 300)
+
+
+@settings(max_examples=25)
+@given(st.integers(22, 900), st.integers(0, 50), st.sampled_from([0, 1, 2]), st.integers(500, 3_000))
+def test_swaps_of_means_drawn_in_pieces_are_those_drawn_at_once(clusters, seed, decimals, draws):
+    """To the last digit, however high the pieces are."""
+    apart = np.round(np.random.default_rng(seed).normal(0.03, 1, clusters), decimals)
+    apart = apart[apart != 0]
+    if len(apart) < 22:
+        return
+    signs = np.random.default_rng([seed, 1]).integers(0, 2, size=(draws, len(apart))) * 2.0 - 1
+    at_once = int((np.abs(signs @ apart) >= abs(apart.sum()) - 1e-9).sum())
+    for cells in (2**12, 2**16, 2**22):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("harness.plugins.compare.paired._AT_ONCE", cells)
+            assert _swapped(apart, draws, seed)[0] == (at_once + 1) / (draws + 1)
+
+
+def test_memory_of_means_does_not_grow_with_clusters_times_draws():
+    def most(clusters):
+        random = np.random.default_rng(1)
+        items = [[({"x": value}, {"x": value + random.normal()})] for value in random.normal(size=clusters).tolist()]
+        tracemalloc.start()
+        mean_differences(items, ["x"], resamples=2_000, seed=0)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return peak
+
+    assert most(16_000) < 1.5 * most(4_000) + 2**24

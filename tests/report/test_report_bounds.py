@@ -1,0 +1,71 @@
+"""The page of a folder that somebody sent takes the work that its records account for, whatever its settings claim."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.page_help import Page, run
+from support.resealing import change
+
+from harness.cli.own_configs import register
+from harness.report import items as report_items
+from harness.report.__main__ import main
+from harness.storage.rebuild import SPARE, task_of
+from harness.storage.runs import load
+
+ASKED = 20
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    made = tmp_path_factory.mktemp("made")
+    run(made, "model=always_no", f"task.limit={ASKED}")
+    return next(made.rglob("result.json")).parent
+
+
+@given(st.sampled_from([0, 1, ASKED, ASKED + 1, 2_000, 10**6, 10**9]), st.booleans(), st.booleans())
+def test_no_more_items_are_made_than_the_records_account_for(folder, claimed, complete, endless):
+    """With a task that has items without end, or as many as are claimed, up to some thousands."""
+    made = 0
+
+    def items():
+        nonlocal made
+        for number in itertools.count() if endless else range(min(claimed, 5_000)):
+            made += 1
+            yield replace(first, id=f"i{number}")
+
+    read = load(folder)
+    first = next(iter(task_of(read.manifest).items()))
+    manifest = {**read.manifest, "items": {"count": claimed, "sha256": "0"}}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(report_items, "task_of", lambda manifest, trust: SimpleNamespace(items=items))
+        for _ in report_items.items_of(replace(read, manifest=manifest, complete=complete), ()):
+            pass
+    assert made <= min(claimed, ASKED + SPARE) + 1
+
+
+@pytest.mark.parametrize("count", [None, "20", -1, 1.5, [], {}])
+def test_a_count_that_is_none_makes_no_items(folder, count):
+    read = load(folder)
+    assert not [*report_items.items_of(replace(read, manifest={**read.manifest, "items": {"count": count}}), ())]
+
+
+@pytest.mark.parametrize("task", ["cladder", "cladder/value"])
+@pytest.mark.parametrize("claimed", [ASKED, 10**9])
+def test_a_manifest_that_claims_a_thousand_million_items_is_shown_in_seconds(tmp_path, task, claimed):
+    register()
+    run(tmp_path / "results", "model=ladder_reasoner", f"task={task}", f"task.limit={ASKED}")
+    folder = next((tmp_path / "results").rglob("result.json")).parent
+    change(folder, "manifest.json", lambda m: m["config"]["task"].update(limit=10**9))
+    change(folder, "manifest.json", lambda m: m["items"].update(count=claimed))
+    began = time.process_time()
+    assert main([str(tmp_path / "results"), f"out={tmp_path / 'page.html'}"]) == 0
+    assert time.process_time() - began < 20
+    (shown,) = Page(tmp_path / "page.html").runs.values()
+    assert shown["answers"]["count"] == ASKED

@@ -1,0 +1,294 @@
+"""Work on a file of the user's is bounded: linear in its size, and none at all on what may have no end."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import tempfile
+import time
+import tracemalloc
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from question_files import questions
+
+from harness.cli import setting_lines
+from harness.codec import content_digest
+from harness.config_files import read_yaml
+from harness.errors import ConfigError, DataError, HarnessError
+from harness.models.local import checkpoint
+from harness.plugins.serve import identity
+from harness.prompting import schema
+from harness.settings import build, without_path
+from harness.tasks import data_files, find
+from harness.tasks.data_files import MOST_COLUMNS, DataFile
+
+
+@contextmanager
+def seconds(most: int) -> Iterator[None]:
+    """Fail where the block takes longer: a FIFO would wait for ever."""
+
+    def late(*_: object) -> None:
+        raise TimeoutError(f"not done after {most} s")
+
+    before = signal.signal(signal.SIGALRM, late)
+    signal.alarm(most)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def _socket(place: Path) -> None:
+    here = Path.cwd()
+    os.chdir(place.parent)  # the name of a socket is of bounded length
+    try:
+        with socket.socket(socket.AF_UNIX) as server:
+            server.bind(place.name)
+    finally:
+        os.chdir(here)
+
+
+def _link_to_a_fifo(place: Path) -> None:
+    os.mkfifo(place.with_name("pipe"))
+    place.symlink_to("pipe")
+
+
+SPECIAL: dict[str, Callable[[Path], object]] = {
+    "fifo": lambda place: os.mkfifo(place),
+    "link to a fifo": _link_to_a_fifo,
+    "zeros": lambda place: place.symlink_to("/dev/zero"),
+    "random": lambda place: place.symlink_to("/dev/urandom"),
+    "terminal": lambda place: place.symlink_to("/dev/ptmx"),
+    "socket": _socket,
+    "folder": lambda place: place.mkdir(),
+    "link to nowhere": lambda place: place.symlink_to("nowhere"),
+    "link to itself": lambda place: place.symlink_to(place.name),
+}
+
+
+def _task(target: str, name: str, **more: object) -> Callable[[Path], object]:
+    def items(place: Path) -> object:
+        return list(build({"_target_": target, "name": name, "path": str(place), **more}, "task").items())
+
+    return items
+
+
+READERS: dict[str, tuple[str, Callable[[Path], object]]] = {
+    "questions": (".csv .tsv .jsonl .json", lambda place: list(questions(place).items())),
+    "what questions hold": (".csv", lambda place: DataFile(str(place)).remarks()),
+    "corr2cause": (".csv .jsonl", _task("harness.tasks.corr2cause.Corr2Cause", "corr2cause", source="file")),
+    "cladder": (".json .csv", _task("harness.plugins.cladder.task.CLadder", "cladder", source="file")),
+    "digest": (".csv .yaml", content_digest),
+    "prompt": (".yaml", schema.read),
+    "config": (".yaml", read_yaml),
+    "help": (".yaml", setting_lines.text_of),
+    "chat template": (".jinja", lambda place: identity.template_of("x", str(place))),
+    "checkpoint": (".json", checkpoint.settings_in),
+}
+"""What reads a file that a user names, and the endings such a file has."""
+
+
+@settings(max_examples=150)
+@given(st.sampled_from([*READERS]), st.sampled_from([*SPECIAL]), st.data())
+def test_what_is_no_ordinary_file_is_refused_unread(reader, kind, data):
+    endings, read = READERS[reader]
+    with tempfile.TemporaryDirectory() as folder, seconds(20):
+        place = Path(folder, f"mine{data.draw(st.sampled_from(endings.split()))}")
+        SPECIAL[kind](place)
+        if reader == "digest" and kind == "folder":  # that of its files
+            return
+        with pytest.raises((HarnessError, OSError)) as refused:
+            read(place)
+    assert not isinstance(refused.value, TimeoutError)
+    assert len(str(refused.value)) < 400
+
+
+@pytest.mark.parametrize("kind", ["fifo", "link to a fifo", "zeros"])
+def test_the_sentence_says_what_it_is(tmp_path, kind):
+    SPECIAL[kind](place := tmp_path / "mine.csv")
+    with (
+        seconds(20),
+        pytest.raises(DataError, match=r"mine\.csv cannot be read: it is a pipe or a device, and no file\.$"),
+    ):
+        list(questions(place).items())
+    with seconds(20), pytest.raises(DataError, match="it is a pipe or a device"):
+        without_path(place)
+
+
+def test_own_configs_that_are_pipes_are_passed_over(tmp_path, monkeypatch):
+    (tmp_path / "configs" / "task").mkdir(parents=True)
+    os.mkfifo(tmp_path / "configs" / "task" / "mine.yaml")
+    monkeypatch.chdir(tmp_path)
+    with seconds(20):
+        assert not list(find._classes_by_name(tmp_path / "configs" / "task"))
+        assert setting_lines.is_utf8(tmp_path / "configs" / "task" / "mine.yaml")
+
+
+def _csv(columns: int, rows: int, width: int) -> str:
+    head = ",".join(["question", "label", *(f"c{k}" for k in range(columns))])
+    return head + "\n" + "".join(f"q{n},{n % 2}{f',{n}x'.ljust(width, 'y') * columns}\n" for n in range(rows))
+
+
+def _jsonl(columns: int, rows: int, width: int) -> str:
+    cells = {f"c{k}": "y" * width for k in range(columns)}
+    return "".join(f"{json.dumps({'question': f'q{n}', 'label': n % 2, **cells})}\n" for n in range(rows))
+
+
+def cost(text: str, ending: str) -> tuple[float, int]:
+    """Return seconds of computing, the least of three, and the most bytes of memory."""
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder, f"mine{ending}")
+        place.write_text(text, encoding="utf-8")
+        times = []
+        for _ in range(3):
+            began = time.process_time()
+            for _ in questions(place).items():
+                pass
+            times.append(time.process_time() - began)
+        tracemalloc.start()
+        for _ in questions(place).items():
+            pass
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    return min(times), most
+
+
+@settings(max_examples=8)
+@given(
+    st.sampled_from([(".csv", _csv), (".jsonl", _jsonl)]),
+    st.sampled_from([(4_000, 2, 4), (3, 2_000, 4), (40, 100, 20), (3, 10, 30_000)]),
+    st.integers(0, 2),
+)
+def test_a_file_of_twice_the_size_takes_twice_the_work(kind, shape, doubled):
+    ending, text_of = kind
+    larger = tuple(2 * size if place == doubled else size for place, size in enumerate(shape))
+    before, after = cost(text_of(*shape), ending), cost(text_of(*larger), ending)
+    assert after[0] < 3 * before[0] + 0.05
+    assert after[1] < 2.5 * before[1] + 2**20
+
+
+@pytest.mark.parametrize("columns", [300_000, 500_000])
+@pytest.mark.parametrize("kind", [(".csv", _csv), (".jsonl", _jsonl)])
+def test_a_row_of_hundreds_of_thousands_of_cells_is_refused(tmp_path, kind, columns):
+    ending, text_of = kind
+    place = tmp_path / f"mine{ending}"
+    place.write_text(text_of(columns, 1, 1), encoding="utf-8")
+    began = time.process_time()
+    with pytest.raises(DataError, match=rf"has {columns + 2:,} columns, and no questions have more than 10,000\.$"):
+        list(questions(place).items())
+    assert time.process_time() - began < 10
+
+
+def test_as_many_columns_as_are_taken_are_read(tmp_path):
+    place = tmp_path / "mine.csv"
+    place.write_text(_csv(MOST_COLUMNS - 2, 2, 1), encoding="utf-8")
+    assert len(list(questions(place).items())) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("one line.csv", "question,label\n" + "x" * 5000),
+        ("an open quotation.csv", 'question,label\n"' + "x\n" * 3000),
+        ("rows without an end.csv", 'question,label\n"\n"' + ',"\n"' * 1000),
+        ("the first line.csv", "x" * 5000),
+        ("one line.jsonl", '{"question": "' + "x" * 5000),
+        ("one line.tsv", "question\tlabel\n" + "x\t" * 5000),
+    ],
+)
+def test_a_row_without_an_end_is_read_to_a_bound(tmp_path, monkeypatch, name, content):
+    monkeypatch.setattr(data_files, "LONGEST_ROW", 1000)
+    (tmp_path / name).write_text(content, encoding="utf-8")
+    with pytest.raises(DataError, match="a row of more than 1,000 characters is none"):
+        list(DataFile(str(tmp_path / name)).rows())
+
+
+def test_a_json_list_is_of_bounded_size(tmp_path, monkeypatch):
+    monkeypatch.setattr(data_files, "LARGEST_LIST", 100)
+    (tmp_path / "a.json").write_text(json.dumps([{"a": "x" * 100}]), encoding="utf-8")
+    with pytest.raises(DataError, match="save it as JSON lines"):
+        list(DataFile(str(tmp_path / "a.json")).rows())
+
+
+@settings(max_examples=10)
+@given(
+    st.integers(2_000, 50_000),
+    st.sampled_from(["[", "{a: ", "- ", "? "]),
+    st.sampled_from(["", "source: x\nuser: "]),
+)
+def test_yaml_that_is_nested_too_deeply_is_said_to_be(depth, sign, before):
+    text = f"{before}{sign * depth}" if sign in ("[", "{a: ") else sign * depth
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder, "mine.yaml")
+        place.write_text(text, encoding="utf-8")
+        with pytest.raises(ConfigError, match=r"mine\.yaml is not YAML: it is nested too deeply"):
+            schema.read(place)
+        assert setting_lines.is_deep(place)
+
+
+@settings(max_examples=20)
+@given(st.integers(20_000, 100_000), st.sampled_from(["[", '{"a":']), st.sampled_from([".jsonl", ".json"]))
+def test_json_that_is_nested_too_deeply_is_said_to_be(depth, sign, ending):
+    row = f'{{"question": {sign * depth}'
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder, f"mine{ending}")
+        place.write_text(f"[{row}" if ending == ".json" else f'{{"question": "q"}}\n{row}\n', encoding="utf-8")
+        with pytest.raises(DataError, match=r"mine\.jsonl?(, line 2)? is nested too deeply\.$"):
+            list(DataFile(str(place)).rows())
+
+
+def test_a_command_tells_nesting_from_a_circle(harness, trusted, tmp_path):
+    own = tmp_path / "configs" / "model"
+    own.mkdir(parents=True)
+    (own / "deep.yaml").write_text("a: " + "[" * 5000, encoding="utf-8")
+    done = harness("model=deep", "task.limit=1")
+    assert done.returncode == 1 and "circle" not in done.stderr and "nested too deeply" in done.stderr
+    (tmp_path / "deep.yaml").write_text("source: x\nuser: " + "[" * 5000, encoding="utf-8")
+    done = harness("model=always_no", "prompt=deep.yaml", "task.limit=1")
+    assert done.returncode == 1 and "deep.yaml is not YAML: it is nested too deeply" in done.stderr
+    (own / "deep.yaml").unlink()
+    for name, other in (("a", "b"), ("b", "a")):
+        (own / f"{name}.yaml").write_text(f"defaults: [{other}, _self_]\n", encoding="utf-8")
+    assert "extend each other in a circle" in harness("model=a", "task.limit=1").stderr
+
+
+SIZES = [
+    "n_layer",
+    "num_hidden_layers",
+    "encoder_layers",
+    "n_layers",
+    "num_experts",
+    "max_position_embeddings",
+    "n_ctx",
+]
+
+
+@settings(max_examples=40)
+@given(st.sampled_from(SIZES), st.integers(10**9, 10**18) | st.just(1e300), st.booleans())
+def test_a_checkpoint_of_a_thousand_million_layers_is_refused_before_it_is_built(name, size, inside):
+    with tempfile.TemporaryDirectory() as folder:
+        content = {"model_type": "gpt2", **({"text_config": {name: size}} if inside else {name: size})}
+        Path(folder, "model.safetensors").touch()
+        Path(folder, "config.json").write_text(json.dumps(content), encoding="utf-8")
+        for target, what in (
+            ("harness.models.local.causal_lm.CausalLM", "causal_lm"),
+            ("harness.models.local.nli.NLI", "nli"),
+        ):
+            model = build({"_target_": target, "name": what, "path": folder}, "model")
+            with seconds(60), pytest.raises(ConfigError, match=rf"config\.json says {name}=.*no model has more than"):
+                model._check_code()
+
+
+def test_sizes_of_models_as_they_are_are_taken(tmp_path):
+    place = tmp_path / "config.json"
+    content = {"num_hidden_layers": 126, "max_position_embeddings": 10_485_760, "rope_theta": 10**9, "n_experts": None}
+    place.write_text(json.dumps(content), encoding="utf-8")
+    assert checkpoint.settings_in(place) == content
