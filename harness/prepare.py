@@ -29,7 +29,7 @@ from harness.runtime import signals
 from harness.runtime.interrupt import Stoppable, interruptible
 from harness.runtime.progress import Progress
 from harness.settings import Main, build_main
-from harness.storage.configuration import folder_of, of_judge, of_model
+from harness.storage.configuration import folder_of, of_answerer, of_judge, of_model
 from harness.storage.manifest import Manifest, provenance
 from harness.storage.run_folder import MANIFEST, Folder
 from harness.tasks.check import look_ahead, parts_of
@@ -94,7 +94,9 @@ def prepare(config: Mapping[str, Any], book: Book | None = None) -> Prepared:
     judge = _judge(settings, prompt, asks=asks and settings.shard is None)
     # Its place. Every setting that can change what it finds is in the path or in the configuration.
     judge_part = of_judge(judge.name, judge.identity, judge_prompt()) if judge is not None else None
-    place, configuration = of_model(task, prompt, model.name, model.identity, settings.samples, judge_part)
+    place, configuration = of_model(
+        task, prompt, model.name, of_answerer(model, prompt, fitting(prompt, model)), settings.samples, judge_part
+    )
     if not model.name.strip(". "):
         raise ConfigError(f"model.name={model.name!r} is no name of a row and a folder: it needs a letter or a digit.")
     path = folder_of(settings.results, place)

@@ -167,6 +167,8 @@ class Traits:
     """The server that answers for it; None for a model on this machine."""
     ranks: bool = False
     """Its settings ask for ranking (model.method=rank), so a prompt that makes it write is refused."""
+    ranks_and_writes: bool = False
+    """It ranks and writes under one identity: the request tells its answers apart, a run says which of the two it does."""
     companion: Callable[[], Hashable] = lambda: None
     """Returns the key of what it starts beside the run (a server): an equal one of an earlier run is kept."""
 

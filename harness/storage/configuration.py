@@ -10,14 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 from harness.codec import text_digest
 from harness.settings import chosen
-from harness.types import JSON
+from harness.types import JSON, ChatRequest, ChoiceRequest, Request
 
 if TYPE_CHECKING:
     from harness.causal.learned_graph import Algorithm
     from harness.prompting.prompts import Prompt
-    from harness.protocols import Task
+    from harness.protocols import Model, Task
 
 Configuration = dict[str, Any]
+METHODS: Mapping[type[Request], str] = {ChoiceRequest: "rank", ChatRequest: "generate"}
+"""What model.method= calls the kinds of request."""
 _OPTIONS = {"observations": "samples"}
 """Settings of harness.discover that are called otherwise on its command line."""
 
@@ -26,14 +28,15 @@ def of_model(
     task: Task,
     prompt: Prompt,
     name: str,
-    identity: Mapping[str, JSON],
+    answerer: Mapping[str, JSON],
     samples: int,
     judge: Mapping[str, JSON] | None = None,
 ) -> tuple[dict[str, str], Configuration]:
-    """Return (place, configuration) of a run that asks the model of that name and identity.
+    """Return (place, configuration) of a run that asks the model of that name.
 
-    The place has task, variant, prompt and model; the configuration all that can change records or scores. `judge` is
-    the part of it that says who reads what the rules cannot (`of_judge`).
+    The place has task, variant, prompt and model; the configuration all that decides what is asked and how it is read.
+    `answerer` is the part of it that says what answers (`of_answerer`), `judge` the one that says who reads what the
+    rules cannot (`of_judge`).
     """
     settings = {**chosen(task), **prompt.settings}
     if samples > 1:
@@ -45,9 +48,18 @@ def of_model(
         "task": settings,
         "data": dict(task.data),
         "prompt": {"name": prompt.name, "digest": prompt.digest},
-        "model": {**identity, **prompt.model_settings},
+        "model": dict(answerer),
         **({"judge": dict(judge)} if judge is not None else {}),
     }
+
+
+def of_answerer(model: Model, prompt: Prompt, kind: type[Request]) -> Configuration:
+    """Return the part of a configuration that says what answers requests of a kind, and how the prompt has it asked.
+
+    Answers are stored by the model's identity and the request; two runs of one identity may differ in the request.
+    """
+    method = {"method": METHODS[kind]} if model.traits.ranks_and_writes else {}
+    return {**model.identity, **method, **prompt.model_settings}
 
 
 def of_judge(name: str, identity: Mapping[str, JSON], prompt: Prompt) -> Configuration:

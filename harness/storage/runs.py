@@ -252,7 +252,7 @@ def load(folder: Path) -> Run:
         manifest_error = error
     manifest = upgraded(manifest_json)
     ended = complete is True and manifest.get("complete", True) is True
-    trouble = _trouble(manifest, place, result) if ended else ""
+    trouble = _trouble(manifest_json, place, result) if ended else ""
     return Run(folder, place, ended, result, content, manifest, manifest_json, manifest_error, trouble)
 
 

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 from harness.codec import digest
 from harness.cost.price import costs_money, from_json
 from harness.errors import DataError
+from harness.prompting.fit import fitting
 from harness.prompting.version import by_other_rules
 from harness.storage import rebuild, records, runs
-from harness.storage.configuration import of_algorithm, of_judge, of_model
+from harness.storage.configuration import of_algorithm, of_answerer, of_judge, of_model
 from harness.storage.files import DamagedError
 from harness.storage.manifest import SEALS, TracedItems
 from harness.storage.run_folder import MANIFEST, RESULT
@@ -137,16 +138,18 @@ def _of_settings(
         }
     else:
         yield from _of_prompt(prompt, manifest, task)
-        identity = manifest["configuration"]["model"] if model is None else model.identity
+        answerer = manifest["configuration"]["model"]
+        if model is not None:
+            answerer = of_answerer(model, prompt, fitting(prompt, model))
         name = str(config["model"].get("name")) if model is None else model.name
         role = manifest["role"] if model is None else model.traits.role
         judge_part = None
         if judge is not None:
             yield from judge.problems_of_words()
             judge_part = of_judge(judge.name, judge.identity, judge.words)
-        expected = of_model(task, prompt, name, identity, _samples(config), judge_part)
+        expected = of_model(task, prompt, name, answerer, _samples(config), judge_part)
         if model is None:
-            yield from _of_checkpoint(config["model"], identity)
+            yield from _of_checkpoint(config["model"], answerer, prompt)
     place, configuration = json.loads(json.dumps(expected))
     yield from differences(manifest["run"], place, f"{MANIFEST}: run", "from its settings")
     yield from differences(result["run"], place, f"{RESULT}: run", "from its settings")
@@ -175,9 +178,11 @@ def _of_prompt(prompt: Prompt, manifest: Mapping[str, Any], task: Task) -> Itera
             yield f"the prompt {prompt.name} has other words today than in this run."
 
 
-def _of_checkpoint(settings: Mapping[str, Any], identity: Mapping[str, Any]) -> Iterator[str]:
+def _of_checkpoint(settings: Mapping[str, Any], answerer: Mapping[str, Any], prompt: Prompt) -> Iterator[str]:
     """Yield where the identity of a model contradicts a setting of the same name."""
-    for name, value in identity.items():
+    for name, value in answerer.items():
+        if name == "method" and value == "generate" and "choice" not in prompt.words.makes:
+            continue  # the prompt has no choices to rank, whatever the model prefers
         if name in settings and name not in _BY_MACHINE and settings[name] is not None and settings[name] != value:
             yield f"{MANIFEST}: model.{name} was {settings[name]!r:.80}, and the model's identity says {value!r:.80}."
 

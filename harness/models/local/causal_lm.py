@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from datetime import date
 from functools import cached_property, lru_cache
 from itertools import islice
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from harness.errors import RunStopped
 from harness.models.local.checkpoint import DType
 from harness.models.local.engine import Backend, Padded, Sequence, Writing, windows
 from harness.models.local.loading import Checkpoint, brings_code, exact_head
-from harness.protocols import Outcome, Outcomes, as_text, unanswered
+from harness.protocols import Outcome, Outcomes, Traits, as_text, unanswered
 from harness.types import JSON, ChatRequest, ChoiceRequest, Failure, Request, Response, Transcript, Usage
 
 CHAT_DATE = date(2024, 7, 26)
@@ -38,6 +38,8 @@ class CausalLM(Checkpoint):
     method: Literal["rank", "generate"] = "rank"
     chat_template: bool | None = None
     share_prefixes: bool = True
+
+    traits: ClassVar[Traits] = Traits(role="model", ranks_and_writes=True)
 
     @property
     def accepts(self) -> tuple[type[Request], ...]:
