@@ -168,7 +168,7 @@ class Traits:
     ranks: bool = False
     """Its settings ask for ranking (model.method=rank), so a prompt that makes it write is refused."""
     ranks_and_writes: bool = False
-    """It ranks and writes under one identity: the request tells its answers apart, a run says which of the two it does."""
+    """It ranks and writes under one identity: the request tells its answers apart, and a run says which of the two."""
     companion: Callable[[], Hashable] = lambda: None
     """Returns the key of what it starts beside the run (a server): an equal one of an earlier run is kept."""
 

@@ -14,10 +14,10 @@ MOVED: Mapping[str, str] = {
         "boss.BOSS": "causal_learn.BOSS",
         "dag_gnn.DAGGNN": "dag_gnn.DAGGNN",
         "empty.Empty": "hill_climbing.Empty",
-        "ensaobs.ENSAOBS": "ensemble.Ensemble",
+        "ensaobs.ENSAOBS": "stochastic.Ensemble",
         "exact.Exact": "exact.Exact",
         "hill_climbing.HillClimbing": "hill_climbing.HillClimbing",
-        "miga.MIGA": "genetic.Genetic",
+        "miga.MIGA": "stochastic.Genetic",
         "mmhc.MMHC": "mmhc.MMHC",
         "pc.PC": "causal_learn.PC",
     }.items()

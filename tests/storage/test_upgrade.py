@@ -40,3 +40,34 @@ def test_a_class_of_a_plug_in_that_is_not_there_is_one_sentence() -> None:
     manifest = {"config": {"algorithm": {"_target_": "harness.plugins.gone.pc.PC"}}}
     with pytest.raises(PluginMissing, match=r"needs the plug-in gone, which is not installed \(harness\.plugins\.gone"):
         rebuild.algorithm_of(manifest)
+
+
+@pytest.mark.parametrize(
+    ("settings", "makes", "method"),
+    [
+        ({"method": "rank"}, ["choice", "chat"], "rank"),
+        ({}, ["choice", "chat"], "rank"),
+        ({"method": "generate"}, ["choice", "chat"], "generate"),
+        ({"method": "rank"}, ["chat"], "generate"),
+    ],
+)
+def test_a_run_that_does_not_say_how_its_local_model_was_asked_is_told_by_its_settings(settings, makes, method) -> None:
+    configuration = {"task": {}, "model": {"kind": "causal_lm", "checkpoint": "ab"}}
+    manifest = {
+        "configuration": configuration,
+        "config": {"model": settings},
+        "words": {"makes": makes},
+        "role": "model",
+    }
+    assert upgraded(manifest)["configuration"]["model"]["method"] == method
+    assert upgraded(upgraded(manifest)) == upgraded(manifest) and "method" not in configuration["model"]
+    assert upgraded({"configuration": {"model": {"kind": "openai.chat"}}, "role": "model"})["configuration"] == {
+        "model": {"kind": "openai.chat"}
+    }
+
+
+@pytest.mark.parametrize("part", ["configuration", "config", "words"])
+@pytest.mark.parametrize("damage", [[], "x", 3, None, {"model": []}])
+def test_a_damaged_manifest_is_no_error_here(part, damage) -> None:
+    whole = {"configuration": {"model": {"kind": "causal_lm"}}, "config": {"model": {}}, "words": {"makes": ["chat"]}}
+    assert upgraded({**whole, part: damage})[part] is not None or damage is None

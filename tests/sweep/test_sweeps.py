@@ -106,6 +106,16 @@ def test_runs_that_are_the_same_are_made_once(command):
     assert err.count("\n[") + err.startswith("[") == 1
 
 
+def test_to_rank_and_to_write_are_not_one_run(command, tmp_path):
+    (tmp_path / "tiny").mkdir()
+    (tmp_path / "tiny" / "model.safetensors").write_text("never read")
+    methods = ["-m", "model=causal_lm", "model.path=tiny", "model.method=rank,generate", "task.limit=4", "dry_run=true"]
+    code, out, err = command(*methods)
+    assert code == 1 and "jobs 0 and 1 would share the folder" in err and "they differ in model.method" in err
+    code, out, err = command(*methods, "model.name=${model.path}-${model.method}")
+    assert code == 0 and [row[3] for row in rows(out)] == ["tiny-rank", "tiny-generate", ""]
+
+
 @pytest.mark.slow
 def test_runs_that_differ_in_one_setting_of_the_task_are_one_table_by_it(command):
     code, out, err = command("-m", "model=linear,always_no", "task.limit=60", "task.perturbation=none,permutation")

@@ -171,6 +171,40 @@ def test_over_prompt_is_one_row_for_each_model(rows):
     assert [cell.text for cell in always.cells][-2:] == ["0.00", "2"]  # no answer changes
 
 
+@pytest.fixture(scope="module")
+def with_room(tmp_path_factory) -> Path:
+    """Three prompts with as much room as one of them has by itself, and all as their files say."""
+    folder = tmp_path_factory.mktemp("with_room")
+    for more in (
+        ["max_tokens=1024", "prompt=plain,few_shot,cot"],
+        ["prompt=plain,few_shot"],
+        ["prompt=system", "system_role=user"],
+    ):
+        sweep = ["-m", "model=random_uniform,always_yes", *more, "task.limit=80", "cache=off"]
+        process = forks.run("harness", sweep, folder, os.environ)
+        assert process.returncode == 0, process.stderr
+    return folder / "results"
+
+
+def test_prompts_are_compared_by_what_was_in_effect(with_room):
+    """The prompt cot says max_tokens=1024 by itself, so that its runs have no such setting."""
+    rows = find_runs([str(with_room)])
+    assert {row.variant for row in rows if row.prompt == "cot"} == {"limit=80"}
+    (over,) = build(rows, BoardOptions(over="prompt"))
+    sizes = {(line.cells[0].text, line.cells[1].text): line.cells[-1].text for line in over.lines}
+    assert sizes == {
+        (model, f"limit=80,{settings}"): runs
+        for model in MODELS
+        for settings, runs in (("max_tokens=1024", "3"), ("system_role=user", "4"))
+    }
+    (by,) = build(rows, BoardOptions(by=["prompt"]))
+    steps = list(dict.fromkeys(column.over for column in by.columns if column.over))
+    assert steps == ["plain", "cot", "few_shot", "system"]
+    absent = {line.cells[1].text: [cell.text for cell in line.cells].count("– no run") for line in by.lines}
+    assert absent == {"limit=80,max_tokens=1024": 1, "limit=80,system_role=user": 0}
+    assert not any("Not in a table" in note for table in (over, by) for note in table.notes)
+
+
 @pytest.mark.parametrize(
     ("choice", "sentence"),
     [
