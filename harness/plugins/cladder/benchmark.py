@@ -44,5 +44,8 @@ BENCHMARK = Benchmark(
     statistics={"audit": _audit},
     explanations=_explanations,
     item_values={"cladder/value": _number_values},
-    own_models=("harness.plugins.cladder.reasoner.LadderReasoner",),
+    own_models=(
+        "harness.plugins.cladder.reasoner.LadderReasoner",
+        "harness.plugins.cladder.shortcut.LadderShortcut",
+    ),
 )

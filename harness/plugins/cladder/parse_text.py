@@ -65,6 +65,12 @@ def read_question(text: str) -> Stated:
     return read_named(text)[0]
 
 
+def kind_of(text: str) -> tuple[Query, bool]:
+    """Return the kind of a single question, and whether it asks for more. Raises UnreadableText."""
+    query, asked = _query_in(" ".join(text.split()))
+    return query, asked.groupdict().get("way", "more") in _UPWARD
+
+
 def read_named(text: str) -> tuple[Stated, Mapping[str, str]]:
     """Return what a text states, and the node of each variable by its name. Raises UnreadableText."""
     text = " ".join(text[max(0, text.rfind("Imagine ")) :].split())

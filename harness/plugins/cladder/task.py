@@ -41,7 +41,7 @@ AS_MANY_AS_PUBLISHED = 10_112
 BUILTIN = ("fresh", "sample")
 """What is built in: made from the seed, and the questions of the authors' repository."""
 
-_FINITE = "those in the authors' files that are known here are left out, others may be public, and seeds share some."
+_ONLY_SO_MANY = "Of some kinds ({}) there are only so many questions: seeds share some, and some may be public."
 
 GraphName = Literal[
     "chain", "fork", "collision", "confounding", "mediation", "diamond", "diamondcut", "frontdoor", "IV", "arrowhead"
@@ -115,7 +115,7 @@ class CLadder(SourcedTask):
         """How many questions the label set leaves out; of fresh ones, which cannot be new without end."""
         if self._is_fresh:
             finite = [TITLES[query] for query in FINITE if query in (self._choice.queries or RUNGS)]
-            return (f"There are only so many questions of the kinds {', '.join(finite)}: {_FINITE}",) if finite else ()
+            return (_ONLY_SO_MANY.format(", ".join(finite)),) if finite else ()
         if self.headline == "published":
             return ()
         left_out, why = self._listed[1], {"stated": "their words leave the answer open", "exact": "no model tells it"}

@@ -7,8 +7,8 @@ from itertools import islice
 
 import pytest
 
-from harness.config_files import PROMPTS
 from harness.errors import ConfigError
+from harness.plugins.cladder import PLUGIN
 from harness.plugins.cladder.items import FINITE
 from harness.plugins.cladder.queries import TITLES
 from harness.plugins.cladder.reasoner import LadderReasoner
@@ -38,7 +38,7 @@ def test_the_reasoner_reads_every_fresh_question_and_is_right(perturbation):
     assert all(item.labels["stated"] == item.labels["exact"] for item in items)
 
 
-@pytest.mark.parametrize("name", sorted(file.stem for file in (PROMPTS / "cladder").glob("*.yaml")))
+@pytest.mark.parametrize("name", sorted(file.stem for file in (PLUGIN.home / "prompts" / "cladder").glob("*.yaml")))
 def test_the_reasoner_finds_the_question_in_every_prompt_that_ships(name):
     chosen = task(limit=40)
     prompt = load("cladder", name, chosen.examples())
