@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -40,6 +41,14 @@ def test_words_are_worth_ten_points_over_chance_and_numbers_thirty_five(items):
     assert 0.5 < chance < 0.54
     assert accuracy("words", items) == pytest.approx(0.61, abs=0.025)
     assert accuracy("numbers", items) == pytest.approx(0.88, abs=0.025)
+
+
+def test_the_pages_numbers_are_those_of_its_command():
+    page = (Path(__file__).parents[3] / "docs" / "conventions.md").read_text()
+    items = list(task().items())
+    for name, sees in (("cladder_words", "words"), ("cladder_shortcut", "numbers")):
+        assert f"| {name} | {100 * accuracy(sees, items):.1f} [" in page
+    assert f"`always_no` has {100 - 100 * sum(item.labels['stated'] for item in items) / len(items):.1f}:" in page
 
 
 def test_invented_words_take_from_words_what_they_know_and_nothing_from_numbers(items):
