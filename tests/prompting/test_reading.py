@@ -39,7 +39,7 @@ def differences(file: str) -> Iterator[tuple[str, dict[str, str]]]:
 
 @pytest.mark.parametrize(
     ("file", "unread", "read_though"),
-    [("replies.jsonl", 0, 0), ("replies_blind.jsonl", 2, 0), ("replies_second.jsonl", 4, 2), ("sentences.jsonl", 0, 0)],
+    [("replies.jsonl", 4, 0), ("replies_blind.jsonl", 8, 0), ("replies_second.jsonl", 6, 2), ("sentences.jsonl", 3, 0)],
 )
 def test_replies_are_read_as_a_careful_person_reads_them(file, unread, read_though):
     found = list(differences(file))
@@ -76,13 +76,46 @@ WAYS = [
     "Answer: {v}. In the absence of C, the answer would be {w}.",
     *("At first I thought {w}, but the answer is {v}.", "One might say {w}, but the correct answer is {v}."),
     *("Answer: {w}. Wait, that is wrong. Answer: {v}", "{w}. No wait, {v}.", "The answer is not {w}; it is {v}."),
-    *("It would be wrong to say {w}.", "The final answer is {v}, not {w}.", "- [x] {v}\n- [ ] {w}", "~~{w}~~ {v}"),
+    *("The final answer is {v}, not {w}.", "- [x] {v}\n- [ ] {w}", "~~{w}~~ {v}"),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize("way", WAYS)
 def test_yes_is_read_where_no_is(way):
     assert [label(way.format(v=v, w=w)) for v, w in (("Yes", "No"), ("No", "Yes"))] == [1, 0]
+
+
+@pytest.mark.parametrize(
+    "way", ["It would be wrong to say {v}.", "One shouldn't say {v} by default.", "Never just say {v}."]
+)
+def test_a_denied_verdict_is_not_the_other_one(way):
+    assert [label(way.format(v=v)) for v in ("yes", "no", "Yes", "No")] == [None] * 4
+
+
+DENIALS = (
+    "No, we cannot deduct the following: {s}.",
+    "No, we can't deduce the following statement: {s}. Correlation is not causation.",
+    "Therefore, we cannot deduct the following: {s}.",
+    "No, it is not possible to deduce the following: {s}.",
+    "No, one cannot infer: {s}.",
+    "It cannot be deduced that {s}.",
+)
+STATEMENTS = (
+    STATEMENT,
+    "A is a cause for B, but not a direct one",
+    "There exists at least one collider (i.e., common effect) of A and B",
+    "B causes something else which causes A",
+)
+
+
+@pytest.mark.parametrize("statement", STATEMENTS)
+@pytest.mark.parametrize("way", DENIALS)
+def test_what_is_denied_or_affirmed_in_the_words_of_the_prompt_is_so(way, statement):
+    affirmed = (
+        way.replace("No", "Yes").replace("cannot", "can").replace("can't", "can").replace("not possible", "possible")
+    )
+    assert label(way.format(s=statement), statement=statement) == 0
+    assert label(affirmed.partition(" Correlation")[0].format(s=statement), statement=statement) == 1
 
 
 def templates(file: str) -> list[str]:

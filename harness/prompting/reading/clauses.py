@@ -58,8 +58,9 @@ def conclusions(sentence: str) -> Iterator[Conclusion]:
     tokens = _TOKEN.findall(sentence)
     if tokens[-1:] == ["?"]:
         return
-    supposed = names_it = elsewhere = False
+    supposed = names_it = elsewhere = concludes = False
     for clause in _clauses(tokens):
+        concludes = concludes or clause.head in _CONCLUDING or not _CONCLUDING.isdisjoint(clause.words)
         if clause.head == "nor" and "neither" in tokens[:_LONGEST]:
             clause = replace(clause, words=["not", *clause.words])
         supposed = clause.head != ";" and (
@@ -67,7 +68,7 @@ def conclusions(sentence: str) -> Iterator[Conclusion]:
         )
         if supposed or clause.head in lexicon.REASONS:
             continue
-        conclusion = None if elsewhere and _states(clause.words) else _conclusion(clause, names_it)
+        conclusion = None if elsewhere and _states(clause.words) else _conclusion(clause, names_it, concludes)
         elsewhere = _is_heading(clause)
         names_it = names_it or not lexicon.SUBJECTS.isdisjoint(clause.words)
         if conclusion is not None:
@@ -82,12 +83,24 @@ def _clauses(tokens: Sequence[str]) -> Iterator[_Clause]:
     """Yield each clause, with at most so many of its words and of those after it as are looked at."""
     start, head = 0, ""
     for k, token in enumerate((*tokens, ".")):
-        if token in lexicon.BREAKS or k == len(tokens):
+        # Before a verb "and" joins names: "no cause of A and B can be deduced" is one clause.
+        joins = token == "and" and _VERBAL.isdisjoint(tokens[start:k])
+        if (token in lexicon.BREAKS and not joins) or k == len(tokens):
             if k > start:
                 yield _Clause(head, tokens[start : min(k, start + _LONGEST)], tokens[k : k + _LONGEST])
             if token not in (",", "(", ")", ":", "-") or k > start:
                 head = token
             start = k + 1
+
+
+_VERBAL = (
+    lexicon.COPULAS
+    | lexicon.ABLE
+    | lexicon.UNABLE
+    | lexicon.MEANS
+    | frozenset(lexicon.VERBS)
+    | frozenset("does do did has have had H1 H0 causes correlates correlate".split())
+)
 
 
 def _states(words: Sequence[str]) -> bool:
@@ -107,7 +120,7 @@ def _is_heading(clause: _Clause) -> bool:
 _THE_FIRST = [[place, word] for place in ("in", "for") for word in ("the", "one", "some", "a", "graph", "dag", "case")]
 
 
-def _conclusion(clause: _Clause, named_before: bool) -> Conclusion | None:
+def _conclusion(clause: _Clause, named_before: bool, concludes: bool) -> Conclusion | None:
     """Return what the first predicate that says anything says; `named_before`: the subject may stand before."""
     words = clause.words
     if not _SPOILING.isdisjoint(words) or (words[0] == "to" and len(words) > 2):
@@ -115,7 +128,7 @@ def _conclusion(clause: _Clause, named_before: bool) -> Conclusion | None:
     for k, word in enumerate(words):
         if word in lexicon.CONDITIONS:
             return None
-        if word in (ASSERTED, DENIED) and (label := _asserted(clause, k)) is not None:
+        if word in (ASSERTED, DENIED) and (label := _asserted(clause, k, concludes)) is not None:
             return Conclusion(label, " ".join(words[: k + 1]), names_it=True)
         decisive = " ".join(words[max(0, k - 4) : k + 1])
         if k and word in lexicon.SUPPORTS and _has_subject([*words[k + 1 : k + 4], *clause.following[:5]]):
@@ -205,7 +218,7 @@ def _turned(base: int, clause: _Clause, k: int) -> int | None:
     return 1
 
 
-def _asserted(clause: _Clause, k: int) -> int | None:
+def _asserted(clause: _Clause, k: int, concludes: bool) -> int | None:
     """Return the label of a clause that says the statement itself, after at most "therefore" or "this means that"."""
     words = clause.words
     before = [word for word in words[:k] if word not in lexicon.CONNECTING]
@@ -213,17 +226,27 @@ def _asserted(clause: _Clause, k: int) -> int | None:
         return None
     label = int(words[k] == ASSERTED)
     if not before or (len(before) == 1 and len(before[0]) == 1):  # "C", which is a collider
-        listed = clause.following[:1] in (["and"], ["or"], ["nor"])
-        return None if listed or not _ends_there(words[k + 1 :]) else label
+        listed = clause.following[:1] in (["and"], ["or"], ["nor"], [","], ["?"])
+        named = (label == 1 and not concludes) or clause.head == "("
+        return None if named or listed or not _ends_there(words[k + 1 :]) else label
     if before[-1] == "that" and not lexicon.KNOWN.isdisjoint(before) and lexicon.HEDGES.isdisjoint(before):
         negations = sum(word in lexicon.NEGATIONS for word in before)
         return label if negations == 0 else 0 if negations == 1 and label else None
+    if before[-4:] in _NOT_FOLLOWING and label:
+        return 0
     if any(
         word in lexicon.HEDGES or word in lexicon.OTHER or word in lexicon.SOMEBODY or word in lexicon.NEGATIONS
         for word in before
     ):
         return None
     return label if not lexicon.MEANS.isdisjoint(before) and before[-1] in lexicon.MEANS | {"that"} else None
+
+
+_NOT_FOLLOWING = [["does", "not", "follow", "that"], ["it", "doesn't", "follow", "that"]]
+_CONCLUDING = frozenset(
+    "so therefore thus hence then consequently accordingly overall finally ultimately clearly".split()
+)
+"""What tells a conclusion from the statement named, quoted, asked or listed: none of these says that it is so."""
 
 
 def _ends_there(after: Sequence[str]) -> bool:
@@ -239,6 +262,8 @@ def _deduced(clause: _Clause, k: int, decisive: str) -> Conclusion | None:
     before, after = words[:k], words[k + 1 :]
     if not _says_whether_able(words, k) or not lexicon.OTHER.isdisjoint(after[:6]):
         return None
+    if words[k] in lexicon.SUBJECTS and before[-1:] in _NOUN:  # "let us check the claim"
+        return None
     in_part = not lexicon.PART.isdisjoint(after)
     if in_part and not {"but", "however", "yet"}.isdisjoint(clause.following[:3]):
         return None
@@ -252,7 +277,7 @@ def _deduced(clause: _Clause, k: int, decisive: str) -> Conclusion | None:
             r"|ascertain",
             words[k],
         ) is not None
-        of_nothing = "nothing" in before and not named and after[:1] != ["that"]
+        of_nothing = ("nothing" in before or before[:1] == ["no"]) and not named and after[:1] != ["that"]
         if negations > 1 or refuses or of_nothing or further or DENIED in soon or not lexicon.BAD.isdisjoint(after):
             return None
         return Conclusion(0, decisive, named, in_part)
@@ -263,6 +288,9 @@ def _deduced(clause: _Clause, k: int, decisive: str) -> Conclusion | None:
     if further or not _about_it(before, after, soon, named):
         return None
     return Conclusion(1, decisive, named, in_part)
+
+
+_NOUN = [[word] for word in ("the", "this", "that", "following", "a", "any")]
 
 
 def _says_whether_able(words: Sequence[str], k: int) -> bool:

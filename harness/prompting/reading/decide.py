@@ -57,6 +57,8 @@ def _announced(last: Verdict, verdicts: list[Verdict]) -> Answer:
     final = after[-1]
     if final.label != last.label and any(verdict.corrects for verdict in against):
         return _answer(final, "corrected")
+    if last.alone:  # a line of its own: what comes after it is talk
+        return _answer(last, "announced")
     firmly = [v for v in against if (v.kind == "concluded" and v.alone) or v.kind == "closing"]
     return UNREAD if firmly and final.label != last.label else _answer(last, "announced")
 

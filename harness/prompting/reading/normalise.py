@@ -52,6 +52,7 @@ _BOX = re.compile(r"\\(?:boxed|fbox|framebox|bbox)\s*\{")
 _ESCAPED_LINE = re.compile(r"\\n(?=[A-Z\\\s*#-]|$)")
 _COMMAND = re.compile(r"\\[a-zA-Z]+\*?\s?|\\.")
 _MEMBERS = re.compile(r"[\"'\]}]\s*,\s*(?=[\"'])|(?<=true),\s*(?=\")|(?<=false),\s*(?=\")|(?<=\d),\s*(?=\")")
+_OBJECT_END = re.compile(r"(?<=[\"'\d\]])\s*\}(?=\s*\w)")
 _QUOTED_KEY = re.compile(r"[\"']\s*:\s*[\[{\"'\s]*")
 _TABLE_ROW = re.compile(r"^[ \t]*\|(.*?)\|?[ \t]*$", re.MULTILINE)
 _UNTICKED = re.compile(r"(?:\[ ?\]|☐|□)[^\n☐☑☒✅\[]*")
@@ -105,7 +106,7 @@ def normalised(text: str) -> str:
     if "?" in text:
         text = _QUOTED_QUESTION.sub(" ", text)
     if '"' in text or "'" in text:
-        text = _QUOTED_KEY.sub(": ", _MEMBERS.sub("\n", text))
+        text = _QUOTED_KEY.sub(": ", _MEMBERS.sub("\n", _OBJECT_END.sub("\n", text)))
     if "|" in text:
         text = _RULE.sub("", text)
         text = _TABLE_ROW.sub(lambda row: row[1].strip(" |").replace("|", ": "), text).replace("|", " ")

@@ -44,6 +44,7 @@ _END = re.compile(
     r"|<\|start_header_id\|>\s?user|</s>|<eos>|<end_of_turn>|<start_of_turn>user|<｜end▁of▁sentence｜>|<｜User｜>"
     r"|<end_of_utterance>|\[/?INST\]"
 )
+_TEMPLATE = re.compile(r"\A\s*\[/INST\]")
 # What the next turn begins with, at the beginning of a line.
 _TURN = re.compile(
     r"^[ \t#*>]*(?:(?:user|human|customer)[ \t*]*:|### ?(?:user|human|instruction|input)\b|[\[<]\|?(?:user"
@@ -63,11 +64,14 @@ _FIELD = re.compile(
 )
 _NUMBERED = re.compile(r"\W*q\d", re.IGNORECASE)
 _WORDS = re.compile(r"(?!assistant\b)\b\w")
-_VERDICT = re.compile(
-    r"\b(?:yes|no|true|false)\b|(?:valid|entailed|follow|holds?|deduc\w*"
-    r"|conclude)\b",
-    re.IGNORECASE,
+_COMPLETE = re.compile(
+    r"\A\W*+(?:yes|no|true|false)\b"
+    r"|^[^\w\n]*+(?:so |therefore,? |thus,? |hence,? )?(?:the |my )?(?:final |correct )?(?:answer|verdict|conclusion)\b"
+    r"(?: is)?\W{0,8}(?:yes|no|true|false)\b"
+    r"|^[^\w\n]*+(?:so|therefore|thus|hence),? (?:yes|no)\b",
+    re.IGNORECASE | re.MULTILINE,
 )
+"""An answer that is one by itself: the first word, an announced one, or a conclusion."""
 
 
 def own_words(text: str, next_words: Sequence[str] = ()) -> str:
@@ -122,7 +126,7 @@ def _before_next_question(text: str, next_words: Sequence[str]) -> str:
     """Return what comes before the end-of-text token, the user's turn or the next question that the model wrote."""
     if "\n" not in text and "<" not in text and "[" not in text:
         return text
-    position = 0
+    text, position = _TEMPLATE.sub("", text), 0
     for mark in _END.finditer(text):
         if _WORDS.search(text, position, mark.start()):
             text = text[: mark.start()]
@@ -131,7 +135,7 @@ def _before_next_question(text: str, next_words: Sequence[str]) -> str:
     begins = len(text) - len(text.lstrip())
     turn = next((turn.start() for turn in _TURN.finditer(text) if turn.start() > begins), len(text))
     text = text[:turn]
-    verdict = _VERDICT.search(text)
+    verdict = _COMPLETE.search(text)
     if verdict is None:
         return text
     ends = [found for words in next_words if (found := text.find(words, verdict.end())) >= 0 and _own(text, found)]

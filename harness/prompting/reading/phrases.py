@@ -36,6 +36,11 @@ SHORT = re.compile(
     r"^(\W*(?:the )?(?:hypothesis|claim|statement)) (?=(?:rejected|accepted|refuted|confirmed"
     r"|supported|not supported)\W*$)"
 )
+FOLLOWING = re.compile(
+    r"\b(?P<words>(?:deduc|deduct|infer|conclu|deriv|establish|determin|confirm|prov)\w*\b[^.;:?H-]{0,40})\s*[:-]+\s*"
+    r"(?=H[01]\b)"
+)
+"""What is deduced, or not, and stands after a colon: "we cannot deduct the following: H1"."""
 NO_DOUBT = re.compile(r"\b(?:no|without(?: any| a)?|beyond(?: any)?) (?:reasonable )?(?:doubt|question)\b")
 NOT_TRUE = re.compile(
     r"\b(?:it|that)(?:(?:'s| is| would be) not| isn't) (?:the case|true|correct|right)\b(?: to (?:say"
@@ -59,4 +64,6 @@ def plainly(sentence: str) -> str:
         sentence = WRONG_TO_CONCLUDE.sub("we cannot ", sentence)
     if "ject" in sentence or "accept" in sentence:
         sentence = VERDICT_ON_IT.sub(lambda said: f"the hypothesis is {said['verb']}ed ,", sentence)
+    if "H1" in sentence or "H0" in sentence:
+        sentence = FOLLOWING.sub(r"\g<words> that ", sentence)
     return SHORT.sub(r"\1 is ", sentence) if len(sentence) < 60 else sentence

@@ -90,7 +90,8 @@ ABOUT_IT = re.compile(
 )
 
 STEP = re.compile(
-    r"^\W*(?:step|part|check|test|case|sub-?question|example|graph|dag|member|option|scenario|condition"
+    r"^\W*(?:long(?:er)?|detailed|full) answer\b"
+    r"|^\W*(?:step|part|check|test|case|sub-?question|example|graph|dag|member|option|scenario|condition"
     r"|requirement|criterion|premise)\b[^:]{0,40}\d|\bstep \d|\?[\s)]*(?:answer|a)\b|\b(?:first|second|third|other"
     r"|previous) example\b|^\W*(?:scenario|case|graph|dag|example|situation) (?:\d|[a-e])\b"
 )
@@ -134,7 +135,8 @@ CORRECTING = frozenset(
 LABELS = frozenset(
     "answer answers ans verdict conclusion decision judgment judgement result response reply output label prediction "
     "determination assessment choice classification solution guess opinion final tldr one word option right better "
-    "best correct proper antwoord antwort respuesta resposta risposta cevap jawaban reponse".split()
+    "best correct proper antwoord antwort respuesta resposta risposta cevap jawaban reponse réponse ответ odpowiedź "
+    "答案 回答 结论 結論 答え 정답 답변".split()
 )
 SAYING = frozenset(
     "say answer leaning inclined go going guess think believe choose pick vote respond reply select conclude "

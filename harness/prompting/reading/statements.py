@@ -10,7 +10,7 @@ from typing import Literal
 
 from harness.prompting.reading import lexicon, places
 from harness.prompting.reading.clauses import conclusions, may_conclude
-from harness.prompting.reading.context import Context, leaves_open
+from harness.prompting.reading.context import Context
 from harness.prompting.reading.verdicts import PLAIN_WORDS, TELLING, label_of
 
 Kind = Literal["announced", "opening", "answered", "closing", "concluded"]
@@ -119,10 +119,16 @@ def _in_sentence(sentence: str, words: list[str], number: int, before: str, only
         found += [
             Verdict(said.label, "concluded", said.words, number, weak=said.in_part, alone=said.names_it)
             for said in conclusions(context.sentence)
+            # "One might answer No, but that is incorrect" speaks of the word, not of the statement.
+            if said.names_it or found or (PLAIN_WORDS.isdisjoint(words[1:]) and not _on_a_step(context))
         ]
     if found and places.CONCLUDES.search(sentence, 0, 60):
         found = [replace(verdict, concludes=True) for verdict in found]
     return found
+
+
+def _on_a_step(context: Context) -> bool:
+    return any(places.STEP.search(text, 0, 300) is not None for text in (context.sentence, context.before))
 
 
 def _in_words(context: Context, words: list[str], number: int, only: bool) -> Iterator[Verdict]:
@@ -157,9 +163,9 @@ def _announced(context: Context, match: re.Match[str], number: int) -> Verdict |
     if _judges_an_answer(match) or context.asks_for(match.start()) or "?" in context.sentence[-2:]:
         return None
     denial = "not" if groups.get("not_it") else context.denies(match.start(), start)
+    if denial and not groups.get("not_it"):
+        return None  # a denied verdict is not the other one: "one should not say no by default"
     if denial:
-        if label == 0 and leaves_open(denial):
-            return None  # that one cannot conclude No leaves the answer open
         label = 1 - label
     elif _said_by_nobody(match) or context.mentions(match.start()):
         return None

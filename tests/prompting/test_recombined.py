@@ -1,0 +1,118 @@
+"""Replies put together from parts that each are read right: the truth is known by construction, whatever the parts."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+
+import pytest
+
+from harness.prompting.reading import read
+
+STATEMENTS = (
+    "A directly causes B",
+    "A is a cause for B, but not a direct one",
+    "There exists at least one collider (i.e., common effect) of A and B",
+    "There exists at least one confounder (i.e., common cause) of C and E",
+    "D causes something else which causes A",
+)
+NEXT = ("Can we deduct the following", "Suppose there is a closed")
+"""What the prompt says between its fields."""
+OPENINGS = (
+    "Let's go through the premise step by step.",
+    "To decide this, we look at which graphs fit the relations.",
+    "Okay, so I need to work this out.",
+    "First, the given relations.",
+    "Here is my analysis of the problem.",
+    "Sure, let me think about it.",
+    "**Analysis**",
+)
+RESTATED = (
+    "We need to evaluate the hypothesis: {s}.",
+    "The hypothesis is: {s}. More has to be looked at.",
+    "There are two possibilities: {s}, or the reverse holds.",
+    "({s})",
+    "Hypothesis: {s}",
+    "Let us check the claim: {s}.",
+    'The claim in question is "{s}".',
+    "The statement says that {s}.",
+    "We are asked whether {s}.",
+    "- Claim to test: {s}",
+)
+SECTIONS = (
+    "## Premise\nA correlates with B, which is given.",
+    "## Question\nWhich directions are settled?",
+    "**Example**: smoke and fire correlate.",
+    "Problem: the direction of the edge.",
+    "Question 1: is correlation enough? It is not by itself.",
+    "Suppose there is a closed system in which B causes A: this fits the relations.",
+    "Step 1: list the independences. They hold for all pairs.",
+    "Step 2: find the colliders. This is valid by faithfulness.",
+    "Instruction recap: one word at the end.",
+    "1. A and C are independent given B.\n2. B correlates with C.",
+    "| pair | correlated |\n|---|---|\n| A, B | x |",
+    "Is an edge between A and C needed? No.",
+    "Is the skeleton settled? Yes.",
+)
+ASIDES = (
+    "One shouldn't say {x} by default.",
+    "At first glance one might say {x}.",
+    'A naive reader would answer "{x}".',
+    "It is tempting to answer {x} here.",
+)
+SAID = (
+    ("Answer: {v}", "Yes", "No"),
+    ("**Answer:** {v}", "Yes", "No"),
+    ("Answer: **{v}**.", "Yes", "No"),
+    ("### Answer\n{v}", "Yes", "No"),
+    ("The final answer is {v}.", "Yes", "No"),
+    ("So the answer is **{v}**.", "yes", "no"),
+    ("<answer>{v}</answer>", "Yes", "No"),
+    ('{{"answer": "{v}"}}', "Yes", "No"),
+    ("\\boxed{{\\text{{{v}}}}}", "Yes", "No"),
+    ("Antwort: {v}", "Ja", "Nein"),
+    ("Respuesta: {v}.", "Sí", "No"),
+    ("Réponse : {v}", "Oui", "Non"),
+    ("Risposta: {v}", "Sì", "No"),
+    ("Resposta: {v}", "Sim", "Não"),
+    ("Ответ: {v}", "Да", "Нет"),
+    ("答案:{v}", "是", "否"),
+)
+AFTERWARDS = (
+    "",
+    "",
+    "Hope this helps!",
+    "Let me know if you would like a longer explanation.",
+    "Note: with another premise this might differ.",
+    "(Causality is tricky.)",
+)
+
+
+def drawn(draw: random.Random) -> tuple[str, str, int | None]:
+    """Return a reply, the statement it is about, and what it answers: None where it comes to no answer."""
+    statement = draw.choice(STATEMENTS)
+    asides = [aside.format(x=draw.choice(("yes", "no"))) for aside in draw.sample(ASIDES, draw.choice((0, 0, 1)))]
+    middle = [draw.choice(RESTATED), *draw.sample(SECTIONS, draw.randint(0, 5)), *asides]
+    draw.shuffle(middle)
+    parts = [draw.choice(OPENINGS), *(part.replace("{s}", statement) for part in middle)]
+    truth = draw.choice((0, 1, None))
+    if truth is not None:
+        words, yes, no = draw.choice(SAID)
+        parts += [words.format(v=yes if truth else no), draw.choice(AFTERWARDS)]
+    return draw.choice(("\n\n", "\n")).join(parts).strip(), statement, truth
+
+
+def misread(seed: int, replies: int) -> Iterator[tuple[int | None, int | None, str, str]]:
+    """Yield what is read otherwise than it was put together, with the rule that read it."""
+    draw = random.Random(seed)
+    for _ in range(replies):
+        reply, statement, truth = drawn(draw)
+        answer = read(reply, statement=statement, next_words=NEXT)
+        if answer.label != truth:
+            yield truth, answer.label, answer.rule, reply
+
+
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 50))])
+def test_parts_in_any_order_are_read_as_they_were_put_together(seed):
+    replies = 400 if seed == 0 else 2000
+    assert list(misread(seed, replies))[:3] == []
