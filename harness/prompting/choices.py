@@ -1,34 +1,56 @@
 """Which of an item's choices a response takes: by probability, or by the letter or the words of the reply.
 
-The label is the place of the choice. What names none of them, or several, is not read: a wrong reading is worse.
+The label is the place of the choice. What names none of them, or several, is not read: a wrong reading is worse. What
+is not the reply, and its decoration, is taken off as for Yes and No (`harness.prompting.reading`).
 """
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
+from harness.prompting.reading.normalise import normalised
+from harness.prompting.reading.own_words import NEXT_QUESTION, own_words
+from harness.prompting.reading.places import LABEL
 from harness.types import LETTERS, Answer, Response
 
 UNREAD = Answer(label=None)
-_THOUGHTS = re.compile(r"<(think|thinking|thought|reasoning)>.*?</\1>", re.DOTALL | re.IGNORECASE)
-_BOXED = re.compile(r"\\boxed\{\s*(?:\\text\{|\\mathrm\{)?([^{}]*)\}*")
-_ANSWER = re.compile(
-    r"\b(?:final |correct |right |best |my )*(?:answer|choice|option)\b\s*(?:is|would be|should be)?\s*[:=\-–—]?\s*",
-    re.IGNORECASE,
+_ENDS = r"(?=\s*(?:$|[.,;:!)%/\n]|-+(?:\s|$)|→)|\s+(?:because|since|as|is|which|due|given|with|\(?\d))"
+"""What may follow a letter: the end, a sign, a reason or a number; "a dog" begins with an article."""
+_LETTER = rf"(?:(?:option|choice|answer|alternative)\s+)?[(\"']*(?P<letter>[a-z])(?![\w'-])[)\"']*{_ENDS}"
+_FIRST = re.compile(rf"\W*+{_LETTER}")
+_ALONE = re.compile(r"[^\w\n]*(?:(?:option|choice)\s+)?\(?([a-z])[).:,!]*[^\w\n]*", re.IGNORECASE)
+_LABELLED = re.compile(
+    rf"(?:答案|回答|结论|結論|答え|정답|답변|\b(?:{LABEL}|option"
+    r"|(?:correct|right|best) (?:one|option))\b)\)?(?:\s+(?:correct[aeo]?|corrette|richtige|choice"
+    r"|option|to (?:the|this) question))?"
+    r"\s*(?:(?:is|was|es|est|ist|é|è|must be|should be|would be|has to be)\b\s*[:=]?|[:=→]|-+(?=\s)|\n)"
+    r"\s*(?:(?:therefore|thus|then|clearly|definitely|probably|most likely|likely|indeed)\b,?\s*)?"
 )
-"""Words after which an answer comes."""
-_LETTER = re.compile(r"\(?(?:(?:option|choice|answer)\s+)?\(?([A-Z])(?:\)|[.:,;](?=\s|$)|(?=\s*$))", re.IGNORECASE)
-"""A letter by itself at the beginning: B, (B), B., B) …, Option B: …; the article of "A dog" is none."""
-_BARE = re.compile(r"\(?([A-Z])\b\)?(?![\w'’])")
-"""A letter after words such as "the answer is"."""
+"""Words after which an answer comes, on normalised text."""
+_SAID = re.compile(
+    r"(?:\bi(?:'d| would|'ll| will)?(?: therefore)? (?:go with|choose|pick|select|say|answer|vote for|opt for)"
+    r"|\b(?:i'm|i am) going with|\blet's go with|\bit(?:'s| is| has to be| must be)|\b(?:so|therefore|thus|hence),?)"
+    rf"\s+(?:it's |it is )?{_LETTER}"
+)
 _IS_RIGHT = re.compile(
-    r"\b(?i:option|choice|answer)\s+\(?([A-Z])\)?\s+(?:is|seems|appears)\s+(?:the\s+)?(?:(?!not\b)\w+\s+){0,2}?"
-    r"(?:correct|right|best|answer|likely|plausible)",
+    r"(?<![\w'(])\(?(?P<letter>[a-z])\)?\s+(?:fits best\b|(?:is|seems|appears|looks|must be|would be)\s+"
+    r"(?:(?:the|clearly|most|definitely|therefore|indeed|thus|by far)\s+){0,3}"
+    r"(?:correct|right|best|answer|likely|likeliest|plausible)\b)(?!\s*\?)"
 )
 _DENIED = re.compile(r"\b(?:not|isn't|isn’t|never|neither|nor|cannot|wrong|incorrect|unlikely|implausible)\b", re.I)
+_LISTED = re.compile(r"\(([a-z])\)|(?<![\w'])([b-hj-z])[.)](?=\s|$)")
+_LONGEST_LINE = 400
+
+
+class Taken(NamedTuple):
+    """A place of a reply that takes a choice."""
+
+    start: int
+    choice: int
+    span: str
 
 
 def likeliest(response: Response, choices: Sequence[str]) -> Answer:
@@ -44,78 +66,46 @@ def likeliest(response: Response, choices: Sequence[str]) -> Answer:
 def read(response: Response, texts: Sequence[str]) -> Answer:
     """Return the choice that a reply in words takes, by its letter or its own words.
 
-    The last sentence that says what the answer is decides; without one the reply has to be, or to begin with, a choice,
+    The last place that says what the answer is decides; without one the reply has to be, or to begin with, a choice,
     or to hold the words of one choice alone. Of a reply that was cut off only a whole statement counts.
     """
-    text = _THOUGHTS.sub(" ", response.text).replace("*", "").replace("`", "").replace("_", " ").strip()
-    if "<think" in text.lower():  # thoughts that were cut off
-        return UNREAD
-    found = list(_stated(text, texts))
-    if found:
-        place, span = found[-1]
-        return Answer(place, span=span, rule="choice stated")
+    text = _before_next_question(own_words(response.text), texts)
+    text = normalised(text)
+    if taken := sorted(_stated(text, texts)):
+        return Answer(taken[-1].choice, span=taken[-1].span, rule="choice stated")
     if response.finish_reason == "length" and "\n" in text:
         return UNREAD
     return _whole(text, texts)
 
 
-def _stated(text: str, texts: Sequence[str]) -> Iterator[tuple[int, str]]:
-    """Yield the place and the words of each statement of the answer, in order."""
-    if (place := _of_json(text, texts)) is not None:
-        yield place, text[:200]
-        return
-    marks: list[tuple[int, int, str]] = []
-    for match in _IS_RIGHT.finditer(text):
-        if (place := _letter(match[1], texts)) is not None:
-            marks.append((match.start(), place, match[0]))
-    for match in _BOXED.finditer(text):
-        if (place := _named(match[1], texts)) is not None:
-            marks.append((match.start(), place, match[0]))
-    for match in _ANSWER.finditer(text):
-        rest = text[match.end() : match.end() + 400].lstrip(" \t\n\"'“")
-        line = rest.partition("\n")[0]
-        said = match[0].rstrip()
-        is_statement = said.endswith((":", "=", "is", "be", "-", "–", "—"))
-        if is_statement and (place := _named(line, texts)) is not None:
-            marks.append((match.start(), place, said + " " + line[:80]))
-    for _, place, span in sorted(marks):
-        yield place, span
+def _before_next_question(text: str, texts: Sequence[str]) -> str:
+    """Return what comes before the next question, where a base model has answered and then asks itself another."""
+    for question in NEXT_QUESTION.finditer(text):
+        before = normalised(text[: question.start()])
+        if before and (_opened(before, texts) is not None or any(_stated(before, texts))):
+            return text[: question.start()]
+    return text
 
 
-def _of_json(text: str, texts: Sequence[str]) -> int | None:
-    """Return the choice in the field of a reply that is a JSON object."""
-    body = re.sub(r"^```?\w*|```$", "", text.strip().removeprefix("json")).strip()
-    try:
-        content = json.loads(body)
-    except (ValueError, RecursionError):
-        return None
-    fields = (
-        [content[name] for name in ("answer", "choice", "option", "label") if name in content]
-        if isinstance(content, dict)
-        else []
-    )
-    return _named(str(fields[0]), texts) if len(fields) == 1 else None
+def _stated(text: str, texts: Sequence[str]) -> Iterator[Taken]:
+    """Yield each place of a normalised text that says what the answer is."""
+    for match in _LABELLED.finditer(text):
+        line = text[match.end() : match.end() + _LONGEST_LINE].lstrip(" \"'(").partition("\n")[0]
+        if (place := _named(line, texts)) is not None:
+            yield Taken(match.start(), place, f"{match[0].strip()} {line[:80]}".strip())
+    for pattern in (_SAID, _IS_RIGHT):
+        for match in pattern.finditer(text):
+            if (place := _letter(match["letter"], texts)) is not None:
+                yield Taken(match.start(), place, match[0].strip())
 
 
 def _named(words: str, texts: Sequence[str]) -> int | None:
     """Return the choice that words after "the answer is" name: by its letter first, else by its own words."""
-    words = words.strip().strip("\"'“”[]{} ")
-    if match := _BARE.match(words):
-        place = _letter(match[1], texts)
-        # "A dog barked" may be the words of a choice that begin with an article.
-        by_words = _by_words(words, texts, begins=True)
-        if place is not None and (by_words is None or by_words == place or not _article(words)):
-            return None if _article(words) and by_words is None and not _closed(words) else place
-    return _by_words(words, texts, begins=True)
-
-
-def _article(words: str) -> bool:
-    """Return whether words begin with what may be an article or a pronoun, and go on."""
-    return bool(re.match(r"[AI]\s+[a-z]", words))
-
-
-def _closed(words: str) -> bool:
-    return bool(re.match(r"\(?[A-Z]\)?[.:,;)]|\(?[A-Z]\)?\s+(?:because|since|as|is)\b", words))
+    by_words = _by_words(words, texts, begins=True)
+    letter = _FIRST.match(words)
+    place = _letter(letter["letter"], texts) if letter else None
+    # "A. dog barked" and a choice that begins with these words say the same; of two that differ neither is sure.
+    return by_words if place is None else place if by_words in (None, place) else None
 
 
 def _letter(letter: str, texts: Sequence[str]) -> int | None:
@@ -143,18 +133,27 @@ def _plain(text: str) -> str:
     return " ".join(words.split())
 
 
+def _opened(text: str, texts: Sequence[str]) -> int | None:
+    """Return the choice whose letter a normalised text begins with, and no other's as well."""
+    line, _, rest = text.partition("\n")
+    if alone := _ALONE.fullmatch(line):
+        listed = {found[1] for other in rest.split("\n") if (found := _ALONE.fullmatch(other))}
+        return _letter(alone[1], texts) if listed <= {alone[1]} else None
+    match = _FIRST.match(line)
+    if match is None or (place := _letter(match["letter"], texts)) is None:
+        return None
+    others = {found for pair in _LISTED.findall(text) for found in pair if found} - {match["letter"]}
+    listed_too = any(_letter(other, texts) is not None for other in others)
+    # "B is …" says of B what has to be read: that it is right is a statement of the answer.
+    return None if listed_too or line[match.end() :].lstrip().startswith("is ") else place
+
+
 def _whole(text: str, texts: Sequence[str]) -> Answer:
     """Return the choice that a reply without a statement is, begins with, or alone holds the words of."""
     if (place := _by_words(text, texts, begins=False)) is not None:
         return Answer(place, span=text[:200], rule="choice in words")
-    match = _LETTER.match(text)
-    others = {
-        found.upper() for found in re.findall(r"\(([A-Z])\)|\b([B-HJ-Z])[.)](?=\s|$)", text) for found in found if found
-    }
-    if match and (place := _letter(match[1], texts)) is not None:
-        others = {letter for letter in others if LETTERS.index(letter) < len(texts)} - {match[1].upper()}
-        if not others and not _DENIED.match(text[match.end() :].strip()):
-            return Answer(place, span=match[0].strip(), rule="choice by letter")
+    if (place := _opened(text, texts)) is not None:
+        return Answer(place, span=text.partition("\n")[0][:80].strip(), rule="choice by letter")
     plain = f" {_plain(text)} "
     held = [p for p, t in enumerate(texts) if _plain(t) and f" {_plain(t)} " in plain]
     held = [p for p in held if not any(p != q and _plain(texts[p]) in _plain(texts[q]) for q in held)]

@@ -7,7 +7,9 @@ from collections.abc import Iterator
 
 import pytest
 
+from harness.prompting import choices
 from harness.prompting.reading import read
+from harness.types import Response
 
 STATEMENTS = (
     "A directly causes B",
@@ -116,3 +118,64 @@ def misread(seed: int, replies: int) -> Iterator[tuple[int | None, int | None, s
 def test_parts_in_any_order_are_read_as_they_were_put_together(seed):
     replies = 400 if seed == 0 else 2000
     assert list(misread(seed, replies))[:3] == []
+
+
+CHOICES = (
+    ("A dog barked at night", "The alarm was set off", "Nothing happened", "A burglar came in"),
+    ("yes", "no"),
+    ("It rained.", "It snowed.", "The sun shone."),
+    ("the stock fell because rates rose", "an election", "a strike, as planned", "I do not know", "none of these"),
+)
+BEFORE = (
+    "Let us think about it. The options are:\n(A) {0}\n(B) {1}\n",
+    "Option A is possible but less likely. Option B would need more.",
+    "A is wrong because it came later.",
+    "First, consider A: {0}. Then B: {1}.",
+    "<think>The answer is A.</think>",
+)
+TAKEN = (
+    "Answer: {l}",
+    "<Answer>{l}</Answer>",
+    "The answer is ({l}).",
+    "Therefore, the correct answer is {l}.",
+    "Final answer: {l}) {t}",
+    '{{"answer": "{l}"}}',
+    "So the best choice is {l}.",
+    "I'd go with {l}.",
+    "{l} is the correct answer.",
+    "Answer: {t}",
+    "Respuesta: {l}",
+    "答案是{l}",
+)
+NEXT_ONE = ("", "", "\n\nHope this helps!", "\n\nQuestion: what then?\n(A) x\n(B) y\nAnswer: A")
+
+
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 20))])
+def test_a_choice_is_read_as_it_was_put_together_in_any_case(seed):
+    draw = random.Random(seed)
+    for _ in range(400 if seed == 0 else 2000):
+        texts = draw.choice(CHOICES)
+        place = draw.randrange(len(texts))
+        before = [part.format(*texts) for part in draw.sample(BEFORE, draw.randint(0, 2))]
+        line = draw.choice(TAKEN).format(l="ABCDE"[place], t=texts[place])
+        reply = draw.choice((str, str.upper, str.lower))("\n".join([*before, line]) + draw.choice(NEXT_ONE))
+        assert choices.read(Response(reply), texts).label == place, reply
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "Option {l} is less likely.",
+        "Option {l} is not correct.",
+        "{l} is wrong.",
+        "The answer is not {l}.",
+        "{l} or {m}",
+        "Either {l} or {m}.",
+        "{l}? {m}?",
+        "The options are {l} and {m}.",
+        "({l}) one. ({m}) another. I cannot tell.",
+    ],
+)
+def test_what_takes_no_choice_is_none(reply):
+    for letter, other in (("A", "B"), ("C", "A"), ("B", "D")):
+        assert choices.read(Response(reply.format(l=letter, m=other)), CHOICES[0]).label is None

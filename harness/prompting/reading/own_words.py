@@ -51,7 +51,7 @@ _TURN = re.compile(
     r"|human)\|?[\]>])",
     re.IGNORECASE | re.MULTILINE,
 )
-_QUESTION = re.compile(
+NEXT_QUESTION = re.compile(
     r"^[ \t#*>]*(?:(?:next )?question|q|instruction|premise|problem|exercise|example)\b[ \t]*\d*[ \t]*(?:[*:.]|$)",
     re.IGNORECASE | re.MULTILINE,
 )
@@ -140,7 +140,7 @@ def _before_next_question(text: str, next_words: Sequence[str]) -> str:
         return text
     ends = [found for words in next_words if (found := text.find(words, verdict.end())) >= 0 and _own(text, found)]
     # A chain of thought may ask itself questions all along; a reply that restates its question begins with it.
-    question = next((question.start() for question in _QUESTION.finditer(text) if question.start() > begins), 0)
+    question = next((question.start() for question in NEXT_QUESTION.finditer(text) if question.start() > begins), 0)
     if verdict.end() <= question:
         ends.append(question)
     if not _NUMBERED.match(text) and (field := _FIELD.search(text)) is not None:
