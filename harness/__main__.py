@@ -115,6 +115,7 @@ def run_one(config: DictConfig, *, brief: bool, book: Book | None = None) -> Pat
         shards.check(prepared)
     # A dry run says what would be asked, and for how much.
     if prepared.settings.dry_run:
+        prepared.folder.check()
         print(*rehearse(prepared), sep="\n")
         return prepared.folder.path
     # Ask, record, score: here, or by way of workers. A shard is asked into the cache, for a later command to score.

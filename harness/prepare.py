@@ -108,7 +108,7 @@ def prepare(config: Mapping[str, Any], book: Book | None = None) -> Prepared:
     own |= prompt.own_file
     limits, notes = settings.budget.amounts, tuple(own_lines(own))
     spending = Spending.of(task, prompt, model, settings.samples, limits, path / MANIFEST, judge, book, notes, whose)
-    if asks:
+    if settings.cache.mode != "frozen":  # a dry run refuses what the run will
         spending.check()
     # What it leaves, and what it shows meanwhile.
     folder = Folder(

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from harness.codec import request_digest
 from harness.prompting.reading.own_words import own_words
 from harness.protocols import Model
-from harness.types import JSON, NOT_IN_FORM, ChatRequest, Record, Request, Response
+from harness.types import JSON, NOT_IN_FORM, ChatRequest, Failure, Record, Request, Response
 
 _ANSWER = "\n\nanswer"
 
@@ -104,6 +104,8 @@ class AnswerNotes:
 
 ENOUGH = 20
 """Replies to different requests, from the first on, none of them readable: then the run pauses."""
+LETTERS = 2
+"""Letters of a token, at least: with fewer for each token of room, that room is longer than the question."""
 QUOTED, LONGEST = 3, 100
 """Replies that are quoted, and characters of each."""
 _REGARDLESS = "Answers so far are kept; pause=false goes on regardless."
@@ -122,7 +124,7 @@ class FirstReplies:
         self._judged = judged
         self._readable = False
         self._seen: set[str] = set()
-        self._cut_off = self._thinking = self._ranked = 0
+        self._cut_off = self._thinking = self._ranked = self._too_long = 0
         self._quotes: list[str] = []
         self._max_tokens = 0
 
@@ -131,16 +133,33 @@ class FirstReplies:
         return not self._readable and len(self._seen) >= ENOUGH
 
     def add(self, record: Record, request: Request | None) -> None:
-        """Count the reply of a record, once for all items that share its request."""
-        if self._readable or not isinstance(response := record.outcome, Response) or record.request is None:
+        """Count the reply of a record, or the overflow in its place, once for all items that share its request."""
+        if self._readable or record.request is None:
             return
-        if record.answer is not None and record.answer.label is not None:
+        new = record.request not in self._seen and len(self._seen) < ENOUGH
+        if not isinstance(response := record.outcome, Response):
+            if new and self._overflows(response, request):
+                self._seen.add(record.request)
+                self._too_long += 1
+                self._quotes += [f"“{_line(response.detail)[: 2 * LONGEST]}”"] * (self._too_long == 1)
+        elif record.answer is not None and record.answer.label is not None:
             self._readable = True
         elif self._judged and response.text.strip() and not while_thinking(response):
             self._readable = True  # by the judge, or not: the rules were not to
-        elif not response.cached and record.request not in self._seen and len(self._seen) < ENOUGH:
+        elif new and not response.cached:
             self._seen.add(record.request)
             self._note(response, request)
+
+    def _overflows(self, failure: Failure, request: Request | None) -> bool:
+        """Return whether a call did not fit the model's context because of the room that the run asks for.
+
+        Where the question is longer than that room, it is the question: the next one may be shorter.
+        """
+        if failure.kind != "context_length" or not isinstance(request, ChatRequest):
+            return False
+        self._max_tokens = request.max_tokens
+        letters = sum(len(message.content) for message in request.messages)
+        return letters < LETTERS * (request.max_tokens + self._room)
 
     def _note(self, response: Response, request: Request | None) -> None:
         self._ranked += response.logprobs is not None
@@ -159,13 +178,21 @@ class FirstReplies:
         return f"the run pauses: {self._fault(count)}{quotes}\n{self._way_out(count)} {_REGARDLESS}"
 
     def _fault(self, count: int) -> str:
+        if self._too_long == count:
+            return f"none of the first {count} calls fits what the model takes, with {self._sent} for the reply:"
         if self._cut_off < count:
             return f"in none of the first {count} replies could an answer be read. They begin:"
-        sent = f"max_tokens={self._max_tokens}{f' and {self._room} to think' if self._room else ''}"
         thinking = " while the model was still thinking" if self._thinking == count else ""
-        return f"each of the first {count} replies was cut off at {sent}{thinking}, before it came to an answer:"
+        return f"each of the first {count} replies was cut off at {self._sent}{thinking}, before it came to an answer:"
+
+    @property
+    def _sent(self) -> str:
+        return f"max_tokens={self._max_tokens}{f' and {self._room} to think' if self._room else ''}"
 
     def _way_out(self, count: int) -> str:
+        if self._too_long == count:
+            less = f"model.reasoning_tokens={self._room // 2}" if self._room else f"max_tokens={self._max_tokens // 2}"
+            return f"Ask for less room ({less}), or have the server take a longer context."
         if self._cut_off == count and self._room:
             return f"Give the model more room to think: model.reasoning_tokens={4 * self._room} (or max_tokens=…)."
         if self._cut_off == count:

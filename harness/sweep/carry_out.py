@@ -42,14 +42,14 @@ def carry_out(command: SweepCommand, multirun: Multirun) -> int:
     settings = sweep.jobs[0].config
     launcher, at_once = sweep.multirun.launcher, int(settings.get("parallel", 1))
     notes = [*sweep.notes, *([_SHARED] if sweep.multirun.is_spread and _share_budget(settings) else [])]
-    if settings.get("dry_run"):
-        terminal.show([*command.plan(sweep.jobs), *notes, "Nothing was asked (dry_run=true)."])
-        return 0
     if launcher is not None and at_once > 1:
         raise ConfigError(f"parallel={at_once} and hydra/launcher= would both begin the jobs: choose one of them.")
     parallel = f"parallel={at_once}"
     chosen: Engine | None = engine("parallel", parallel, count=at_once) if at_once > 1 else sweep.multirun.engine()
     elsewhere = None if chosen is None else dispatch(parallel)
+    if settings.get("dry_run"):
+        terminal.show([*command.plan(sweep.jobs), *notes, "Nothing was asked (dry_run=true)."])
+        return 0
     paid = any(command.asks(checked.prepared) for checked in sweep.jobs)
     if intro := [*(command.plan(sweep.jobs) if paid else ()), *notes]:
         terminal.show(intro, stream=sys.stderr)

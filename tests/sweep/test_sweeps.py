@@ -100,6 +100,25 @@ def test_a_folder_of_another_run_or_one_in_use_is_told_before_any_job_begins(com
     assert code == 1 and "another run is writing" in err and "No job was begun" in err
 
 
+def test_a_dry_run_refuses_what_the_run_refuses(command, serve, key):
+    server = serve()
+    openai = ["model=openai", "model.model=m", f"model.base_url={server.url}", "task.limit=4"]
+    assert command(*openai, "model.name=there")[0] == 0
+    asked = len(server.calls)
+    refused = [
+        ([*openai, "budget.usd=20"], "budget.usd needs the model's price"),
+        ([*openai, "judge=openai", "judge.model=j", "budget.usd=2"], "budget.usd needs the model's price"),
+        ([*openai, "model.name=there", "model.temperature=1"], "model.temperature: 0.0 there, 1.0 now"),
+        (["-m", *openai, "budget.usd=20", "prompt=plain,cot"], "budget.usd needs the model's price"),
+        (["-m", *openai, "hydra/launcher=submitit_local", "parallel=2", "prompt=plain,cot"], "would both begin the jobs"),
+    ]
+    for arguments, sentence in refused:
+        for more in ([], ["dry_run=true"]):
+            code, out, err = command(*arguments, *more)
+            assert (code, out) == (1, "") and sentence in err, (arguments, more, err)
+    assert len(server.calls) == asked
+
+
 def test_runs_that_are_the_same_are_made_once(command):
     code, _, err = command("-m", "model=always_no,always_no", "task.limit=4,4")
     assert code == 0 and "Made once, though asked for 4 times: model=always_no task.limit=4." in err
