@@ -44,7 +44,7 @@ Give folders of runs, or folders above them. A run without its records.jsonl (or
                        it is in its place once all of it is whole
 
 In the csv, text that a spreadsheet would take for a formula (= + - @ first) has a ' before it. parquet and hf need
-the extra harness[hub]. In eee, source_organization_name is "unknown": fill in who you are before you share the files.
+the extra [hub]. In eee, source_organization_name is "unknown": fill in who you are before you share the files.
 """
 
 UNFINISHED = ".unfinished"

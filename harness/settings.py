@@ -162,6 +162,9 @@ def build_main(config: Mapping[str, Any]) -> Main:
         config["cache"] = {name: value for name, value in config["cache"].items() if name != OWN}
     if isinstance(config.get("cache"), dict):
         check_keys(config["cache"], [f.name for f in fields(Cache)], "cache.")
+    names = [f"budget.{name}=…" for name in Limits().amounts]
+    if not isinstance(config.get("budget", {}), dict | Limits):
+        raise ConfigError(f"budget={config['budget']} does not say of what: write {', '.join(names)}.")
     if isinstance(config.get("budget"), dict):
         check_keys(config["budget"], [f.name for f in fields(Limits)], "budget.")
     return validated(Main, config)

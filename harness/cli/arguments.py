@@ -45,9 +45,11 @@ def ready_for_hydra(arguments: Sequence[str], config_name: str) -> list[str]:
             flag, equals, _ = argument.partition("=")
             if flag not in _FLAGS and not argument.startswith("-c"):
                 raise ConfigError(_option(flag, equals, arguments[number:], arguments, config_name))
+            if equals and flag.startswith("--") and _FLAGS.get(flag) is False and flag not in _TAKE_VALUES:
+                raise ConfigError(f"{flag} takes no value: write {flag} alone.")
             is_value = _FLAGS.get(flag, False) and not equals
         elif "=" not in argument and not argument.startswith("~") and arguments[number - 1 : number] not in _TAKE_ONE:
-            raise ConfigError(_bare(argument))
+            raise ConfigError(_bare(argument, arguments, config_name))
         ready.append(_quoted(argument))
     return without_switches(ready)
 
@@ -64,6 +66,7 @@ def without_switches(arguments: Sequence[str]) -> list[str]:
 
 _SWITCH = re.compile(r"\+{0,2}((?:model|judge)\.batch)=(?:true|1|yes|on)", re.IGNORECASE)
 _UNREADABLE = object()
+_TAKE_VALUES = ("--info", "--shell-completion")
 _TAKE_ONE = (["-i"], ["--info"], ["-sc"], ["--shell-completion"])
 """Flags that may have a value."""
 
@@ -89,6 +92,30 @@ def quoting_hint(arguments: Sequence[str]) -> str:
                 f"takes quotes of its own, {quoted}."
             )
     return "Write key=value, and quotes around values that hold spaces, commas or brackets."
+
+
+def several_values(config_name: str, arguments: Sequence[str]) -> str:
+    """Return the sentence on the first setting with several values, where no sweep is asked for; "" without one."""
+    if {"-m", "--multirun"} & set(arguments):
+        return ""
+    one_name = {*setting_lines.groups(config_name), "prompt"}
+    for argument in arguments:
+        key, equals, value = argument.partition("=")
+        if not equals or argument.startswith("-") or not _is_sweep(argument):
+            continue
+        runs = f"{argument} has several values: for a run with each of them put -m first, harness -m {argument}"
+        return f"{runs}." if key in one_name or "(" in value else f"{runs}; one list of them is '{key}=[{value}]'."
+    return ""
+
+
+def _is_sweep(argument: str) -> bool:
+    from hydra.core.override_parser.overrides_parser import OverridesParser
+    from hydra.errors import HydraException
+
+    try:
+        return OverridesParser.create().parse_override(argument).is_sweep_override()
+    except HydraException:
+        return False
 
 
 def _value(argument: str) -> object:
@@ -119,9 +146,13 @@ def _option(option: str, equals: str, arguments: Sequence[str], command_line: Se
     return f"there is no option {option}: write {full_name}={value}, as all settings are key=value (--help lists them)."
 
 
-def _bare(word: str) -> str:
+def _bare(word: str, command_line: Sequence[str], config_name: str) -> str:
+    """Return the sentence about a word that is no setting: a command, the name of a setting, or a value."""
     if word in summaries():
         return f"{word} is a command, which comes first: harness {word} …"
+    settings = {setting.name: setting.value for setting in setting_lines.settings(config_name, command_line)}
+    if word in settings:
+        return f"{word} alone is no setting: write {word}={'true' if settings[word] == 'false' else '…'}."
     return f"{word!r} is no setting: write key=value, such as model={word} (--help lists the settings)."
 
 
@@ -166,7 +197,11 @@ def _wrong_choices(group: str, value: str, *, may_be_null: bool) -> Iterator[str
         name = word.strip().strip("\"'")
         shipped = name.startswith(BUILTIN)
         files = listed(CONFIGS, group, own=not shipped)
-        if name not in ("null", "") and name.removeprefix(BUILTIN) not in files:
+        if group == "model" and "/" in name and not shipped and name not in files:
+            ways = [way for way in ("causal_lm", "vllm") if way in files]
+            use = " or, through vLLM, ".join(f"model={way} model.path={name}" for way in ways)
+            yield f"there is no model {name!r}: a checkpoint of the Hub is {use} (--help lists names)."
+        elif name not in ("null", "") and name.removeprefix(BUILTIN) not in files:
             yield unknown(f"{'shipped ' * shipped}{group}", name.removeprefix(BUILTIN), files)
 
 
@@ -177,6 +212,8 @@ def _wrong_bases(group: str, name: str) -> Iterator[str]:
     except (DataError, KeyError):
         return
     for base in bases:
+        if base.startswith("/"):
+            continue  # another group's
         if base != "_self_" and base.removeprefix(BUILTIN) not in listed(CONFIGS, group):
             yield unknown(group, base, listed(CONFIGS, group))
 
@@ -196,6 +233,10 @@ def _wrong_setting(key: str, config_name: str, arguments: Sequence[str]) -> Iter
     parent = key.rpartition(".")[0]
     if parent in names and not any(name.startswith(f"{parent}.") for name in names):
         yield f"a part of {parent} that is not there yet is added with a plus: +{key}=VALUE."
+    everywhere = _names("", config_name, arguments)
+    own = key.rpartition(".")[2]
+    if elsewhere := [name for name in everywhere if name.rpartition(".")[2] == own]:
+        yield f"there is no setting {key!r}: write {' or '.join(f'{name}=…' for name in elsewhere)}."
     yield unknown("setting", key, [name for name in names if name.startswith(f"{section}.")] or names)
 
 

@@ -57,7 +57,7 @@ def command_and_arguments(arguments: Sequence[str]) -> tuple[str, list[str]]:
     is_run = not rest or rest[0].startswith(("-", "~", "+")) or "=" in rest[0]
     name = RUN if is_run else rest.pop(0)
     if name not in COMMANDS and name not in plugin.commands():
-        raise ConfigError(_unknown(name))
+        raise ConfigError(_unknown(name, rest))
     return name, [*(["--help"] if asks_for_help else []), *rest]
 
 
@@ -70,10 +70,15 @@ def module_of(name: str) -> ModuleType:
     return import_module(f"harness.{name}.__main__" if package else f"harness.{name}")
 
 
-def _unknown(name: str) -> str:
+def _unknown(name: str, following: Sequence[str]) -> str:
     """Return the error for a first word that is not a command, with a hint if it is the value of a setting."""
     from harness.config_files import CONFIGS, listed
 
+    if following[:1] == ["="]:
+        value = following[1] if len(following) > 1 else "…"
+        return f"there is no command {name!r}: a setting is written without spaces, {name}={value}."
+    if name == "version":
+        return f"there is no command {name!r}: write harness --version."
     for group in ("model", "task"):
         if name in listed(CONFIGS, group):
             return f"there is no command {name!r}: to choose the {group} of that name write {group}={name}."

@@ -9,10 +9,18 @@ import sys
 import traceback
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.cli import help_text, setting_lines
-from harness.cli.arguments import missing_setting, mistake, quoting_hint, ready_for_hydra, without_switches
+from harness.cli.arguments import (
+    missing_setting,
+    mistake,
+    quoting_hint,
+    ready_for_hydra,
+    several_values,
+    without_switches,
+)
 from harness.cli.key_value import exit_code, version
 from harness.cli.setting_lines import is_deep, is_utf8, own_files
 from harness.config_files import BUILTIN, CONFIGS
@@ -25,6 +33,7 @@ if TYPE_CHECKING:
     from harness.cli.multirun import Multirun
 
 
+_PACKAGE = Path(__file__).parents[1]
 _SETTING = re.compile(r"(?!hydra)[\w/.@+~]+=")
 """key=value, where the key is not one of Hydra's own."""
 
@@ -174,7 +183,7 @@ def sentence(error: Exception, config_name: str, arguments: Sequence[str]) -> st
     if isinstance(error, OmegaConfBaseException) and (reason := missing_setting(config_name, arguments)):
         return reason
     if isinstance(error, (HydraException, OmegaConfBaseException, ValueError)) and (
-        reason := mistake(config_name, arguments)
+        reason := mistake(config_name, arguments) or several_values(config_name, arguments)
     ):
         return reason
     if isinstance(error, RecursionError) and (files := own_files()):
@@ -193,7 +202,20 @@ def sentence(error: Exception, config_name: str, arguments: Sequence[str]) -> st
         if full(error):
             return f"there is no room for a file ({error.strerror}): make room, or choose another results=."
         return f"{error.filename or 'a file'} cannot be used: {error.strerror}."
-    return f"{kind}: {message} (this should not have been: debug=true shows where)"
+    where = own_line(error) or "this should not have been: debug=true shows where"
+    return f"{kind}: {message} ({where})"
+
+
+def own_line(error: Exception) -> str:
+    """Return file and line where an error came from the user's own code; "" where it came from elsewhere."""
+    here = Path.cwd()
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        file = Path(frame.filename)
+        if file.is_relative_to(_PACKAGE):
+            return ""
+        if file.is_relative_to(here) and "site-packages" not in file.parts:
+            return f"{file.relative_to(here)}, line {frame.lineno}"
+    return ""
 
 
 def run_settings(arguments: Sequence[str]) -> Main:

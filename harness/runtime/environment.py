@@ -87,10 +87,10 @@ def failed_import(error: ImportError) -> str:
 def installing(extra: str) -> str:
     """Return the command that installs an extra of the harness, such as local.
 
-    In a checkout it names the folder, never the package: the public index has an unrelated one of that name.
+    It names the folder of a checkout, never the package: the public index has an unrelated one of that name.
     """
     if not _is_checkout():
-        return f"python -m pip install 'harness[{extra}]'"
+        return f"python -m pip install '.[{extra}]' in a checkout of harness"
     return f"python -m pip install -e {shlex.quote(f'{_shown(_HOME)}[{extra}]')}"
 
 

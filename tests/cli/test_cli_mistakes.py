@@ -131,3 +131,43 @@ def test_errors_of_others_do_nothing_to_a_terminal(harness, serve):
     process = harness("model=gpt4", f"model.base_url={server.url}", "task.limit=5", OPENAI_API_KEY=KEY)
     assert process.returncode == 1 and "no" in process.stderr and "way" in process.stderr
     assert not set(process.stderr) & set("\x1b\x07\u202e")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ["model=always_no,always_yes"],
+            "for a run with each of them put -m first, harness -m model=always_no,always_yes.",
+        ),
+        (
+            ["task=causalbench/causality", "task.networks=asia,cancer"],
+            "one list of them is 'task.networks=[asia,cancer]'",
+        ),
+        (["prompt=plain,cot"], "put -m first, harness -m prompt=plain,cot."),
+        (
+            ["model=Qwen/Qwen3-8B"],
+            "is model=causal_lm model.path=Qwen/Qwen3-8B or, through vLLM, model=vllm model.path=Qw",
+        ),
+        (["model=openai", "model.model=m", "model.max_tokens=100"], "'model.max_tokens': write max_tokens=…."),
+        (["budget=5"], "budget=5 does not say of what: write budget.usd=…, budget.tokens=…"),
+        (["model=always_no", "dry_run"], "dry_run alone is no setting: write dry_run=true"),
+        (["results"], "there is no command 'results'"),
+        (["model", "=", "always_no"], "a setting is written without spaces, model=always_no"),
+        (["--version=1"], "--version takes no value"),
+        (["version"], "write harness --version"),
+        (["task=causalbench"], "(did you mean 'causalbench/causality' or 'causalbench/correlation' or"),
+    ],
+)
+def test_first_mistakes_are_mended_by_what_is_said(harness, arguments, message):
+    said = sentence(harness(*arguments))
+    assert message in said and said.count("\n") <= 1 and "this should not have been" not in said
+
+
+def test_an_error_in_the_users_own_code_names_its_line(harness, tmp_path):
+    own = "from harness.tasks.corr2cause import Corr2Cause\n\n\nclass Mine(Corr2Cause):\n    def items(self):\n"
+    (tmp_path / "mine.py").write_text(f"{own}        yield len(3)\n")
+    (tmp_path / "configs/task").mkdir(parents=True)
+    (tmp_path / "configs/task/mine.yaml").write_text("defaults: [corr2cause, _self_]\n_target_: mine.Mine\n")
+    said = sentence(harness("task=mine", "model=always_no"))
+    assert "TypeError" in said and "(mine.py, line 6)" in said

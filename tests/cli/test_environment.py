@@ -64,7 +64,7 @@ def test_the_way_out_depends_on_what_is_there(tmp_path, monkeypatch):
     monkeypatch.setattr(environment, "_HOME", tmp_path)
     monkeypatch.setattr(environment, "_is_there", lambda name: name != "sklearn")
     assert environment.problem().endswith("-m pip install scikit-learn puts them there.")  # a wheel's
-    assert environment.installing("local") == "python -m pip install 'harness[local]'"
+    assert environment.installing("local") == "python -m pip install '.[local]' in a checkout of harness"
     (tmp_path / "pyproject.toml").touch()
     assert environment.installing("local") == "python -m pip install -e '.[local]'"
     assert environment.problem().endswith("pip install -e . puts them there.")  # in an environment that is not whole

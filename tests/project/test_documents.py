@@ -51,3 +51,12 @@ def test_the_packages_licence_names_those_of_the_data():
         named |= {f"CC-{kind.upper()}-{version}" for kind, version in found}
         assert not found or str(readme.relative_to(ROOT)) in project["license-files"], readme
     assert set(project["license"].split(" AND ")) == named and len(named) == 3
+
+
+def test_nobody_is_told_to_install_the_package_by_its_name():
+    """The public index has another project's package called harness."""
+    texts = [*(ROOT / "harness").rglob("*.py"), *(ROOT / "configs").rglob("*.yaml"), *PAGES]
+    named = re.compile(r"pip install [^\n`|]*(?<![\w/.-])harness(?![\w./-])|\bharness\[\w")
+    assert not [
+        str(file) for file in texts if file.name != "CHANGELOG.md" and named.search(file.read_text(encoding="utf-8"))
+    ]

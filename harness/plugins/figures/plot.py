@@ -48,7 +48,7 @@ on different items or with different headline labels share no chart, incomplete 
   format=pdf           pdf and svg (text stays text, pdf embeds its fonts), png (300 dots per inch)
   out=figures          the folder to write to
 
-chart=, metric= and format= take several, with commas between them. Needs the extra harness[plot] (matplotlib).
+chart=, metric= and format= take several, with commas between them. Needs the extra [plot] (matplotlib).
 """
 KINDS = {
     "scores": "no run here has scores",

@@ -128,7 +128,7 @@ def _whole(folder: Path, engine: str, started: int) -> None:
 
 @pytest.mark.slow
 def test_tasks_by_way_of_submitit(harness, serve, decided, key, tmp_path):
-    pytest.importorskip("submitit", reason="submitit is not installed (pip install 'harness[slurm]')")
+    pytest.importorskip("submitit", reason="submitit is not installed (pip install -e '.[slurm]')")
     server = serve(decided)
     run = ("model=openai", "model.model=m", f"model.base_url={server.url}", "task.limit=20", "workers=slurm")
     done = harness(*run, "workers.cluster=local", "workers.count=2", fresh=True)
@@ -138,7 +138,7 @@ def test_tasks_by_way_of_submitit(harness, serve, decided, key, tmp_path):
 
 @pytest.mark.slow
 def test_tasks_on_a_ray_cluster(harness, serve, decided, key, tmp_path):
-    ray = pytest.importorskip("ray", reason="Ray is not installed (pip install 'harness[ray]')")
+    ray = pytest.importorskip("ray", reason="Ray is not installed (pip install -e '.[ray]')")
     server = serve(decided)
     ray.init("local", num_cpus=2, include_dashboard=False, logging_level="ERROR")
     try:
