@@ -18,7 +18,7 @@ SHIPPED = $(BIN)/python -m harness -m records=gzip results=results/shipped
 .DEFAULT_GOAL := help
 MAIN_JOB := -m model=reasoner,linear,hypothesis_only,always_no task.perturbation=none,permutation
 
-.PHONY: help run test test-core test-slow test-servers test-cluster torture check format page results strengths small-models leaderboard report pictures bench-peers clean
+.PHONY: help run test test-core test-slow test-servers test-cluster torture check format page results strengths latent small-models leaderboard report pictures bench-peers clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 22
@@ -89,6 +89,9 @@ results: $(DEV_READY)  ## everything in results/shipped/ once more: baselines, t
 
 strengths: $(RUN_READY)  ## the true causal strengths once more, from the networks' tables (half a minute)
 	$(BIN)/python benchmarks/strengths.py
+
+latent: $(RUN_READY)  ## what follows of five observed variables with hidden ones, once more, from all graphs (minutes)
+	$(BIN)/python benchmarks/latent_classes.py
 
 small-models: $(DEV_READY)  ## the models that ship, made once more: four in seconds, byte for byte; tiny and tiny_renamed in 70 minutes of one core
 	$(BIN)/python benchmarks/small_models.py

@@ -8,6 +8,7 @@ such a system with exactly these independences.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -65,9 +66,10 @@ class Latent(TaskBase):
 
     prompts: tuple[str, ...]
     hidden: Annotated[int, Field(ge=0, le=MOST_HIDDEN, strict=True)] = 2
+    draw: Literal["balanced", "all"] = "balanced"
     num_nodes: Annotated[tuple[Observed, ...] | None, OneOrMore] = None
     relations: Annotated[tuple[Relation, ...] | None, OneOrMore] = None
-    prior: Share = field(default=0.02, kw_only=True)
+    prior: Share = field(default=0.5, kw_only=True)
 
     orders = ORDERS
 
@@ -77,12 +79,17 @@ class Latent(TaskBase):
         return "audited"
 
     def items(self) -> Sequence[Item]:
-        """Return six hypotheses about every pair of every class; with a limit of each relation and label its share."""
-        everything = [item for item in self._all if self.relations is None or item.groups["relation"] in self.relations]
-        if not everything:
-            raise ConfigError("no item is left: task.relations and task.num_nodes choose none.")
+        """Return hypotheses of which as many follow as do not, or all six about every pair of every class.
+
+        They are balanced within each relation and number of variables. With a limit each relation and label has its
+        share.
+        """
+        chosen = self._balanced() if self.draw == "balanced" else self._all
+        chosen = [item for item in chosen if self.relations is None or item.groups["relation"] in self.relations]
+        if not chosen:
+            raise ConfigError("no item is left: task.relations, task.num_nodes and task.draw=balanced choose none.")
         return self.limited(
-            everything,
+            chosen,
             stratum=lambda item: (item.groups["relation"], item.labels["audited"]),
             name=lambda item: item.id,
         )
@@ -90,13 +97,25 @@ class Latent(TaskBase):
     def examples(self) -> Sequence[Mapping[str, JSON]]:
         """Return the first hypothesis that follows, and the first of the same premise that does not.
 
-        They are among the questions. () where nothing follows (fewer than four observed variables).
+        The first is among the questions. () where nothing follows (fewer than four observed variables).
         """
         valid = next((item for item in self._all if item.labels["audited"]), None)
         if valid is None:
             return ()
         invalid = next(item for item in self._all if item.cluster == valid.cluster and not item.labels["audited"])
         return [{**item.fields, "answer": "Yes" if item.labels["audited"] else "No"} for item in (valid, invalid)]
+
+    def _balanced(self) -> list[Item]:
+        """Return every hypothesis that follows, and of each relation and size as many drawn ones that do not."""
+        strata: dict[tuple[str, ...], tuple[list[Item], list[Item]]] = defaultdict(lambda: ([], []))
+        for item in self._all:
+            strata[item.groups["num_nodes"], item.groups["relation"]][item.labels["audited"]].append(item)
+        kept = {
+            item.id
+            for stratum, (others, valid) in strata.items()
+            for item in (*valid, *shuffled(others, self.seed, "balanced", *stratum)[: len(valid)])
+        }
+        return [item for item in self._all if item.id in kept]
 
     @cached_property
     def _all(self) -> list[Item]:

@@ -10,23 +10,29 @@ the observed tell a hidden link of a chain from an edge.
 Not all graphs have to be looked at: each hidden variable can be made a root, its parents joined to its children (Evans
 2016, "Graphs for Margins of Bayesian Networks"). That changes no independence of the observed, needs no more hidden
 variables, and makes no relation true that was not. One with fewer than two children, or with no child that another one
-lacks, can then be left out. So what holds wherever hidden variables are such roots holds everywhere.
+lacks, can then be left out. So what holds wherever hidden variables are such roots holds everywhere. Over five observed
+variables that takes minutes, so that those classes ship (`make latent`).
 """
 
 from __future__ import annotations
 
+import csv
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from importlib import resources
 from itertools import combinations, permutations
 
-from harness.causal.dag import DAG, from_integer, relabel
+from harness.causal.dag import DAG, bits, from_integer, mask_of, relabel
 from harness.causal.relations import Holds, Relation, common_relations
-from harness.causal.separation import Independence, independences
+from harness.causal.separation import Independence, conditioning_sets, d_connected
 
-MOST_OBSERVED, MOST_HIDDEN = 4, 2
+MOST_OBSERVED, MOST_HIDDEN = 5, 2
 """Up to here all graphs are looked at."""
+FILE = "latent_classes.csv"
+"""The classes of five observed variables: hidden ones, those needed, and two numbers in hexadecimal digits. Bit k of
+the first is statement k of `_statements`; the second has the rows of `holds`, a byte each, relation by relation."""
 
 Independences = frozenset[Independence]
 
@@ -46,19 +52,60 @@ class LatentClass:
 
 def observed_independences(dag: DAG, observed: int) -> Independences:
     """Return the independences among the first `observed` nodes of a DAG, given sets of these."""
+    connected = [d_connected(dag, i, range(1 << observed)) for i in range(observed - 1)]
     return frozenset(
-        (i, j, given) for i, j, given in independences(dag) if j < observed and (not given or given[-1] < observed)
+        (i, j, given) for i, j, given in _statements(observed) if not connected[i][j] >> mask_of(given) & 1
     )
+
+
+@cache
+def _statements(observed: int) -> tuple[Independence, ...]:
+    """Return every independence that can be stated of some variables, in lexicographic order."""
+    pairs = combinations(range(observed), 2)
+    return tuple((i, j, given) for i, j in pairs for given in conditioning_sets(observed, i, j))
 
 
 @cache
 def latent_classes(observed: int, hidden: int) -> Mapping[Independences, LatentClass]:
     """Return every class up to the names of the observed variables, by the independences of its representative.
 
-    Raises ValueError beyond four observed or two hidden variables: there all graphs would take too long.
+    Raises ValueError beyond five observed or two hidden variables: there all graphs would take too long.
     """
     if not (2 <= observed <= MOST_OBSERVED and 0 <= hidden <= MOST_HIDDEN):
         raise ValueError(f"{observed} observed and {hidden} hidden variables")
+    if observed < MOST_OBSERVED:
+        return computed(observed, hidden)
+    lines = (resources.files(__package__) / "data" / FILE).read_text(encoding="utf-8").splitlines()
+    shipped = [_class_of_row(row) for row in csv.reader(lines) if row[0] == str(hidden)]
+    return {latent_class.independences: latent_class for latent_class in shipped}
+
+
+def rows(hidden: int, classes: Mapping[Independences, LatentClass]) -> Iterator[tuple[str, ...]]:
+    """Yield the line of each class in the file that ships."""
+    for latent_class in classes.values():
+        stated = mask_of(
+            k
+            for k, statement in enumerate(_statements(latent_class.observed))
+            if statement in latent_class.independences
+        )
+        holds = bytes(row for relation in Relation for row in latent_class.holds[relation])
+        yield str(hidden), str(latent_class.hidden_needed), f"{stated:x}", holds.hex()
+
+
+def _class_of_row(row: Sequence[str]) -> LatentClass:
+    _, needed, stated, holds = row
+    statements = _statements(MOST_OBSERVED)
+    masks = iter(bytes.fromhex(holds))
+    return LatentClass(
+        MOST_OBSERVED,
+        frozenset(statements[k] for k in bits(int(stated, 16))),
+        {relation: tuple(next(masks) for _ in range(MOST_OBSERVED)) for relation in Relation},
+        int(needed),
+    )
+
+
+def computed(observed: int, hidden: int) -> Mapping[Independences, LatentClass]:
+    """Return every class as `latent_classes` does, by looking at every graph."""
     graphs: dict[Independences, list[DAG]] = defaultdict(list)
     needed: dict[Independences, int] = {}
     for dag in _graphs(observed, hidden):
@@ -79,10 +126,23 @@ def representative_of(observed: int, statements: Independences) -> tuple[Indepen
 
     Entry v of a numbering is what node v is called in the representative.
     """
-    by_numbering = {numbering: renumbered(statements, numbering) for numbering in permutations(range(observed))}
-    least = min(map(sorted, by_numbering.values()))
-    numberings = tuple(numbering for numbering, other in by_numbering.items() if sorted(other) == least)
-    return by_numbering[numberings[0]], numberings
+    every, moves = _statements(observed), _moves(observed)
+    stated = [k for k, statement in enumerate(every) if statement in statements]
+    by_numbering = {numbering: sorted([move[k] for k in stated]) for numbering, move in moves.items()}
+    least = min(by_numbering.values())
+    numberings = tuple(numbering for numbering, other in by_numbering.items() if other == least)
+    return frozenset(every[k] for k in least), numberings
+
+
+@cache
+def _moves(observed: int) -> Mapping[tuple[int, ...], Sequence[int]]:
+    """Return for each numbering which statement each one of `_statements` becomes."""
+    every = _statements(observed)
+    place = {statement: k for k, statement in enumerate(every)}
+    return {
+        numbering: [place[moved] for statement in every for moved in renumbered(frozenset([statement]), numbering)]
+        for numbering in permutations(range(observed))
+    }
 
 
 def renumbered(statements: Independences, numbering: Sequence[int]) -> Independences:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 HELP = """\
 A model writes natural stories for items of Corr2Cause's public test split, by the paper's query (Appendix B). Each is
-read back and checked by rule: every variable named, as many correlations and independences as its item.
+read back by rule into variables, statements and a hypothesis, which have to be those of its item.
 
   harness stories model=gpt4o n=100                    writes stories.jsonl
   harness stories model=gpt4o n=100 out=mine.jsonl     elsewhere

@@ -22,12 +22,13 @@ from harness.tasks.base import OneOrMore, Share, TaskBase
 from harness.tasks.corr2cause.claim import Claim, ItemWriter
 from harness.tasks.corr2cause.enumerate import public_test
 from harness.tasks.corr2cause.task import ORDERS, Size
+from harness.tasks.corr2cause.text import Hypothesis, read_premise
 from harness.tasks.data_files import DataFile
 from harness.types import JSON, Item, Record, Result
 
 LABEL = "story"
 """The only label set of writing: an item is right where a story can be read at all."""
-MEASURES = ("holds", "named", "correlations", "independences")
+MEASURES = ("holds", "named", "correlations", "independences", "hypothesis", "closed", "read", "follows")
 _FOLLOWS = (
     "The premise does not provide a necessary condition for the hypothesis.",
     "The premise is a necessary condition for the hypothesis. So if the premise is true, the hypothesis must be true.",
@@ -45,7 +46,7 @@ TABLE_8 = {
 """As printed (Jin et al. 2024)."""
 _NOTE = """\
 The paper's stories are GPT-4's and were not published; those measured are the twelve that ship, by hand (a token is a
-word or a sign; positive by published labels). 1.67% is no share of 102 stories, nor of 204: 1 of 102 is 0.98%, 2 are
+word or a sign; positive by audited labels). 1.67% is no share of 102 stories, nor of 204: 1 of 102 is 0.98%, 2 are
 1.96%; 3 of 204 are 1.47%."""
 
 
@@ -61,8 +62,9 @@ def _symbolic() -> tuple[ItemWriter, ItemWriter]:
 
 
 def check_story(claim: Claim, premise: str, hypothesis: str) -> Check:
-    symbolic = _symbolic()[0].item(claim).fields["premise"]
-    return check(premise, hypothesis, symbolic=symbolic, number=claim.n)
+    fields = _symbolic()[0].item(claim).fields
+    told = Hypothesis(claim.relation, fields["var_i"], fields["var_j"])
+    return check(premise, hypothesis, item=read_premise(fields["premise"]), claim=told, label=claim.derived)
 
 
 @dataclass(frozen=True)
@@ -84,7 +86,7 @@ class StoryWriting(TaskBase):
         for record in records:
             if (story := story_in(record.answer)) is not None:
                 problems = check_story(claims()[record.item], story.premise, story.hypothesis).problems
-                yield {"item": record.item, **story._asdict(), "problems": problems}
+                yield {"item": record.item, "labels": self.labels, **story._asdict(), "problems": problems}
 
     def statistics(self, stories: Sequence[Mapping[str, JSON]]) -> Mapping[str, str]:
         return statistics(stories, sum(claims()[story["item"]].labels[self.labels] for story in stories))
@@ -128,8 +130,8 @@ class Stories(TaskBase):
     prompts: tuple[str, ...]
     path: str | None = field(default=None, metadata=LOCAL)
     only: Literal["checked", "all"] = "checked"
-    labels: Literal["published", "audited"] = "published"
-    prior: Share = field(default=0.33, kw_only=True)
+    labels: Literal["audited", "published"] = "audited"
+    prior: Share = field(default=0.42, kw_only=True)
 
     orders = ORDERS
 
@@ -166,7 +168,25 @@ class Stories(TaskBase):
 
     @cached_property
     def _rows(self) -> tuple[tuple[Claim, Mapping[str, Any]], ...]:
-        return tuple(_claimed(row, number, self.path) for number, row in enumerate(self._lines(), start=1))
+        return tuple(self._claimed(row, number) for number, row in enumerate(self._lines(), start=1))
+
+    def _claimed(self, row: Mapping[str, Any], number: int) -> tuple[Claim, Mapping[str, Any]]:
+        """Return a story with the claim that it tells. Raises DataError for a row that is no story of an item."""
+        where = f"{self.path or 'the built-in set'}, story {number}"
+        for name in ("item", "premise", "hypothesis"):
+            if not isinstance(row.get(name), str) or not row[name].strip():
+                raise DataError(f"{where}: it has no {name}; a story has item, premise and hypothesis.")
+        if (claim := claims().get(row["item"])) is None:
+            raise DataError(
+                f"{where}: {row['item']!r:.60} is no item of a public test split, such as n3-g6-parent-A-C."
+            )
+        written_by = row.get("labels", self.labels)
+        if claim.labels.get(written_by) != claim.labels[self.labels]:
+            raise DataError(
+                f"{where}: it was written by the {written_by!r:.20} label of its item, which is another than the "
+                f"{self.labels} one: task.labels=… as in the file."
+            )
+        return claim, row
 
     def _lines(self) -> Iterator[Mapping[str, Any]]:
         return iter(builtin()) if self.path is None else DataFile(self.path).rows()
@@ -175,17 +195,6 @@ class Stories(TaskBase):
 def builtin() -> list[dict[str, str]]:
     file = resources.files(__package__) / "data" / "stories.jsonl"
     return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
-
-
-def _claimed(row: Mapping[str, Any], number: int, path: str | None) -> tuple[Claim, Mapping[str, Any]]:
-    """Return a story with the claim that it tells. Raises DataError for a row that is no story of an item."""
-    where = f"{path or 'the built-in set'}, story {number}"
-    for name in ("item", "premise", "hypothesis"):
-        if not isinstance(row.get(name), str) or not row[name].strip():
-            raise DataError(f"{where}: it has no {name}; a story has item, premise and hypothesis.")
-    if (claim := claims().get(row["item"])) is None:
-        raise DataError(f"{where}: {row['item']!r:.60} is no item of a public test split, such as n3-g6-parent-A-C.")
-    return claim, row
 
 
 def _question(claim: Claim, row: Mapping[str, Any], number: int) -> Item:
@@ -223,6 +232,6 @@ def statistics(stories: Sequence[Mapping[str, Any]], positives: int) -> dict[str
 def table_8() -> list[Part]:
     """Return Table 8 with the numbers of the stories that ship beside the printed ones."""
     stories = builtin()
-    measured = statistics(stories, sum(claims()[story["item"]].labels["published"] for story in stories))
+    measured = statistics(stories, sum(claims()[story["item"]].derived for story in stories))
     body = [[name, printed, measured[name]] for name, printed in TABLE_8.items()]
     return [Table.of(["Table 8: natural stories", "paper", "here"], body, text_columns=1), _NOTE]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import combinations
 
 import pytest
 
@@ -30,17 +31,36 @@ def replies(*texts: str) -> list[str]:
 
 
 def test_six_hypotheses_about_every_pair_of_every_class():
-    items = list(latent().items())
+    items = list(latent(draw="all", num_nodes=[2, 3, 4]).items())
     assert len(items) == len({item.id for item in items}) == 6 * (2 * 1 + 5 * 3 + 24 * 6)
     assert Counter(item.groups["num_nodes"] for item in items) == {"2": 12, "3": 90, "4": 864}
     assert sum(item.labels["audited"] for item in items) == 18
     assert len({item.cluster for item in items}) == 31
-    assert len(list(latent(hidden=1).items())) == 6 * (2 + 15 + 22 * 6)
+    assert len(list(latent(hidden=1, draw="all", num_nodes=[2, 3, 4]).items())) == 6 * (2 + 15 + 22 * 6)
     follow = {h: sum(item.labels["audited"] for item in latent(hidden=h, num_nodes=4).items()) for h in (0, 1, 2)}
     assert follow == {0: 57, 1: 13, 2: 18}
+    five = {h: latent(hidden=h, draw="all", num_nodes=5).items() for h in (0, 1, 2)}
+    assert {h: len(items) for h, items in five.items()} == {0: 60 * 142, 1: 60 * 182, 2: 60 * 253}
     needed = Counter(item.groups["hidden_needed"] for item in items if item.labels["audited"])
     relations = Counter(item.groups["relation"] for item in items if item.labels["audited"])
     assert needed == {"0": 6, "1": 2, "2": 10} and relations["confounder"] == 10
+
+
+@pytest.mark.parametrize("hidden", [0, 1, 2])
+def test_by_default_as_many_follow_as_do_not(hidden):
+    items = latent(hidden=hidden).items()
+    counts = Counter((item.groups["num_nodes"], item.groups["relation"], item.labels["audited"]) for item in items)
+    everything = latent(hidden=hidden, draw="all").items()
+    assert sum(item.labels["audited"] for item in items) == sum(item.labels["audited"] for item in everything)
+    assert all(counts[size, relation, 0] == counts[size, relation, 1] for size, relation, _ in counts)
+    other = {item.id for item in latent(hidden=hidden, seed=1).items()}
+    valid = {item.id for item in items if item.labels["audited"]}
+    assert valid < other and len(other & {item.id for item in items}) < 0.8 * len(items)
+
+
+def test_how_many_there_are():
+    items = latent().items()
+    assert len(items) == 2170 and Counter(item.groups["num_nodes"] for item in items) == {"4": 36, "5": 2134}
 
 
 @pytest.mark.parametrize(("hidden", "prompt"), [(0, "plain"), (1, "few_shot"), (2, "plain"), (2, "cot")])
@@ -55,21 +75,21 @@ def test_the_reasoner_answers_all_of_it(hidden, prompt):
 
 
 def test_the_seed_names_the_variables_and_nothing_else():
-    first, second = ({item.id: item for item in latent(seed=seed).items()} for seed in (0, 1))
+    first, second = ({item.id: item for item in latent(seed=seed, draw="all").items()} for seed in (0, 1))
     assert first.keys() == second.keys()
     assert {name: item.labels for name, item in first.items()} == {name: item.labels for name, item in second.items()}
     changed = sum(first[name].fields["input"] != second[name].fields["input"] for name in first)
-    assert changed > 700
+    assert changed > 700 and len(first) > 1000
 
 
 def test_a_premise_in_words():
-    item = next(item for item in latent(num_nodes=4).items() if item.cluster == "h2-n4-c0")
+    item = next(item for item in latent(num_nodes=4, draw="all").items() if item.cluster == "h2-n4-c0")
     assert item.fields["premise"].startswith(
         "Suppose there is a system of 4 observed variables, A, B, C and D, and at most 2 hidden variables, of which no "
         "statistics are known. A cause is called direct if no other observed variable lies between it and its effect. "
         "All the statistical relations among these 4 variables are as follows: A is independent of B. "
     )
-    assert "at most 1 hidden variable, of" in next(iter(latent(hidden=1).items())).fields["premise"]
+    assert "at most 1 hidden variable, of" in next(iter(latent(hidden=1, draw="all").items())).fields["premise"]
 
 
 PREMISE = (
@@ -93,10 +113,12 @@ def test_the_reasoner_reads_other_names_and_says_what_it_cannot_answer():
         3, "a, b and c", 2, 3, "a is independent of b. b is independent of c.", "a directly causes b."
     )
     assert replies(none)[0].startswith("Unreadable: the premise says nothing of a and c")
-    five = "a correlates with b. a correlates with c. a correlates with d. a correlates with e. b correlates with c. "
-    five += "b correlates with d. b correlates with e. c correlates with d. c correlates with e. d correlates with e."
-    many = PREMISE.format(5, "a, b, c, d and e", 2, 5, five, "a directly causes b.")
-    assert replies(many)[0].startswith("Unreadable: 5 observed and 2 hidden variables are more")
+    six = " ".join(f"{a} correlates with {b}." for a, b in combinations("abcdef", 2))
+    assert replies(PREMISE.format(5, "a, b, c, d and e", 2, 5, "a is independent of b. " + " ".join(
+        f"{a} correlates with {b}." for a, b in combinations("abcde", 2) if a + b != "ab"
+    ), "c directly causes a.")) == ["No"]  # fmt: skip
+    many = PREMISE.format(6, "a, b, c, d, e and f", 2, 6, six, "a directly causes b.")
+    assert replies(many)[0].startswith("Unreadable: 6 observed and 2 hidden variables are more")
     odd = PREMISE.format(2, "a and b", 1, 2, "a correlates with b.", "a is nice.")
     assert replies(odd)[0].startswith("Unreadable: no hypothesis")
 
@@ -105,7 +127,7 @@ def test_the_reasoner_reads_other_names_and_says_what_it_cannot_answer():
     ("settings", "sentence"),
     [
         ({"hidden": 3}, r"task\.hidden=3: .*less than or equal to 2"),
-        ({"num_nodes": 5}, r"task\.num_nodes=5: .*less than or equal to 4"),
+        ({"num_nodes": 6}, r"task\.num_nodes=6: .*less than or equal to 5"),
         ({"relations": ["colider"]}, r"task\.relations"),
         ({"split": "train"}, r"no setting .?task\.split"),
     ],
@@ -117,6 +139,6 @@ def test_a_setting_that_does_not_fit_gets_one_sentence(settings, sentence):
 
 
 def test_a_limit_keeps_relations_and_labels():
-    items = list(latent(limit=100).items())
+    items = list(latent(limit=100, draw="all", num_nodes=[2, 3, 4]).items())
     assert len(items) == 100 and sum(item.labels["audited"] for item in items) in (1, 2, 3)
     assert set(Counter(item.groups["relation"] for item in items).values()) <= {16, 17}

@@ -11,8 +11,8 @@ from support.openai_server import KEY, chat_reply
 from harness.config_files import prompt_files
 from harness.errors import DataError
 from harness.plugins.papers import command as published
-from harness.plugins.papers.story_check import read
 from harness.plugins.papers.story_tasks import builtin, check_story, claims
+from harness.plugins.papers.story_text import read
 from harness.prompting.prompts import load
 from harness.prompting.story import story, story_in
 from harness.settings import build
@@ -29,6 +29,7 @@ JUNK_FOOD = (
     "correlation between eating junk food and obesity, and between watching television and obesity. However, eating "
     "junk food and watching television are independent from each other."
 )
+CLOSED = f"{JUNK_FOOD} There are no other factors."
 REPLY = f"""Sure!
 
 **Premise:** {JUNK_FOOD}
@@ -58,19 +59,26 @@ def test_the_papers_own_stories_pass_the_check():
     assert check_story(
         claims()["n2-g1-parent-A-B"], ICE_CREAM, "Ice cream sales directly affect swimming pool attendance."
     ).holds
-    assert check_story(claims()["n3-g6-parent-A-C"], JUNK_FOOD, "Eating junk food directly affects obesity.").holds
+    # The second leaves out that there is nothing else, and without that it does not follow: obesity and either of the
+    # other two may have a hidden common cause.
+    hypothesis = "Eating junk food directly affects obesity."
+    assert check_story(claims()["n3-g6-parent-A-C"], JUNK_FOOD, hypothesis).problems == ["closed"]
+    assert check_story(claims()["n3-g6-parent-A-C"], CLOSED, hypothesis).holds
     assert read(JUNK_FOOD).names == ("eating junk food", "watching television", "obesity")
 
 
 @pytest.mark.parametrize(
     ("premise", "hypothesis", "problems"),
     [
-        (JUNK_FOOD.replace("However, eating junk food and watching television are independent from each other.", ""),
+        (CLOSED.replace("However, eating junk food and watching television are independent from each other.", ""),
          "Eating junk food directly affects obesity.", ["independences"]),
-        (JUNK_FOOD.replace(", and between watching television and obesity", ""),
+        (CLOSED.replace(", and between watching television and obesity", ""),
          "Eating junk food directly affects obesity.", ["correlations"]),
-        (JUNK_FOOD, "Poverty directly affects obesity.", ["named"]),
-        ("People who watch television are obese.", "It causes obesity.", ["named", "correlations", "independences"]),
+        (CLOSED, "Poverty directly affects obesity.", ["hypothesis", "read"]),
+        (CLOSED, "Eating junk food might directly affect obesity.", ["hypothesis", "read"]),
+        (f"{CLOSED} People like both.", "Eating junk food directly affects obesity.", ["read"]),
+        ("People who watch television are obese.", "It causes obesity.",
+         ["named", "correlations", "independences", "hypothesis", "closed", "read"]),
     ],
 )  # fmt: skip
 def test_what_a_story_leaves_out_is_told(premise, hypothesis, problems):
@@ -83,7 +91,8 @@ def test_what_a_story_leaves_out_is_told(premise, hypothesis, problems):
         ("Rain goes together with wet streets, and haze goes together with wet streets.", 2),
         ("Rain, wet streets and haze are all correlated with one another.", 3),
         ("Rain is correlated with wet streets and haze.", 2),
-        ("Given haze, rain is correlated with wet streets.", 1),
+        ("There is a strong link between rain and haze, and between haze and wet streets.", 2),
+        ("Given haze, rain is correlated with wet streets.", 0),  # says nothing of the pair as such
     ],
 )
 def test_pairs_are_counted_in_many_ways_of_saying_them(text, pairs):
@@ -99,6 +108,7 @@ def test_twelve_stories_ship_and_hold():
         assert check_story(claims()[told_story["item"]], told_story["premise"], told_story["hypothesis"]).holds
     items = task("Stories").items()
     assert sum(item.labels["published"] for item in items) == 4 and sum(item.labels["audited"] for item in items) == 5
+    assert task("Stories").headline == "audited" == task("StoryWriting").labels
     assert {item.cluster for item in items} == {"n2-g1", "n3-g3", "n3-g6", "n3-g7", "n4-g31"}
     assert items[3].groups == {"relation": "parent", "num_nodes": "3"}
 
@@ -133,7 +143,7 @@ def test_a_file_has_to_be_of_stories(tmp_path):
 def test_table_8_is_measured(capsys):
     assert published.main(["table=8"]) == 0
     printed = capsys.readouterr().out
-    assert "64.88" in printed and "33.33" in printed and "1.67% is no share" in printed
+    assert "64.88" in printed and "41.67" in printed and "1.67% is no share" in printed
 
 
 def storyteller(path, body, number):

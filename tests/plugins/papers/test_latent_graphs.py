@@ -10,8 +10,14 @@ import networkx as nx
 import pytest
 from support.brute_force import classes, dag_of, every_dag, graph_of, holds, moved, subsets
 
-from harness.causal.relations import Relation
-from harness.plugins.papers.latent_graphs import holds_in_every_graph, latent_classes, observed_independences
+from harness.causal.equivalence import from_independences, members
+from harness.causal.relations import Relation, common_relations
+from harness.plugins.papers.latent_graphs import (
+    computed,
+    holds_in_every_graph,
+    latent_classes,
+    observed_independences,
+)
 
 
 def observed_separations(graph: nx.DiGraph, observed: int):
@@ -57,24 +63,49 @@ def test_what_holds_is_what_is_true_in_every_graph(observed, hidden):
     )
 
 
-def test_six_nodes_drawn_at_random_are_in_a_class_and_have_what_holds_in_it():
+@pytest.mark.parametrize(("observed", "draws"), [(4, 400), (5, 150)])
+def test_graphs_with_two_hidden_nodes_drawn_at_random_are_in_a_class_and_have_what_holds_in_it(observed, draws):
     draw = random.Random(0)
-    pairs = list(permutations(range(4), 2))
+    pairs = list(permutations(range(observed), 2))
     kept = defaultdict(int)
-    for _ in range(400):
+    for _ in range(draws):
         graph = nx.DiGraph()
-        graph.add_nodes_from(range(6))
-        order = draw.sample(range(6), 6)
+        graph.add_nodes_from(range(observed + 2))
+        order = draw.sample(range(observed + 2), observed + 2)
         graph.add_edges_from(pair for pair in combinations(order, 2) if draw.random() < 0.35)
-        key = observed_independences(dag_of(graph), 4)
+        key = observed_separations(graph, observed)
+        assert key == observed_independences(dag_of(graph), observed)
         for relation in Relation:
             for i, j in pairs:
-                claimed = holds_in_every_graph(4, 2, key, relation, i, j)
+                claimed = holds_in_every_graph(observed, 2, key, relation, i, j)
                 assert claimed is not None
                 if claimed:
                     kept[relation] += 1
-                    assert true_in(graph, 4, relation, i, j), (sorted(key), relation, i, j)
+                    assert true_in(graph, observed, relation, i, j), (sorted(key), relation, i, j)
     assert kept[Relation.PARENT] and kept[Relation.CONFOUNDER]
+
+
+def test_five_observed_variables_and_none_hidden_are_corr2cause():
+    shipped = latent_classes(5, 0)
+    assert len(shipped) == 142 and shipped == computed(5, 0)
+    for key, latent_class in shipped.items():
+        dag = from_independences(5, key)
+        assert dag is not None and latent_class.holds == common_relations(members(dag))
+
+
+@pytest.mark.parametrize("hidden", [pytest.param(1, marks=pytest.mark.slow), pytest.param(2, marks=pytest.mark.slow)])
+def test_the_classes_that_ship_are_those_of_all_graphs(hidden):
+    assert latent_classes(5, hidden) == computed(5, hidden)
+
+
+def test_with_more_hidden_variables_less_follows():
+    for hidden in (1, 2):
+        more = latent_classes(5, hidden)
+        for key, fewer in latent_classes(5, hidden - 1).items():
+            for relation in Relation:
+                rows = zip(more[key].holds[relation], fewer.holds[relation], strict=True)
+                assert not any(row & ~before for row, before in rows)
+            assert more[key].hidden_needed == fewer.hidden_needed
 
 
 @pytest.mark.parametrize("observed", [2, 3, 4])
@@ -110,6 +141,6 @@ def test_what_is_known_of_hidden_common_causes():
 
 
 def test_more_than_is_looked_at_is_refused():
-    for observed, hidden in ((5, 0), (4, 3), (1, 0)):
+    for observed, hidden in ((6, 0), (4, 3), (1, 0)):
         with pytest.raises(ValueError, match=f"{observed} observed and {hidden} hidden"):
             latent_classes(observed, hidden)
