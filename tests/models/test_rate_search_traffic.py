@@ -9,6 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from harness.models.api.rate_search import RateSearch
+from harness.models.api.sent_calls import Sent
 
 UNLIMITED = 400.0
 """Calls a second where the search names no rate: as many as the slots allow."""
@@ -38,21 +39,24 @@ class Traffic:
         self.allows = allows
         self.refusal_delay = refusal_delay
         self.next_call = 0.0
-        self.under_way: list[tuple[float, bool]] = []  # when each reply comes, and whether it is an answer
+        self.under_way: list[tuple[float, bool, int]] = []  # when each reply comes, whether it is an answer, which call
+        self.sent: list[Sent] = []
         self.replies: list[tuple[float, bool]] = []
 
     def reply(self) -> float:
         """Let calls go out until one has its reply; return when that is."""
         while not self.under_way or self.next_call <= self.under_way[0][0]:
             allowed = self.allows(self.next_call)
-            insort(self.under_way, (self.next_call + (DELAY if allowed else self.refusal_delay), allowed))
+            delay = DELAY if allowed else self.refusal_delay
+            insort(self.under_way, (self.next_call + delay, allowed, len(self.sent)))
+            self.sent.append(self.search.send(self.next_call))
             self.next_call += 1 / (self.search.rate or UNLIMITED)
-        at, answered = self.under_way[0]
+        at, answered, number = self.under_way.pop(0)
         if answered:
             self.search.add_success(at)
         else:
-            self.search.add_refusal(at, len(self.under_way))  # its own slot is one of them
-        self.replies.append(self.under_way.pop(0))
+            self.search.add_refusal(self.sent[number], at)
+        self.replies.append((at, answered))
         return at
 
     def until(self, seconds: float) -> list[tuple[float, bool]]:

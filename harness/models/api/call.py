@@ -16,6 +16,7 @@ from harness.models.api.faults import shutdown_notice, usage_of_failed
 from harness.models.api.fleet import Address, Fleet
 from harness.models.api.replies import InvalidReplyError, usage_in_all, usage_of
 from harness.models.api.retry import Policy
+from harness.models.api.sent_calls import Sent
 from harness.protocols import Admission, Outcomes
 from harness.runtime.signals import STOP
 from harness.runtime.under_way import RETRIES
@@ -121,7 +122,7 @@ class _Calls:
         address, admission = call.address, self._admission
         tokens = _estimated_tokens(self._endpoint, call.request)
         # A call that waits for its retry is outside, and holds no slot.
-        async with address.gate.turn(tokens=tokens, again=call.tries > 1, within=admission.left):
+        async with address.gate.turn(tokens=tokens, again=call.tries > 1, within=admission.left) as sent:
             if len(self.fleet.addresses) > 1:
                 self._check_turn(call)
             self._policy.unsent -= call.unsent
@@ -129,7 +130,7 @@ class _Calls:
             call.unsent = False
             try:
                 limit = min(self._endpoint.timeout, admission.left + max(GRACE, 2 * self._slowest))
-                outcome = await _attempt(self._endpoint, address, call.request, admission, limit)
+                outcome = await _attempt(self._endpoint, address, call.request, admission, limit, sent)
             except Exception as error:
                 call.last = error
                 admission.failed(call.request, usage_of_failed(error))
@@ -169,7 +170,7 @@ class _Call:
 
 
 async def _attempt(
-    endpoint: Endpoint, address: Address, request: Request, admission: Admission, limit: float
+    endpoint: Endpoint, address: Address, request: Request, admission: Admission, limit: float, sent: Sent
 ) -> Response | Failure:
     started = time.perf_counter()
     try:
@@ -177,7 +178,7 @@ async def _attempt(
         async with asyncio.timeout(limit):
             reply = await endpoint.send(address.wire, request)
     except Exception as error:
-        address.gate.note_failure(error)
+        address.gate.note_failure(error, sent)
         if sentence := shutdown_notice(error, endpoint.model, endpoint.base_url):
             raise RunStopped(sentence) from None
         raise

@@ -19,6 +19,7 @@ from datetime import datetime
 from harness.errors import BudgetReached
 from harness.models.api.faults import RefusedError, status, timed_out
 from harness.models.api.rate_search import RateSearch
+from harness.models.api.sent_calls import Sent
 
 START = 8
 """Calls at once to begin with."""
@@ -56,8 +57,8 @@ class Gate:
         self._tokens = TokenBucket(tokens_per_minute / 60, clock) if tokens_per_minute else None
         self._search = RateSearch()
         self._search_bucket: TokenBucket | None = None
-        self._retries: deque[tuple[asyncio.Future[None], float]] = deque()
-        self._first_tries: deque[tuple[asyncio.Future[None], float]] = deque()
+        self._retries: deque[tuple[asyncio.Future[Sent], float]] = deque()
+        self._first_tries: deque[tuple[asyncio.Future[Sent], float]] = deque()
         self._under_way = 0
         self._answers_waiting = 0
         self._timer: asyncio.TimerHandle | None = None
@@ -70,32 +71,32 @@ class Gate:
         self._search.calls_left = calls_left
 
     @asynccontextmanager
-    async def turn(self, *, tokens: float, again: bool, within: float = math.inf) -> AsyncIterator[None]:
-        """Hold a slot: entered when a call may go out, left when its reply is there.
+    async def turn(self, *, tokens: float, again: bool, within: float = math.inf) -> AsyncIterator[Sent]:
+        """Hold a slot: entered when a call may go out, left when its reply is there, of which it is to be told.
 
         Raises BudgetReached where that takes longer than `within` seconds.
         """
         if within == math.inf:
-            await self._enter(tokens, again)
+            sent = await self._enter(tokens, again)
         else:
             try:
                 async with asyncio.timeout(within):
-                    await self._enter(tokens, again)
+                    sent = await self._enter(tokens, again)
             except TimeoutError:
                 raise BudgetReached("the time was over before a call's turn came") from None
         try:
-            yield
+            yield sent
         finally:
             self._under_way -= 1
             self._admit()
 
-    async def _enter(self, tokens: float, again: bool) -> None:
-        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    async def _enter(self, tokens: float, again: bool) -> Sent:
+        turn: asyncio.Future[Sent] = asyncio.get_running_loop().create_future()
         queue, place = self._retries if again else self._first_tries, (turn, tokens)
         queue.append(place)
         self._admit()
         try:
-            await turn
+            return await turn
         except asyncio.CancelledError:
             if turn.done() and not turn.cancelled():
                 self._under_way -= 1
@@ -127,7 +128,7 @@ class Gate:
                 bucket.take(units)
             queue.popleft()
             self._under_way += 1
-            turn.set_result(None)
+            turn.set_result(self._search.send(self._clock()))
 
     def has_room(self, open_calls: int, waiting: int = 0) -> bool:
         """Return whether another request is of use: `open_calls` are open, `waiting` of them not yet in their turn.
@@ -138,6 +139,11 @@ class Gate:
         if not any(self._answers):
             return open_calls < int(self.slots)
         return open_calls < 8 * self.most and self._under_way + len(self._first_tries) + waiting <= int(self.slots)
+
+    @property
+    def rate(self) -> float | None:
+        """Return the calls a second that it keeps to; None where no limit of the server's is known."""
+        return self._search.rate
 
     @property
     def queued(self) -> int:
@@ -162,14 +168,14 @@ class Gate:
         self._keep_rate()
         self._admit()
 
-    def note_failure(self, error: BaseException) -> None:
+    def note_failure(self, error: BaseException, sent: Sent) -> None:
         """Learn from a call that failed: what its headers ask for, and whether it was refused or took too long."""
         self.when_room()
         self._answers.append(False)
         if isinstance(error, RefusedError):
             self.read_rate_limit_headers(error.headers)
         if status(error) == 429:
-            self._search.add_refusal(self._clock(), self._under_way)
+            self._search.add_refusal(sent, self._clock())
             self._keep_rate()
         elif timed_out(error):
             self.note_timeout()
@@ -192,17 +198,18 @@ class Gate:
         if rate is None:
             self._search_bucket = None
         elif self._search_bucket is None:
-            self._search_bucket = TokenBucket(rate, self._clock)
+            self._search_bucket = TokenBucket(rate, self._clock, 0.02)
         else:
             self._search_bucket.rate = rate
 
 
 @dataclass
 class TokenBucket:
-    """`rate` units a second; what is not used adds up to at most a tenth of a second's worth, or one unit."""
+    """`rate` units a second; what is not used adds up to at most so many seconds' worth, or one unit."""
 
     rate: float
     clock: Callable[[], float]
+    saves: float = 0.1
     _level: float = field(default=1.0, init=False)
     _filled_at: float | None = field(default=None, init=False)
 
@@ -211,7 +218,7 @@ class TokenBucket:
         now = self.clock()
         elapsed = 0.0 if self._filled_at is None else now - self._filled_at
         self._filled_at = now
-        capacity = max(1.0, self.rate / 10, units)
+        capacity = max(1.0, self.rate * self.saves, units)
         self._level = min(capacity, self._level + elapsed * self.rate)
         return max(0.0, (units - self._level) / self.rate)
 

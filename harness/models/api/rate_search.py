@@ -1,65 +1,70 @@
 """The search for a server's limit of calls a second, from its replies alone.
 
 A refusal (429) may mean two things: a limit of the server's, which goes away when calls go out more slowly, or a server
-that refuses some calls whatever the rate. Trials tell the two apart:
+that refuses some calls whatever their rate. Where most calls are refused it is a limit, and those that are not tell it.
+Where fewer are, trials tell: at a rate below what came through, a limit refuses hardly any call, and chance as many as
+before. Two trials in a row, each below what came through the one before, have to agree that it is chance.
 
-- at a rate below the one at which answers came, a limit refuses hardly any call, and chance as many as before;
-- at twice the rate, a limit lets no more through, so that half or more are refused, and chance as many as before.
-
-The first trial is a lower one, the cheap one where there is a limit. Refusals in it, or more than a few close to a
-limit that was found, lead to a higher one, which takes no time where there is none. Calls then keep close to the
-limit; or only the refused ones wait, as they do anyway.
+A limit that is known is met again and again, since one that was raised is noticed in no other way: the rate comes
+close to it fast, passes it slowly, and then ever faster (as in CUBIC, RFC 9438). The wait in between grows with every
+refusal, so that few calls are refused whatever the limit, and however late a server says so.
 """
 
 from __future__ import annotations
 
 import math
-from collections import deque
 from collections.abc import Callable
+from dataclasses import dataclass
 
-from harness.models.api.rate_trial import Trial, share_of
+from harness.models.api.sent_calls import ENOUGH, MOSTLY, SEVERAL, STRAY, Sent, SentCalls, Stretch
 from harness.protocols import MANY
 
-ENOUGH = 8
-"""Successes before a refusal is taken to say something about the rate."""
-SEVERAL = 24
-"""Successes that tell what a limit lets through, however many it lets through at once."""
 FEW = 8
 """Calls at the end of a run whose refusals are not worth a trial."""
-LOWER, HIGHER = 0.7, 2.0
-"""The rates of trials, as shares of the answers a second that came before, and of the rate before."""
-MOST = 0.45
-"""The share of refusals from which on a limit is likelier than chance."""
-LATEST = 16
-"""Replies that tell the share of refusals where a limit is in doubt."""
-BELOW, BEYOND = (2.7, 0.01), (0.9, 0.05)
-"""What a refusal adds to the doubt in a limit, and what an answer takes away: below the limit, and where it is passed.
-
-Log odds: a limit refuses hardly any call below it, so that three refusals there in a few hundred replies are many.
-"""
-DOUBT = 5.0
-"""The doubt at which a trial begins."""
-MEET, REPLIES_BETWEEN = 1.5, 40
-"""Seconds, and replies if they take longer, from stepping back from a limit to meeting it again.
-
-A limit that was raised is noticed only by meeting it, and each meeting costs a refusal or two.
-"""
-BACK, FURTHER_BACK = 0.96, 0.92
-"""The rate after stepping back, as a share of what came through before; and of itself, if it was met again at once."""
-BURST = 15.0
-"""Calls beyond a limit after which it must have been raised: servers let some through at once."""
-PASS, STEEP = 0.05, 0.25
-"""By what share a limit is passed, or by BURST calls a second; and by what the rate then grows every tenth of one."""
+LOWER = 0.9
+"""The rate of a trial, as a share of what came through before."""
+BACK, FURTHER_BACK = 0.95, 0.85
+"""The rate after stepping back, as a share of the limit; the least to which a single refusal lowers it."""
+SUSPECT, SURE = 1.5, 6.0
+"""Log odds at which refusals are no chance: near a limit that is known, and where none is."""
+DECIDED, LONGEST = 5.3, 300
+"""Log odds at which a trial ends, and replies after which it does by what is likelier."""
+MEET, LONGEST_MEET, WORTH = 0.5, 5.0, 0.04
+"""Seconds from stepping back to the limit, and the share of refusals that they are to keep to."""
+PASSED, PASSED_SOON = 2.2, 1.5
+"""After how many times as long the limit must be higher: where it was met before, and where it was only estimated."""
+OVERSHOT = 1.25
+"""How far beyond the limit a refusal tells that it was raised, and passed by far."""
+DOUBLED_IN = 0.15
+"""Seconds in which the rate doubles then, or one and a half times what a refusal takes."""
+SLOWEST = 0.5
+"""Calls a second where nothing at all comes through."""
 NEAR_END = 1.5
 """Seconds before the last call in which a limit is not met any more: the run would wait for what it refuses."""
-TRUST = 10.0
-"""Seconds for which refusals by chance are ignored at first; doubled each time they turn out to be so again."""
-MORE = 0.2
-"""By how much the share of refusals has to rise for those that do not depend on the rate to be doubted sooner."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A lower rate than the one at which calls were refused, for a while."""
+
+    since: float
+    """When the calls began to go out that it is compared with."""
+    began_at: float
+    limit: float
+    """The limit, if there is one, in calls a second."""
+    second: bool = False
+    """Whether it follows one in which as many were refused."""
+
+    def evidence(self, share: float, now: Stretch) -> float:
+        """Return the log odds that calls are refused by chance as before, against by a limit that is hardly met."""
+        chance = min(max(share, STRAY), MOSTLY)
+        limit = chance / 10
+        answers = now.calls - now.refused
+        return now.refused * math.log(chance / limit) + answers * math.log((1 - chance) / (1 - limit))
 
 
 class RateSearch:
-    """A search, by successes, refusals and when they came, for the calls a second that a server takes.
+    """A search, by calls and what became of them, for the calls a second that a server takes.
 
     `rate` is the number of calls a second to keep to, None while no limit of the server's is known. Times are seconds
     of any clock that does not go backwards.
@@ -69,53 +74,55 @@ class RateSearch:
         """Begin with no limit known."""
         self.rate: float | None = None
         self.met_limit = False
-        """Whether a trial has shown a limit, and none since that there is none."""
+        """Whether a limit is known."""
         self.calls_left: Callable[[], int] = lambda: MANY
         """Calls without an answer that are open or will still be, where that is known."""
+        self._sent = SentCalls()
+        self._answers = self._refusals = 0
+        self._chance = STRAY  # the share of refusals that does not depend on the rate
+        self._delay = 0.0  # seconds that refusals take
         self._trial: Trial | None = None
-        self._successes: deque[float] = deque(maxlen=512)  # when they came
-        self._refusals: deque[bool] = deque(maxlen=64)  # which of the latest replies were refusals
-        self._stale = 0  # calls that were under way when the rate was last lowered, and have had no reply yet
-        self._doubt = 0.0
-        self._met, self._met_at, self._excess = 0.0, -math.inf, 0.0  # limit, when it was met, calls beyond it since
-        self._growth = STEEP
-        self._changed_at = 0.0
-        self._chance_share = 0.0  # refusals that do not depend on the rate
-        self._trust = TRUST
-        self._ignore_until = -math.inf
+        self._changed_at = -math.inf  # when the rate was last lowered, or given up
+        self._grown_at = 0.0
+        self._limit = math.inf
+        self._since = 0.0  # when it was found, or grew
+        self._settling = False  # it was only estimated, and not met since
+        self._overshot = False  # it was passed by far
+        self._nothing_through = False
+        self._meetings = 0  # refusals of the last meeting
+        self._patience, self._floor = MEET, SLOWEST
+
+    def send(self, at: float) -> Sent:
+        """Take note of a call that goes out; what comes of it is told with what is returned."""
+        return self._sent.add(at, self.rate)
 
     def add_success(self, at: float) -> None:
-        """Learn from an answered call: the rate grows with it."""
-        self._stale -= 1
-        self._successes.append(at)
-        self._refusals.append(False)
+        """Learn from an answer: the rate grows with it."""
+        self._answers += 1
         if self._trial is not None:
-            self._trial.add(at, refused=False)
-            self._judge(self._trial, at, 0)
-        elif self.rate is not None:
-            self._doubt = max(0.0, self._doubt - (BEYOND if self.rate >= self._met else BELOW)[1])
-            if at - self._changed_at > 0.1:
-                self._grow(self.rate, at)
+            self._judge(self._trial, at)
+        elif self.rate is not None and at - self._grown_at >= 0.02:
+            self._grow(self.rate, at)
 
-    def add_refusal(self, at: float, under_way: int) -> None:
-        """Learn from a refused call (429), while so many are under way: begin a trial, or lower the rate."""
-        self._stale -= 1
-        self._refusals.append(True)
-        if self._trial is not None:
-            self._trial.add(at, refused=True)
-            self._judge(self._trial, at, under_way)
-        elif len(self._successes) < ENOUGH or self._known_as_chance(at):
-            pass
-        elif self.rate is None:
-            if self.calls_left() >= FEW:
-                self._try_lower(at, under_way)
-        elif self._stale <= 0:  # else it went out before the rate was lowered, and says nothing of the rate now
-            self._doubt += (BEYOND if self.rate >= self._met else BELOW)[0]
-            if self._doubt > DOUBT:
-                latest = list(self._refusals)[-LATEST:]
-                self._try_another(self.rate, share_of(sum(latest), len(latest)), at, under_way)
-            else:
-                self._step_back(self.rate, at, under_way)
+    def add_refusal(self, sent: Sent, at: float) -> None:
+        """Learn from a refused call (429)."""
+        sent.refused = True
+        self._delay = max(at - sent.at, 0.9 * self._delay)
+        self._refusals += 1
+        if self._answers < ENOUGH and (self._refusals < 2 * ENOUGH or not self._answers):
+            return
+        fresh = sent.at >= self._changed_at + (2 / self.rate if self.rate else 0.0)
+        if self._trial is not None and fresh:
+            self._judge(self._trial, at)
+        elif self._trial is not None or self.rate is None:
+            self._look_for_limit(sent, at)
+        elif fresh:
+            self._meet_limit(self.rate, sent, at)
+        else:  # it went out before the rate was lowered: it may only tell by how much
+            self._meetings += 1
+            stretch = self._sent.unlike_chance(sent, self._chance, MANY)
+            if stretch.refused >= 4 and (self._settling or self._overshot or stretch.tells_limit):
+                self._lower(stretch, at)
 
     def add_timeout(self, at: float) -> bool:
         """Return whether a call without an answer in time asks for fewer calls at once.
@@ -127,122 +134,105 @@ class RateSearch:
         self._changed_at = at
         return True
 
+    def _look_for_limit(self, sent: Sent, at: float) -> None:
+        """Begin to keep to a limit, or a trial where refusals may as well be chance."""
+        stretch = self._sent.unlike_chance(sent, self._chance, 4 * SEVERAL)
+        if stretch.odds < (SURE if self._chance == STRAY else 2 * SURE) or self.calls_left() < FEW:
+            return
+        # Refused calls make room for others, so that more went out afterwards than the slots allow.
+        limit = min(stretch.at_most, self._sent.rate_until(stretch.began_at, 0.25))
+        if stretch.tells_limit:
+            self._begin(limit, at, nothing_through=stretch.nothing_through)
+        elif self._trial is None and stretch.calls >= 0.8 * SEVERAL:
+            self._trial = Trial(self._changed_at, at, limit)
+            self._set_rate(LOWER * stretch.through, at)
+
+    def _judge(self, trial: Trial, at: float) -> None:
+        """End a trial that has shown enough: in a limit, in refusals by chance, or in another trial."""
+        now = self._sent.between(trial.began_at, self._sent.known_until(at, 1.2 * self._delay))
+        before = self._sent.between(trial.since, trial.began_at)
+        evidence = trial.evidence(before.share, now)
+        if now.calls < LONGEST and (abs(evidence) < DECIDED or (evidence > 0 and now.calls < SEVERAL)):
+            return
+        if evidence < 0:
+            self._begin(trial.limit, at)
+        elif now.tells_limit or (self.met_limit and now.share > 1.5 * before.share + 0.05):
+            self._begin(min(trial.limit, now.at_most), at)
+        elif not trial.second:
+            self._trial = Trial(trial.since, at, min(trial.limit, now.at_most), second=True)
+            self._set_rate(LOWER * now.through, at)
+        else:
+            share = now.share if self.met_limit else self._sent.between(trial.since, at).share
+            self._chance = min(max(share, STRAY), MOSTLY)
+            if self.met_limit:  # beside which some are refused by chance
+                self._begin(trial.limit, at)
+            else:
+                self._trial = self.rate = None
+                self._changed_at = at
+
+    def _begin(self, limit: float, at: float, *, nothing_through: bool = False) -> None:
+        """Keep to a limit that was not known before."""
+        self.met_limit = self._settling = True
+        self._overshot = False
+        self._trial = None
+        self._since = at
+        self._patience, self._floor = MEET, SLOWEST
+        self._keep(limit, at, nothing_through=nothing_through)
+
+    def _meet_limit(self, rate: float, sent: Sent, at: float) -> None:
+        """Step back from a limit where it was met, unless that may be chance."""
+        near = self._chance == STRAY and (self._settling or rate >= 0.99 * self._limit)
+        since = -math.inf if self._settling else self._changed_at
+        stretch = self._sent.unlike_chance(sent, self._chance, MANY, since)
+        if stretch.odds < (SUSPECT if near else 2 * SUSPECT):
+            return
+        rate = min(rate, sent.rate or rate)
+        self._meetings = 1
+        self._overshot = rate > OVERSHOT * self._limit
+        self._patience = MEET if self._overshot or self._settling else 1.5 * self._patience
+        if self._settling and rate >= 0.9 * self._limit:
+            self._settling, self._since = False, at
+        if not self._settling and self._sent.refused_below(self._since):
+            self._trial = Trial(self._since, at, self._limit, second=True)
+            self._set_rate(LOWER * rate, at)
+            return
+        self._floor = SLOWEST if self._settling else FURTHER_BACK * rate
+        cycle = self._sent.between(self._changed_at, at)
+        if not self._overshot and not self._settling and cycle.calls >= ENOUGH:
+            # From one meeting to the next comes through what the limit is: nothing is saved up at either.
+            rate = min(rate, max(cycle.through, self._floor))
+        self._limit = rate
+        self._set_rate(BACK * rate, at)
+        self._lower(stretch, at)
+
+    def _lower(self, stretch: Stretch, at: float) -> None:
+        """Lower the limit to what was let through where it was passed."""
+        limit = max(stretch.at_most, SLOWEST if stretch.tells_limit else self._floor)
+        if limit < self._limit:
+            self._keep(limit, at, nothing_through=stretch.nothing_through)
+        if stretch.tells_limit:
+            self._settling, self._since = True, at
+
+    def _keep(self, limit: float, at: float, *, nothing_through: bool) -> None:
+        self._limit, self._nothing_through = max(limit, SLOWEST), nothing_through
+        self._set_rate(BACK * self._limit, at)
+
     def _grow(self, rate: float, at: float) -> None:
         """Come near the place where the limit was met, pass it slowly, and then ever faster."""
-        if rate > HIGHER * self._success_rate(at, least=SEVERAL):
+        elapsed, self._grown_at = min(at - self._grown_at, 0.5), at
+        if rate > 2 * max(self._sent.rate_until(at, 0.5, least=0), 2.0):
             return  # calls go out more slowly than they might: a higher rate would be tried by nobody
-        self._excess += max(rate - self._met, 0.0) * min(at - self._changed_at, 1.0)
-        if self._excess > BURST:
-            self._set_rate(rate * (1 + STEEP), at)
-        elif self._met and self.calls_left() < NEAR_END * rate:
-            self._set_rate(min(rate, BACK * self._met), at)
-        elif rate >= self._met:
-            self._set_rate(self._met + max(PASS * self._met, min(BURST, self._met / 2)), at)
-        else:
-            self._set_rate(min(rate * (1 + self._growth), self._met), at)
-
-    def _step_back(self, rate: float, at: float, under_way: int) -> None:
-        """Step back from a limit that was met, and come near it again in about a second."""
-        at_once = at - self._met_at < MEET / 2
-        let_through = self._let_through(at)
-        lower = min((FURTHER_BACK if at_once else 0.97) * rate, max(0.3 * rate, BACK * let_through))
-        self._keep_below(lower / BACK, at)
-        seconds = max(MEET, REPLIES_BETWEEN / lower)
-        self._growth = (1 / BACK) ** (0.1 / seconds) - 1
-        self._set_rate(lower, at)
-        self._stale = under_way
-
-    def _let_through(self, at: float) -> float:
-        """Return how many answers a second a limit lets through.
-
-        From one meeting to the next that is the limit itself: what is let through at once has been saved up between.
-        """
-        of_late = self._success_rate(at, least=SEVERAL)
-        since = sum(1 for success in self._successes if success > self._met_at) / max(at - self._met_at, 0.02)
-        return since if 0.75 * of_late < since < 1.25 * of_late else of_late
-
-    def _keep_below(self, limit: float, at: float) -> None:
-        self._met, self._met_at, self._excess = limit, at, 0.0
-
-    def _try_lower(self, at: float, under_way: int, second_of: Trial | None = None) -> None:
-        """Begin a trial at less than what came through: below a limit, if there is one."""
-        last = second_of is not None and second_of.second
-        before = second_of.let_through(at) if second_of and last else self._success_rate(at)
-        share = share_of(second_of.refusals, second_of.replies) if second_of else 0.0
-        self._trial = Trial(LOWER * before, before, under_way, share, second_of is not None, last, began_at=at)
-        self._set_rate(self._trial.rate, at)
-
-    def _try_another(self, rate: float, share: float, at: float, under_way: int) -> None:
-        """Begin a trial where such a share was refused at a rate at which a limit should not have.
-
-        Where that is most, a limit far below is likelier than chance: at twice the rate nearly all would be refused.
-        """
-        if share > MOST:
-            self._try_lower(at, under_way)
-        else:
-            self._try_higher(rate, share, at, under_way)
-
-    def _try_higher(self, rate: float, share: float, at: float, under_way: int) -> None:
-        """Begin a trial at more than the rate at which such a share was refused."""
-        self._trial = Trial(HIGHER * rate, rate, under_way, share, began_at=at)
-        self._set_rate(self._trial.rate, at)
-
-    def _judge(self, trial: Trial, at: float, under_way: int) -> None:
-        """End a trial that has shown enough: in a limit, in refusals by chance, or in another trial."""
-        evidence = trial.decided(at)
-        if not evidence:
-            return
-        if trial.higher:
-            if evidence > 0 and trial.says_much(at):
-                self._take_for_chance(trial.share, at)
-            else:
-                self._try_lower(at, under_way, second_of=trial)
-        elif evidence < 0:
-            self._keep_limit(trial, at)
-        elif trial.second and not trial.last and share_of(trial.refusals, trial.replies) > MOST:
-            # Answers of before the limit fell were counted in, so that this was no lower rate than what comes through.
-            self._try_lower(at, under_way, second_of=trial)
-        elif trial.second:
-            self._take_for_chance(trial.share, at)
-        else:
-            self._try_another(trial.rate, share_of(trial.refusals, trial.replies), at, under_way)
-
-    def _keep_limit(self, trial: Trial, at: float) -> None:
-        """End a trial that has shown a limit, and begin to grow towards it."""
-        self._trial = None
-        self.met_limit = True
-        self._doubt = 0.0
-        self._trust = TRUST
-        self._growth = STEEP
-        self._keep_below(trial.before, at)
-        self._excess = BURST / 2  # what came through before was told by few calls at once: it is rather low
-        self._set_rate(trial.before, at)
-
-    def _take_for_chance(self, share: float, at: float) -> None:
-        """End a trial that has shown that refusals do not depend on the rate: let calls go out as they may."""
-        self._trial = self.rate = None
-        self.met_limit = False
-        self._chance_share = share
-        self._refusals.clear()
-        self._ignore_until = at + self._trust
-        self._trust *= 2
-
-    def _known_as_chance(self, at: float) -> bool:
-        """Test whether refusals are those that were found not to depend on the rate, and no more than then."""
-        if at >= self._ignore_until:
-            return False
-        full = len(self._refusals) == self._refusals.maxlen
-        return not (full and sum(self._refusals) / len(self._refusals) > self._chance_share + MORE)
-
-    def _success_rate(self, at: float, *, least: int = ENOUGH) -> float:
-        """Return how many answers came a second of late: in a quarter of a second, or among the last few."""
-        recent = [success for success in self._successes if at - success < 0.25]
-        if len(recent) >= least:
-            return len(recent) / max(at - recent[0], 0.02)
-        # A silence, in which everybody waited, is no rate of 0: at that no call would ever go out again.
-        recent = list(self._successes)[-least:]
-        return len(recent) / max(recent[-1] - recent[0], 0.02)
+        meet = max(MEET, min(self._meetings / (WORTH * self._limit), self._patience, LONGEST_MEET))
+        done = (at - self._changed_at) / meet
+        passed = self._nothing_through or done >= (PASSED_SOON if self._settling else PASSED) + self._delay / meet
+        step = (1 - BACK) * self._limit
+        if self.calls_left() < NEAR_END * rate:
+            self.rate = rate if passed else min(rate, BACK * self._limit)
+        elif passed:
+            self.rate = rate * 2 ** (elapsed / max(DOUBLED_IN, 1.5 * self._delay))
+        else:  # by two calls a second at least, so that what several processes share does not stay with one
+            self.rate = self._limit + (step if done < 1 else max(step, 2.0)) * (done - 1) ** 3
 
     def _set_rate(self, rate: float, at: float) -> None:
-        self.rate = rate
-        self._changed_at = at
+        self.rate = max(rate, BACK * SLOWEST)
+        self._changed_at = self._grown_at = at

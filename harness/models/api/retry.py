@@ -53,6 +53,8 @@ class _Trouble:
 
     replies: int
     answers: int
+    answers_at_try: int = -1
+    """Answers to others when it was last tried."""
 
 
 @dataclass
@@ -116,7 +118,7 @@ class Policy:
             return await attempt()
 
         retrying = AsyncRetrying(
-            stop=self._enough,
+            stop=partial(self._enough, trouble),
             wait=self._wait,
             retry=retry_if_exception(partial(self._passes, trouble)),
             sleep=self._sleep,
@@ -142,10 +144,14 @@ class Policy:
         self._replies += 1
         self._refusals.append(refused)
 
-    def _enough(self, state: RetryCallState) -> bool:
+    def _enough(self, trouble: _Trouble, state: RetryCallState) -> bool:
+        """Test whether a call is not tried again; a limit ends none by its tries while others are answered."""
         error = state.outcome.exception() if state.outcome else None
         too_long = state.idle_for + state.upcoming_sleep > self.max_total_wait
-        return self.stopping.is_set() or STOP.requested or too_long or state.attempt_number >= self._most_tries(error)
+        in_turn = error is not None and status(error) == 429 and 0 <= trouble.answers_at_try < self._answers
+        trouble.answers_at_try = self._answers
+        too_often = state.attempt_number >= self._most_tries(error) and not in_turn
+        return self.stopping.is_set() or STOP.requested or too_long or too_often
 
     def _most_tries(self, error: BaseException | None) -> int:
         if error is None:
@@ -248,7 +254,8 @@ class Policy:
             all_lost = len(self._lost) == self._open - self.unsent
             if all_lost and (not error.connected or self._ever_lost >= FUTILE_AFTER):
                 raise faults.unreachable(error, self.where, any_more=False)
-        RETRIES.begin(trouble, Waiting(faults.why_waiting(error), state.attempt_number + 1, self._most_tries(error)))
+        next_try = state.attempt_number + 1
+        RETRIES.begin(trouble, Waiting(faults.why_waiting(error), next_try, max(next_try, self._most_tries(error))))
 
     def _failure(self, error: Exception, trouble: _Trouble, waited: float) -> Failure:
         """Return the name of what went wrong with one item; raises RunStopped where it concerns all of them."""

@@ -1,0 +1,132 @@
+"""Servers of all kinds in virtual time: the real policy, gate and search beside what nobody could do better."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from support.simulated_servers import Bucket, Run, Server, Window, ask
+
+FALLS = [[(200, 0), (50, 10), (400, 25)], [(300, 0), (30, 10)], [(50, 0), (1000, 30)], [(100, 0), (60, 20)]]
+
+
+def bucket(rate: float, depth: float, **settings) -> Server:
+    return Server(limits=[Bucket([(rate, 0)], depth)], **settings)
+
+
+def drawn(seed: int) -> Server:
+    """Return a server with a token bucket of any rate and depth, which answers and refuses after any time."""
+    draw = random.Random(seed)
+    latency = 10 ** draw.uniform(-1.7, -0.3)
+    rate = min(round(10 ** draw.uniform(1.3, 2.4)), round(0.8 * 64 / latency))
+    return bucket(
+        rate,
+        round(10 ** draw.uniform(1, 2.3)),
+        latency=latency,
+        refusal_delay=10 ** draw.uniform(-2.3, -0.3),
+        retry_after=draw.choice([None, "1"]),
+        seed=seed,
+    )
+
+
+def check(run: Run, share: float = 0.9, refused: float = 0.05) -> None:
+    assert run.lost == 0
+    assert run.share >= share
+    assert run.refused <= refused
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_limit_is_found_and_kept(seed):
+    check(ask(drawn(seed), 2500), refused=0.07)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(8, 80))
+def test_any_limit_is_found_and_kept(seed):
+    check(ask(drawn(seed), 4000), refused=0.065)
+
+
+@pytest.mark.parametrize(("depth", "delay"), [(200, 0.2), (20, 0.05)])
+def test_the_edge_of_a_bucket_is_not_taken_for_chance(depth, delay):
+    check(ask(bucket(200, depth, refusal_delay=delay, retry_after="1"), 4000))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("delay", [0.005, 0.05, 0.2, 0.5])
+@pytest.mark.parametrize("depth", [10, 20, 200])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_edge_of_no_bucket_is_taken_for_chance(depth, delay, seed):
+    check(ask(bucket(200, depth, refusal_delay=delay, seed=seed), 4000), refused=0.06)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(3))
+def test_a_bucket_of_a_single_call_is_asked_evenly(seed):
+    """Its first refusals tell too little: calls come in crowds then, and most of a crowd is refused."""
+    check(ask(bucket(200, 1, refusal_delay=0.005, seed=seed), 4000), share=0.85)
+
+
+def test_a_limit_that_falls_and_rises_is_followed():
+    check(ask(Server(limits=[Bucket(FALLS[0], 10)], refusal_delay=0.02), 8000))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("delay", [0.005, 0.05, 0.5])
+@pytest.mark.parametrize("rates", FALLS)
+def test_limits_that_fall_and_rise_are_followed(rates, delay):
+    """What goes out before the first refusal can be known is refused."""
+    check(
+        ask(Server(limits=[Bucket(rates, 10)], refusal_delay=delay), 8000),
+        share=0.9 if delay < 0.5 else 0.8,
+        refused=0.05 if delay < 0.5 else 0.09,
+    )
+
+
+@pytest.mark.parametrize("share", [0.02, 0.2])
+def test_refusals_by_chance_hardly_slow_the_others(share):
+    check(ask(Server(chance=share), 6000), refused=share + 0.02)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("share", [0.01, 0.05, 0.1, 0.2, 0.35])
+@pytest.mark.parametrize("seed", range(5))
+def test_refusals_by_chance_of_any_share_hardly_slow_the_others(share, seed):
+    check(ask(Server(chance=share, seed=seed), 8000), share=0.85, refused=share + 0.02)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("server", "share"),
+    [
+        (Server(slots=8, latency=0.1), 0.95),
+        (Server(service=lambda under_way: max(1, under_way / 16), latency=0.1), 0.95),
+        (Server(service=lambda under_way: under_way**0.5, latency=0.1), 0.95),
+        (Server(cap=16, latency=0.1), 0.85),
+    ],
+    ids=["silent slots", "slower with more", "batches", "refuses more at once"],
+)
+def test_queues_that_grow_are_used(server, share):
+    check(ask(server, 4000), share=share)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("headers", [True, False])
+@pytest.mark.parametrize("depth", [2000, 10_000])
+def test_limits_of_tokens_are_kept(depth, headers):
+    """Long prompts are refused where short ones are answered: not as few as of a limit of calls."""
+    server = bucket(10_000, depth, headers=headers, units=lambda draw: draw.uniform(20, 180), refusal_delay=0.05)
+    check(ask(server, 4000), refused=0.12)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("slides", [True, False])
+def test_a_minute_that_is_used_up_is_waited_for(slides):
+    check(ask(Server(limits=[Window(3000, 60, slides)]), 8000), share=0.85)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("rate", "depth", "delay"), [(200, 200, 0.05), (200, 20, 0.2), (1000, 100, 0.05)])
+def test_processes_that_share_a_limit_all_get_some_of_it(rate, depth, delay):
+    """None knows of the others, whose calls look like a limit that changes."""
+    run = ask(bucket(rate, depth, refusal_delay=delay), 30 * rate, processes=5)
+    check(run, share=0.6, refused=0.2)
