@@ -132,14 +132,14 @@ def retry_after(error: BaseException) -> float | None:
     for text, scale in ((milliseconds, 0.001), (after, 1.0)):
         if text is not None and _SECONDS.fullmatch(text.strip()):
             return float(text) * scale
-    if after is None or (until := _date(after)) is None:
+    if after is None or (until := date_of(after)) is None:
         return error.delay if isinstance(error, RefusedError) else None
     # A date is by the server's clock, which may differ from ours.
-    now = _date(header(error, "date") or "")
+    now = date_of(header(error, "date") or "")
     return max(0.0, until - (time.time() if now is None else now))
 
 
-def _date(text: str) -> float | None:
+def date_of(text: str) -> float | None:
     """Return a header's date in seconds since 1970; None if it is not a date."""
     try:
         date: datetime = email.utils.parsedate_to_datetime(text)

@@ -14,7 +14,7 @@ from harness.errors import Interrupted, RunStopped
 from harness.models.api.bodies import Secret
 from harness.models.api.endpoint import Endpoint
 from harness.models.api.families import first_address, on_this_machine
-from harness.models.api.faults import RefusedError, asked_pause, growing_pause, in_words, may_pass, status
+from harness.models.api.faults import RefusedError, asked_pause, date_of, growing_pause, in_words, may_pass, status
 from harness.models.api.replies import LostError, one_line
 from harness.runtime.signals import STOP
 
@@ -41,6 +41,8 @@ class EndpointServer:
         self.endpoint, self._headers = endpoint, headers
         self.address = first_address(endpoint.base_url).rstrip("/")
         """The first of several: files belong to one account."""
+        self.ahead: float | None = None
+        """Seconds by which the server's clock is ahead of this machine's, by its latest reply; None if it says none."""
         self._secret = Secret(endpoint.key)
 
     @cached_property
@@ -52,7 +54,12 @@ class EndpointServer:
             timeout=httpx2.Timeout(self.endpoint.timeout, connect=min(30.0, self.endpoint.timeout)),
             follow_redirects=False,
             trust_env=not on_this_machine(self.address),
+            event_hooks={"response": [self._note_clock]},
         )
+
+    def _note_clock(self, response: Any) -> None:
+        if (date := date_of(response.headers.get("date", ""))) is not None:
+            self.ahead = date - time.time()
 
     def close(self) -> None:
         if "_http" in self.__dict__:

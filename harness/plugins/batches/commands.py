@@ -177,7 +177,7 @@ def batches(cache: Path, words: Sequence[str], base_url: str | None) -> int:
         models = journal.models() if chosen else {}
         for batch in chosen:
             if action == "forget":
-                journal.drop(batch.digest)
+                journal.drop(batch.digest, "forgotten")
                 print(f"{batch.digest[:8]}: forgotten; the run asks for its {batch.size:,} requests again.")
                 continue
             endpoint = endpoint_from_settings(models.get(batch.model, ("", "{}"))[1])
@@ -245,19 +245,21 @@ def _collect(journal: Journal, server: EndpointServer, form: Files, batch: Batch
     if remote.state == "under way":
         return f"{remote.status}, {remote.done:,} of {batch.size:,} answered."
     if remote.state == "failed":
-        journal.drop(batch.digest)
+        journal.drop(batch.digest, "failed whole")
         return f"failed as a whole ({remote.words}): nothing of it was answered; the run asks again."
     collecting = Collecting(journal, server, form, server.endpoint, {})
     for _ in collecting.collect(batch, remote):
         continue
     rest = f"; {collecting.failed:,} have none, and the run asks for them again" * (collecting.failed > 0)
-    return f"{remote.status}, {collecting.stored:,} answers stored{rest}."
+    unread = f" ({collecting.unread})" * bool(collecting.unread)
+    return f"{remote.status}, {collecting.stored:,} answers stored{rest}{unread}. {collecting.missing}".rstrip()
 
 
 def _cancel(journal: Journal, server: EndpointServer, form: Files, batch: Batch) -> str:
     """Ask the server to end a batch; return the line to print."""
-    if not batch.id and not (batch.step == "creating" and Sending(journal, server, form).adopt(batch)):
-        journal.drop(batch.digest)
+    sending = Sending(journal, server, form)
+    if not batch.id and not (batch.step == "creating" and sending.appears(batch, server.endpoint)):
+        journal.drop(batch.digest, "unlisted" if batch.step == "creating" else "unsent")
         return "was not sent yet, and will not be."
     batch = journal.batch(batch.digest) or batch
     try:

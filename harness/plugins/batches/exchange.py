@@ -5,20 +5,22 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import IO
 
+from harness.errors import Interrupted, RunStopped
 from harness.models.api.endpoint import Endpoint
-from harness.models.api.faults import RefusedError, status
+from harness.models.api.faults import RefusedError, in_words
 from harness.models.api.replies import LostError
 from harness.models.api.server import EndpointServer, passes, rest
 from harness.plugins.batches.forms import Files, Remote, Sought
-from harness.plugins.batches.journal import Batch, Journal
-from harness.plugins.batches.lines import GONE, content_of, groups_of, outcome_of
+from harness.plugins.batches.journal import Batch, Journal, Proof
+from harness.plugins.batches.lines import GONE, content_of, groups_of, is_done, outcome_of
 from harness.protocols import Outcome, Outcomes
 from harness.types import Failure, Request, Response
 
-_SETTLES = 60.0
-"""Seconds until a batch, whose creation was not confirmed, must have appeared in the server's list."""
+_SETTLES, _LOOKS = 60.0, 5
+"""Seconds until a batch, whose creation was not confirmed, must have appeared in the server's list, and looks at it."""
 _GROUP = 500
 
 
@@ -44,14 +46,13 @@ class Sending:
             now = self._journal.batch(batch.digest)  # read again: only now can no other process change it
             if now is None or now.id:
                 return
-            if now.step == "creating":
-                self._create(now, endpoint, may_exist=True)
+            if now.step == "creating" and self.appears(now, endpoint):
                 return
             if now.step == "prepared" and self._form.uploads:
                 with self._written(now, endpoint) as file:
                     name = self._form.upload(self._server, file, f"harness-{now.digest}.jsonl")
                 self._journal.step(now.digest, "uploaded", file=name)
-            self._create(now, endpoint, may_exist=False)
+            self._create(now.digest, endpoint)
         finally:
             claims.release([batch.digest])
 
@@ -79,44 +80,49 @@ class Sending:
                 file.write(line.encode() + b"\n")
         return file
 
-    def _create(self, batch: Batch, endpoint: Endpoint, *, may_exist: bool) -> None:
-        """Create the batch; after a try without a reply, look first whether the server has created it."""
-        current = self._journal.batch(batch.digest)
-        assert current is not None and endpoint.batch is not None
+    def _create(self, digest: str, endpoint: Endpoint) -> None:
+        """Create the batch; after any reply that is none, look first whether the server has created it."""
+        batch = self._journal.batch(digest)
+        assert batch is not None
         path = endpoint.call(self._any_request(batch))[0]
-        since = current.since
         for attempt in range(1, endpoint.attempts + 1):
-            if may_exist and self._find(current, since, endpoint):
-                return
-            self._journal.step(batch.digest, "creating")
-            since = time.time()
+            self._journal.step(digest, "creating")
             try:
                 remote: Remote = self._form.create(
-                    self._server, current.file, batch.digest, path, lambda: self._written(current, endpoint)
+                    self._server, batch.file, digest, path, lambda: self._written(batch, endpoint)
                 )
-            except (RefusedError, LostError, TimeoutError) as error:
-                number = status(error)
-                # A refused batch does not exist; after a server error, or without a reply, it may.
-                may_exist = number is None or number >= 500 or number in (408, 409)
-                # A file that is there may not be found for some seconds; without one, 404 is about the model.
-                if not passes(error, fresh=self._form.uploads) or attempt == endpoint.attempts:
-                    if not may_exist:
-                        self._journal.step(batch.digest, "uploaded" if self._form.uploads else "prepared")
-                    raise self._server.stopped(error) from None
-                rest(self._server.pause(error, attempt))
-            else:
-                self._journal.step(batch.digest, "created", id=remote.id)
-                return
+                if remote.id:
+                    self._journal.step(digest, "created", id=remote.id)
+                    return
+                raise LostError("the reply to the making of a batch is none", connected=True)
+            except (RefusedError, LostError, TimeoutError) as problem:
+                error = problem
+            # A file that is there may not be found for some seconds; without one, 404 is about the model.
+            over = not passes(error, fresh=self._form.uploads) or attempt == endpoint.attempts
+            try:
+                # Once is no proof: the next command looks again before it has another one made.
+                if self.adopt(batch) if over else self.appears(batch, endpoint):
+                    return
+            except Interrupted:
+                raise
+            except RunStopped as reason:
+                raise RunStopped(f"{reason} (Its making was answered by: {in_words(error)}.)") from None
+            if over:
+                raise self._server.stopped(error)
+            rest(self._server.pause(error, attempt))
 
-    def _find(self, batch: Batch, since: float, endpoint: Endpoint) -> bool:
-        """Look for a batch whose creation was asked for at `since`, until it must have appeared in the list."""
+    def appears(self, batch: Batch, endpoint: Endpoint) -> bool:
+        """Look for a batch whose creation was asked for, until it must have appeared in the list."""
         assert endpoint.batch is not None
+        now = self._journal.batch(batch.digest)
         settles = min(_SETTLES, endpoint.batch.poll)
-        while not self.adopt(batch):
-            if time.time() - since > settles:
-                return False
-            rest(settles / 4)
-        return True
+        looks = 1 if now is None or time.time() - now.since > settles else _LOOKS
+        for look in range(looks):
+            if look:
+                rest(settles / (_LOOKS - 1))
+            if self.adopt(batch):
+                return True
+        return False
 
     def _any_request(self, batch: Batch) -> Request:
         written = self._journal.written(self._journal.keys(batch.digest)[0])
@@ -137,25 +143,60 @@ class Collecting:
         """Answers that were not in `awaited`."""
         self.failed = 0
         """Requests without an answer."""
+        self.missing = ""
+        """What the batch collected last lacks, and what is to be done: its other requests stay in the journal."""
+        self.unread = ""
+        """Why a file of that batch could not be had; "" if all were."""
 
     def collect(self, batch: Batch, remote: Remote) -> Iterator[Outcomes]:
-        """Yield the outcomes of a batch, and take its requests out of the journal as their answers are stored."""
-        left = set(self._journal.keys(batch.digest))
-        failures: dict[str, Failure] = {}
+        """Yield the outcomes of a batch, and take its requests out of the journal as their answers are stored.
+
+        Those in none of its files stay there, unless the server counts no other as answered than those that were read.
+        """
+        self.missing = self.unread = ""
+        reading = _Reading(batch.digest, set(self._journal.keys(batch.digest)))
         held: list[Outcome] = []
         for name in remote.files:
-            with self._server.download(self._form.content(name), self._journal.store.path.parent) as file:
+            if held:  # stored, before another file is asked for
+                yield held
+                held = []
+            try:
+                download = self._server.download(self._form.content(name), self._journal.store.path.parent)
+            except Interrupted:
+                raise
+            except RunStopped as reason:
+                self.unread = self.unread or f"the file {name} cannot be had: {reason}"
+                continue
+            with download as file:
                 for lines in groups_of(self._form.rows(name, file)):
-                    if outcomes := self._read(lines, left, failures):
+                    if outcomes := self._read(lines, reading):
                         if held:
                             yield held
                         held = outcomes
+        proof: Proof = "failed line"
+        released = reading.left & reading.failures.keys()
+        if released != reading.left:
+            # Counts of the whole batch that name as answered what was read, and nothing else.
+            if remote.size == batch.size and remote.answered == len(reading.done):
+                released, proof = reading.left, "server's count"
+            else:
+                self.missing = self._lacks(batch, remote, reading)
         # Before the last list is yielded: a caller that has all it awaited does not resume this generator.
-        self._journal.release(left)
-        self.failed += len(left)
+        self._journal.release(batch.digest, released, proof)
+        self.failed += len(released)
         if held:
             yield held
-        yield from self._failed(remote, left, failures)
+        yield from self._failed(remote, released, reading.failures)
+
+    def _lacks(self, batch: Batch, remote: Remote, reading: _Reading) -> str:
+        lost, count = len(reading.left - reading.failures.keys()), remote.answered
+        why = "it names no file" if not remote.files else "it does not count its answers"
+        why = why if count is None or not remote.files else f"it counts {count:,} answers, {len(reading.done):,} came"
+        return (
+            f"the batch {batch.id} at {self._server.address} is {remote.status}, and {lost:,} of its {batch.size:,} "
+            f"requests are in no file of it ({self.unread.rstrip('.') or why}). The same command reads it again; "
+            f"`python -m harness.cache batches forget {batch.digest[:8]}` has them asked, and perhaps billed, again."
+        )
 
     def _failed(self, remote: Remote, left: set[str], failures: dict[str, Failure]) -> Iterator[Outcomes]:
         """Yield a failure for each awaited request without an answer, with the server's reason where it gave one."""
@@ -172,14 +213,19 @@ class Collecting:
         if group:
             yield group
 
-    def _read(self, lines: list[bytes | None], left: set[str], failures: dict[str, Failure]) -> list[Outcome]:
-        """Return the awaited answers among some lines and store the others. Only the first line of a key counts."""
+    def _read(self, lines: list[bytes | None], reading: _Reading) -> list[Outcome]:
+        """Return the awaited answers among some lines and store the others. Only the first answer of a key counts."""
         outcomes: list[Outcome] = []
         late: list[tuple[str, Request, Response]] = []
         task = ""
         for line in lines:
             content = None if line is None else content_of(line, self._server.loads)
-            if content is None or (key := content["custom_id"]) not in left:
+            if content is None:
+                continue
+            key, done = content["custom_id"], is_done(content)
+            if done and (key in reading.left or key in reading.done or self._journal.stored(key)):
+                reading.done.add(key)
+            if key not in reading.left or done is None:
                 continue
             request = self._awaited.get(key)
             if request is None:
@@ -189,15 +235,27 @@ class Collecting:
                 request, task = self._journal.request(written), written.task
             outcome = outcome_of(content, self._endpoint, request)
             if isinstance(outcome, Failure):
-                failures[key] = outcome
+                reading.failures[key] = outcome
                 continue
-            left.remove(key)
+            reading.left.remove(key)
             if self._awaited.pop(key, None) is not None:
                 outcomes.append((request, outcome))
             else:
                 late.append((key, request, outcome))
         if late:
             self._journal.store.put(self._endpoint.identity, late, name=self._endpoint.name, task=task)
-            self._journal.release(key for key, _, _ in late)
+            self._journal.release(reading.digest, [key for key, _, _ in late], "answered")
             self.stored += len(late)
         return outcomes
+
+
+@dataclass
+class _Reading:
+    """What the files of a batch have said so far."""
+
+    digest: str
+    left: set[str]
+    """Requests without an answer."""
+    failures: dict[str, Failure] = field(default_factory=dict)
+    done: set[str] = field(default_factory=set)
+    """Requests, answered earlier ones among them, that a line says were worked on."""

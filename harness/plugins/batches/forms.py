@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import IO, Any, Literal
 from urllib.parse import quote
 
+from harness.errors import RunStopped
 from harness.models.api.dialects import OPENAI
 from harness.models.api.endpoint import Endpoint
 from harness.models.api.replies import one_line
@@ -17,10 +18,18 @@ from harness.types import JSON
 
 State = Literal["under way", "ended", "failed"]
 _ENDED = {"completed", "success", "expired", "timeout_exceeded", "cancelled", "canceled", "ended"}
+UNDER_WAY = frozenset((
+    "", "validating", "queued", "pending", "created", "submitted", "scheduled", "in_progress", "running", "processing",
+    "finalizing", "cancelling", "canceling", "cancellation_requested",
+))  # fmt: skip
+KNOWN = UNDER_WAY | _ENDED | {"failed"}
+"""The words for states. Of a batch in any other, only its files tell that it has ended."""
 _PAGES = 1000
 """Pages of a server's list of batches that are looked through, at most."""
-EARLIER = 3600.0
-"""Seconds by which the clocks of a server and of this machine may differ."""
+_EARLIER, _UNDATED = 3600.0, 48 * 3600.0
+"""Seconds by which a server's times may lie before its own clock's, and before this machine's if it tells no Date."""
+_OLDER = 1000
+"""Listed batches in a row that are too old, after which no later one is looked for: lists may be in disorder."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +42,7 @@ class Remote:
     files: tuple[str, ...]
     """The files with its answers and its errors."""
     done: int
-    """Answered so far by the server's count: only displayed."""
+    """Worked on so far by the server's count."""
     words: str
     """The server's reason for its failure."""
     mark: str
@@ -44,6 +53,8 @@ class Remote:
     """When it was created, in seconds since 1970 by the server's clock; None if the server does not say."""
     size: int = 0
     """Requests; 0 if the server does not say."""
+    answered: int | None = None
+    """Answered so far by the server's count; None if it does not count."""
 
 
 @dataclass(frozen=True)
@@ -53,12 +64,16 @@ class Sought:
     file: str
     mark: str
     since: float
-    """Seconds since 1970: the batch is not older."""
+    """Seconds since 1970 by this machine's clock: the batch is not older."""
     size: int
     known: Collection[str]
     """The server's names for other batches of the same cache."""
     owns: Callable[[str], bool]
     """Return whether the batch has a request with this key."""
+
+    @property
+    def way_out(self) -> str:
+        return f"`python -m harness.cache batches forget {self.mark[:8]}` has the requests sent again"
 
 
 class Files:
@@ -90,7 +105,13 @@ class Files:
 
     def create(self, server: EndpointServer, file: str, mark: str, path: str, lines: Callable[[], IO[bytes]]) -> Remote:
         """Create a batch from an uploaded file, or from lines, in a single try. Raises as EndpointServer.once does."""
-        return self.remote(object_of(server.once("POST", self.batches, self.order(server.endpoint, file, mark, path))))
+        return self.made(server.once("POST", self.batches, self.order(server.endpoint, file, mark, path)))
+
+    def made(self, reply: Any) -> Remote:
+        """Return the batch in the reply to its making; one without an id if it is none."""
+        reply = reply if isinstance(reply, dict) else {}
+        remote = self.remote(reply)
+        return replace(remote, id="") if words_of(reply) and not remote.status else remote
 
     def order(self, endpoint: Endpoint, file: str, mark: str, path: str) -> dict[str, JSON]:
         """Return the body of the call that creates a batch."""
@@ -112,13 +133,37 @@ class Files:
         return self.remote(object_of(server.json("POST", f"{self.batches}/{quote(id, safe='')}/cancel")))
 
     def find(self, server: EndpointServer, sought: Sought) -> Remote | None:
-        """Return the batch with the sought mark or file; None if the server lists no such batch."""
-        for remote in self.all(server):
+        """Return the batch with the sought mark or file; None if the server lists no such batch.
+
+        Raises RunStopped where the list cannot tell, as it is unreadable or says of a batch neither.
+        """
+        unsure: list[str] = []
+        for remote in self.recent(server, sought):
             if (sought.mark and remote.mark == sought.mark) or (sought.file and remote.input == sought.file):
-                return remote
-            if remote.created is not None and remote.created < sought.since - EARLIER:
-                return None
-        return None
+                if remote.id:
+                    return remote
+                unsure = ["ours, without an id"]
+                break
+            if not (remote.mark or remote.input or remote.id in sought.known):
+                unsure.append(remote.id or "one without an id")
+        if not unsure:
+            return None
+        raise RunStopped(
+            f"{server.endpoint.base_url} did not confirm a batch of {sought.size:,} requests, and its list does not "
+            f"say whose these are or how they are called: {', '.join(unsure[:3])}. The same command looks again; if "
+            f"you know that none is yours, {sought.way_out}."
+        )
+
+    def recent(self, server: EndpointServer, sought: Sought) -> Iterator[Remote]:
+        """Yield the listed batches that are not older than the sought one, by the server's own clock."""
+        older = 0
+        for remote in self.all(server):
+            ahead, slack = (0.0, _UNDATED) if server.ahead is None else (server.ahead, _EARLIER)
+            if remote.created is None or remote.created >= sought.since + ahead - slack:
+                older = 0
+                yield remote
+            elif (older := older + 1) >= _OLDER:
+                return
 
     def all(self, server: EndpointServer) -> Iterator[Remote]:
         """Yield the batches of the account, the latest first."""
@@ -126,15 +171,27 @@ class Files:
 
     def pages(self, server: EndpointServer, cursor: str) -> Iterator[Remote]:
         """Yield the batches of a paged list, where `cursor` names the parameter for the last id of the page before."""
-        after = ""
+        after = last = ""
         for _ in range(_PAGES):
             reply = server.json("GET", f"{self.batches}?limit=100{after}")
-            rows = reply if isinstance(reply, list) else object_of(reply).get("data")
-            remotes = [self.remote(row) for row in rows or () if isinstance(row, dict) and id_of(row)]
+            remotes = self.listed(server, reply)
             yield from remotes
-            if not remotes or not isinstance(reply, dict) or not reply.get("has_more"):
+            more = isinstance(reply, dict) and reply.get("has_more")
+            if not more or not remotes or remotes[-1].id in ("", last):
                 return
-            after = f"&{cursor}={quote(remotes[-1].id, safe='')}"
+            last = remotes[-1].id
+            after = f"&{cursor}={quote(last, safe='')}"
+
+    def listed(self, server: EndpointServer, reply: Any) -> list[Remote]:
+        """Return the batches on a page of the list. Raises RunStopped if it is no list, so that any may be missing."""
+        rows = reply.get("data", reply) if isinstance(reply, dict) else reply
+        if rows is not None and not isinstance(rows, list):
+            raise RunStopped(
+                f"{server.address} answers {one_line(json.dumps(reply))[:80]} where its list of batches was asked "
+                "for: the same command looks again whether a batch is there."
+            )
+        # A number may be an id where the list says so, too.
+        return [self.remote(row | _id_as_text(row)) for row in rows or () if isinstance(row, dict)]
 
     def content(self, file: str) -> str:
         return f"/files/{quote(file, safe='')}/content"
@@ -148,18 +205,20 @@ class Files:
         reply = reply["job"] if isinstance(reply.get("job"), dict) else reply
         status = str(reply.get("status") or "").lower()
         names = ("output_file_id", "error_file_id", "output_file", "error_file")
-        files = tuple(name for part in names if isinstance(name := reply.get(part), str) and name)
+        files = tuple(name for part in names for name in _names_of(reply.get(part)))
         counts = reply.get("request_counts")
         counts = counts if isinstance(counts, dict) else reply
         done = sum(n for part in ("completed", "failed", "completed_requests") if type(n := counts.get(part)) is int)
+        # Mistral's completed_requests may hold those that failed.
+        answered = _first_count(counts, "completed", "succeeded_requests", "completed_requests")
         metadata = reply.get("metadata")
         mark = metadata.get("harness") if isinstance(metadata, dict) else None
         inputs = reply.get("input_files")
         source = reply.get("input_file_id") or (inputs[0] if isinstance(inputs, list) and inputs else "")
         created = reply.get("created_at")
-        state: State = "ended" if status in _ENDED else "under way"
-        if status == "failed":  # as a whole, unless there is something to collect
-            state = "ended" if files else "failed"
+        state: State = "ended" if status in _ENDED or (files and status not in UNDER_WAY) else "under way"
+        if status == "failed":  # as a whole, unless there is something to collect, or will be
+            state = "ended" if files or answered else "failed"
         return Remote(
             id_of(reply),
             status,
@@ -170,6 +229,8 @@ class Files:
             mark if isinstance(mark, str) else "",
             source if isinstance(source, str) else "",
             float(created) if isinstance(created, int | float) and not isinstance(created, bool) else None,
+            _first_count(counts, "total", "total_requests") or 0,
+            answered,
         )
 
 
@@ -203,24 +264,41 @@ class Mistral(Files):
 
     def order(self, endpoint: Endpoint, file: str, mark: str, path: str) -> dict[str, JSON]:
         assert endpoint.batch is not None
-        window = endpoint.batch.window
-        hours = int(window[:-1]) * (24 if window.endswith("d") else 1)
         order = {"input_files": [file], "model": endpoint.model, "endpoint": f"/v1{path}"}
-        return order | {"metadata": {"harness": mark}, "timeout_hours": hours}
+        return order | {"metadata": {"harness": mark}, "timeout_hours": hours(endpoint.batch.window)}
 
     def all(self, server: EndpointServer) -> Iterator[Remote]:
         for page in range(_PAGES):
-            rows = object_of(server.json("GET", f"{self.batches}?page={page}&page_size=100")).get("data")
-            remotes = [self.remote(row) for row in rows or () if isinstance(row, dict) and id_of(row)]
+            remotes = self.listed(server, server.json("GET", f"{self.batches}?page={page}&page_size=100"))
             yield from remotes
             if len(remotes) < 100:
                 return
+
+
+def hours(window: str) -> int:
+    return int(window[:-1]) * (24 if window.endswith("d") else 1)
 
 
 def id_of(reply: Mapping[str, Any]) -> str:
     """Return the id in a reply; "" if it has none."""
     name = reply.get("id")
     return name if isinstance(name, str) and len(name) <= 1000 else ""
+
+
+def _id_as_text(row: Mapping[str, Any]) -> dict[str, str]:
+    return {"id": str(row["id"])} if type(row.get("id")) is int else {}
+
+
+def _names_of(files: Any) -> Iterator[str]:
+    """Yield the names of files: one, or an object or a list of them."""
+    for file in files if isinstance(files, list) else [files]:
+        name = file.get("id") if isinstance(file, dict) else file
+        if isinstance(name, str) and name:
+            yield name
+
+
+def _first_count(counts: Mapping[str, Any], *names: str) -> int | None:
+    return next((counts[name] for name in names if type(counts.get(name)) is int), None)
 
 
 def words_of(reply: Mapping[str, Any]) -> str:

@@ -21,7 +21,7 @@ from harness.models.api.families import first_address
 from harness.models.api.openai import Chat
 from harness.models.api.replies import LostError
 from harness.models.api.server import EndpointServer, object_of
-from harness.plugins.batches.forms import EARLIER, Files, Mistral, Remote, Sought, Together, id_of
+from harness.plugins.batches.forms import UNDER_WAY, Files, Mistral, Remote, Sought, Together, id_of
 from harness.plugins.batches.lines import NestedResults, names_of
 from harness.types import JSON
 
@@ -61,31 +61,34 @@ class Inline(Files):
             body.write(b"]}")
             body.seek(0)
             json_type = {"Content-Type": "application/json"}
-            return self.remote(object_of(server.once("POST", self.batches, content=body, headers=json_type)))
+            return self.made(server.once("POST", self.batches, content=body, headers=json_type))
 
     def find(self, server: EndpointServer, sought: Sought) -> Remote | None:
         """Return the batch whose results name the sought requests; None if no batch may be the sought one.
 
-        Raises RunStopped while a batch of the same size, not older, is under way: only the user can tell whose it is.
+        Raises RunStopped while a batch of the same size, not older, is under way or has no results yet: only the user
+        can tell whose it is.
         """
         unsure: list[str] = []
-        for listed in self.all(server):
-            if listed.created is not None and listed.created < sought.since - EARLIER:
-                break
+        for listed in self.recent(server, sought):
             if listed.id in sought.known or listed.size not in (0, sought.size):
                 continue
+            if not listed.id:
+                unsure.append("one without an id")
+                continue
             remote = self.look(server, listed.id)
-            if remote.state == "under way":
-                unsure.append(remote.id)
-            elif remote.state == "ended" and any(map(sought.owns, self._names(server, remote))):
-                return remote
+            names = self._names(server, remote) if remote.state == "ended" else iter(())
+            if (first := next(names, None)) is not None:
+                if sought.owns(first) or any(map(sought.owns, names)):
+                    return replace(remote, id=listed.id)
+            elif remote.state != "failed":
+                unsure.append(listed.id)
         if not unsure:
             return None
         raise RunStopped(
             f"{server.endpoint.base_url} did not confirm a batch of {sought.size:,} requests, keeps no mark of ours, "
             f"and has one as large under way ({', '.join(unsure[:3])}). When that has ended, the same command knows by "
-            "its results whose it is. If you know that it is not yours, `python -m harness.cache batches forget "
-            f"{sought.mark[:8]}` has the requests sent again."
+            f"its results whose it is. If you know that it is not yours, {sought.way_out}."
         )
 
     def _names(self, server: EndpointServer, remote: Remote) -> Iterator[str]:
@@ -146,14 +149,11 @@ class OpenRouter(Inline):
     def remote(self, reply: Mapping[str, Any]) -> Remote:
         """Read a reply as OpenAI's; results may stand in it or in files."""
         within = (f"results {id_of(reply)}",) if reply.get("results") else ()
-        counts = reply.get("request_counts")
-        total = counts.get("total") if isinstance(counts, dict) else None
         plain = super().remote(reply)
         return replace(
             plain,
-            state="ended" if within and plain.state == "failed" else plain.state,
+            state="ended" if within and plain.status not in UNDER_WAY else plain.state,
             files=(*within, *plain.files),
-            size=total if type(total) is int else 0,
         )
 
     def content(self, file: str) -> str:
@@ -207,18 +207,20 @@ class Anthropic(Inline):
     def remote(self, reply: Mapping[str, Any]) -> Remote:
         status, counts = str(reply.get("processing_status") or ""), reply.get("request_counts")
         numbers = {name: n for name, n in counts.items() if type(n) is int} if isinstance(counts, dict) else {}
-        ended, name = status == "ended", id_of(reply)
+        name, results = id_of(reply), bool(reply.get("results_url"))
+        ended = status == "ended" or (results and status not in UNDER_WAY)
         return Remote(
             name,
             status,
             "ended" if ended else "under way",
-            (name,) if ended and reply.get("results_url") else (),
+            (name,) if ended and results else (),
             sum(numbers.values()) - numbers.get("processing", 0),
             "",
             "",
             "",
             _seconds(reply.get("created_at")),
             sum(numbers.values()),
+            numbers.get("succeeded"),
         )
 
     def content(self, file: str) -> str:

@@ -2,6 +2,9 @@
 
 Each step (prepared, uploaded, creating, created) is written before it is taken, so that after a kill at any moment the
 next process knows what may have happened and continues from there. The tables are created with the first batch.
+
+A request is unsent until its batch is `creating`, possibly billed from then on, and leaves the journal by its answer or
+by a proof (PROOFS) that it will not be billed by this batch any more.
 """
 
 from __future__ import annotations
@@ -24,6 +27,24 @@ from harness.models.api.openai import Chat, Completions
 from harness.types import Request
 
 Step = Literal["prepared", "uploaded", "creating", "created"]
+NEXT: dict[Step, tuple[Step, ...]] = {
+    "prepared": ("uploaded", "creating"),
+    "uploaded": ("creating",),
+    "creating": ("creating", "created"),
+    "created": ("created",),  # two processes may find it
+}
+"""No step leads back from `creating`: the server's list says whether there is a batch before another is asked for."""
+Proof = Literal["unsent", "unlisted", "answered", "failed line", "server's count", "failed whole", "forgotten"]
+PROOFS: dict[Proof, tuple[Step, ...]] = {
+    "unsent": ("prepared", "uploaded"),
+    "unlisted": ("creating",),  # by the server's list, once the batch must have appeared in it
+    "answered": ("created",),
+    "failed line": ("created",),  # a line of its files says that the request was not answered
+    "server's count": ("created",),  # every request that the server counts as answered has been read
+    "failed whole": ("created",),  # the server's word, and it counts nothing as answered
+    "forgotten": ("prepared", "uploaded", "creating", "created"),  # by the user
+}
+"""What takes a request out of its batch, so that it may be asked again, and at which steps."""
 _KINDS: dict[str, type[Endpoint]] = {"chat": Chat, "completions": Completions}
 """The only classes built from settings in a file: it may be somebody else's, and must not name code to run."""
 TABLES = {
@@ -113,6 +134,7 @@ class Journal:
                 if name not in there:
                     db.execute(statement)
             db.execute(f"DELETE FROM batched WHERE {ANSWERED}")
+            db.execute("UPDATE batches SET state = 'creating' WHERE state = 'created' AND id = ''")
             db.execute("DELETE FROM batches WHERE digest NOT IN (SELECT batch FROM batched)")
 
     def add_model(self, digest: str, name: str, settings: str) -> None:
@@ -206,6 +228,8 @@ class Journal:
 
     def step(self, digest: str, step: Step, *, file: str | None = None, id: str | None = None) -> None:
         with self.store.transaction() as db:
+            for (last,) in db.execute("SELECT state FROM batches WHERE digest = ?", (digest,)):
+                assert step in NEXT[last], (last, step)
             db.execute(
                 "UPDATE batches SET state = ?, since = ?, file = coalesce(?, file), id = coalesce(?, id) "
                 "WHERE digest = ?",
@@ -222,9 +246,10 @@ class Journal:
         query = f"SELECT key FROM batched WHERE batch = ? AND NOT {ANSWERED} ORDER BY key"
         return [key for (key,) in self.store.query(query, digest)]
 
-    def drop(self, digest: str) -> None:
+    def drop(self, digest: str, proof: Proof) -> None:
         """Remove a batch with its unanswered requests, which may then be asked again."""
         with self.store.transaction() as db:
+            self._check(db, digest, proof)
             db.execute("DELETE FROM batched WHERE batch = ?", (digest,))
             db.execute("DELETE FROM batches WHERE digest = ?", (digest,))
             # Settings of models stay as long as something refers to them.
@@ -233,10 +258,20 @@ class Journal:
                 "AND digest NOT IN (SELECT model FROM batched)"
             )
 
-    def release(self, keys: Iterable[str]) -> None:
-        """Take unanswered requests out of their batch, so that they may be asked again."""
+    def release(self, digest: str, keys: Iterable[str], proof: Proof) -> None:
+        """Take requests out of their batch, so that they may be asked again, or have been answered."""
         with self.store.transaction() as db:
+            self._check(db, digest, proof)
             forget(db, keys)
+
+    @staticmethod
+    def _check(db: sqlite3.Connection, digest: str, proof: Proof) -> None:
+        for (step,) in db.execute("SELECT state FROM batches WHERE digest = ?", (digest,)):
+            assert step in PROOFS[proof], (step, proof)
+
+    def stored(self, key: str) -> bool:
+        """Return whether the cache has an answer with this key."""
+        return next(self.store.query("SELECT 1 FROM answers WHERE key = ?", key), None) is not None
 
     def halve(self, batch: Batch) -> None:
         """Replace a batch that was too large for its server by two, which are sent one after the other."""

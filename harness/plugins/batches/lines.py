@@ -34,7 +34,16 @@ def line_of(key: str, path: str, body: Mapping[str, JSON]) -> str:
 
 
 def read_lines(file: IO[bytes]) -> Iterator[bytes | None]:
-    """Yield the lines of a file that are not blank; None for one that is too long, which is never held whole."""
+    """Yield the lines of a file that are not blank; None for one that is too long, which is never held whole.
+
+    Of one JSON list, or of objects that each take several lines, yield the objects.
+    """
+    began = file.tell()
+    first = file.read(1024).removeprefix(b"\xef\xbb\xbf").lstrip().partition(b"\n")[0].rstrip()
+    file.seek(began)
+    if first == b"{" or first.startswith(b"["):
+        yield from JSONObjects(file)
+        return
     while text := file.readline(LONGEST + 1):
         if len(text) <= LONGEST:
             if text.strip():
@@ -81,10 +90,10 @@ def outcome_of(content: Mapping[str, Any], endpoint: Endpoint, request: Request)
     response, error = content.get("response"), content.get("error")
     if not isinstance(response, dict):
         return _failure_of(error, None, endpoint.max_wait)
-    body, status = response.get("body", response), response.get("status_code", 200)
+    body, status = response.get("body", response), _status_of(response)
     if isinstance(body, str):  # some servers put the body there as it was written
         body = _object(body)
-    if status != 200 and not (isinstance(status, int) and 200 <= status < 300):
+    if not (isinstance(status, int) and 200 <= status < 300):
         parts = body.get("error", body) if isinstance(body, dict) else body
         return _failure_of(parts or error, status, endpoint.max_wait)
     if not isinstance(body, dict):
@@ -107,6 +116,28 @@ def outcome_of(content: Mapping[str, Any], endpoint: Endpoint, request: Request)
         return Failure("invalid_reply", one_line(str(problem) if invalid else f"{type(problem).__name__}: {problem}"))
 
 
+def is_done(content: Mapping[str, Any]) -> bool | None:
+    """Return whether a line of output says that its request was worked on; None if it says neither that nor why not."""
+    response = content.get("response")
+    if isinstance(response, dict):
+        status, body = _status_of(response), response.get("body", response)
+        if not isinstance(status, int):
+            return None
+        if not 200 <= status < 300:
+            return False
+        if isinstance(_object(body) if isinstance(body, str) else body, dict):
+            return True
+    return False if content.get("error") else None
+
+
+def _status_of(response: Mapping[str, Any]) -> Any:
+    """Return the status of a line's reply, a text of digits as a number; 200 if it has none."""
+    status = response.get("status_code")
+    if isinstance(status, str) and status.strip().isascii() and status.strip().isdigit():
+        return int(status[:9])
+    return 200 if status is None else status
+
+
 def _failure_of(error: Any, status: Any, max_wait: float) -> Failure:
     """Return the failure for an error in a line, named as that of a live call."""
     refused = RefusedError(status if type(status) is int else 0, error, {})
@@ -127,6 +158,8 @@ def _as_openai(content: Mapping[str, Any]) -> dict[str, Any]:
         return line | {"response": {"status_code": 200, "body": anthropic.DIALECT.reply(message)}}
     if isinstance(kind, str) and kind in _ENDED:
         return line | {"error": {"code": _ENDED[kind], "message": f"the server says that it is {kind}"}}
+    if kind != "errored":
+        return line
     error = result.get("error")
     error = error["error"] if isinstance(error, dict) and isinstance(error.get("error"), dict) else error
     return line | {"response": {"status_code": named_status(error), "body": {"error": error}}}
@@ -199,3 +232,21 @@ class NestedResults:
         del self._held[: self._at]
         self._at = 0
         return taken
+
+
+class JSONObjects(NestedResults):
+    """The objects in a file: one after the other, or in one list."""
+
+    def __iter__(self) -> Iterator[bytes | None]:
+        """Yield each of the objects as it stands; None for one that is too long."""
+        depth, outer, begins = 0, 0, 0
+        for sign, start in self._tokens():
+            if sign in (b"[", b"{"):
+                outer = 1 if sign == b"[" and depth == 0 else outer
+                begins = start if depth == outer else begins
+                depth += 1
+            elif sign in (b"]", b"}"):
+                depth -= 1
+                if sign == b"}" and depth == outer:
+                    found = self._take()[begins:]
+                    yield None if len(found) > LONGEST else found

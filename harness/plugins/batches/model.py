@@ -16,7 +16,7 @@ from harness.errors import ConfigError, Interrupted, RunStopped
 from harness.models.api.endpoint import Endpoint
 from harness.models.api.server import EndpointServer, rest
 from harness.plugins.batches.exchange import BatchServer, Collecting, Sending
-from harness.plugins.batches.forms import Files, Remote
+from harness.plugins.batches.forms import KNOWN, Files, Remote, hours
 from harness.plugins.batches.inline_forms import form_of
 from harness.plugins.batches.journal import Batch, Journal, settings_of
 from harness.protocols import Admission, Model, Outcomes, Wrapper
@@ -27,6 +27,10 @@ AT_ONCE = 4
 """Batches under way at a time where the run waits for them: their requests are held in memory."""
 LONGEST_POLL = 600.0
 """Seconds between two looks at a batch, at most."""
+READS = 6
+"""Looks at a batch that has ended and lacks answers, until the run ends: thirteen minutes with a poll of one."""
+OVERDUE = 2.0
+"""Windows after which a batch that is still under way is waited for no longer."""
 _TICK = 512
 """Requests pulled between two yields, at which the cache around this model can hand out its answers."""
 
@@ -76,6 +80,8 @@ class _BatchCall:
         self._server = server
         self._size = min(self._settings.size, form.most_requests)
         self._megabytes = form.most_megabytes
+        self._lacks: dict[str, tuple[int, str]] = {}
+        """How often a batch that has ended has been read, and what it lacks."""
         self._last_report = ""
         self._digest, self._endpoint_settings = settings_of(model.endpoint)
 
@@ -102,9 +108,10 @@ class _BatchCall:
             landed = yield from self._round()
             if not self._awaited and not more:
                 return
-            if not self._settings.wait:
+            stuck = bool(self._mine) and all(self._lacks.get(digest, (0, ""))[0] >= READS for digest in self._mine)
+            if stuck or not self._settings.wait:
                 yield ()  # lets the cache hand out what it has before the run ends
-                raise RunStopped(f"{self._under_way()}: the same command collects them.")
+                raise RunStopped(self._lacking() or f"{self._under_way()}: the same command collects them.")
             pause = self._settings.poll if landed else min(1.5 * pause, max(LONGEST_POLL, self._settings.poll))
             rest(pause * random.uniform(0.9, 1.1))
 
@@ -177,7 +184,7 @@ class _BatchCall:
 
     def _send(self, batch: Batch) -> None:
         """Send a batch, unless another process does or it has to wait for others."""
-        others = (self._journal.batch(digest) for digest in self._mine if digest != batch.digest)
+        others = (self._journal.batch(digest) for digest in self._mine.keys() - {batch.digest, *self._lacks})
         if batch.waits and any(other is not None and other.id for other in others):
             return
         self._sending.send(batch, self._model.endpoint)
@@ -196,22 +203,39 @@ class _BatchCall:
             elif batch.id:
                 remote = self._form.look(self._server, batch.id)
                 self._journal.note_status(digest, remote.status, remote.done)
-                landed |= remote.state != "under way"
                 yield from self._ended(batch, remote)
+                landed |= digest not in self._mine
             self._report()
         return landed
 
     def _ended(self, batch: Batch, remote: Remote) -> Iterator[Outcomes]:
-        if remote.state == "ended":
+        digest = batch.digest
+        if remote.state == "under way":
+            if time.time() - batch.since > OVERDUE * 3600 * hours(self._settings.window):
+                self._lacks[digest] = (
+                    READS,
+                    (
+                        f"the batch {batch.id} at {self._server.address} is {remote.status} still, after "
+                        f"{OVERDUE:g} times its {self._settings.window}: the same command looks again, `python -m "
+                        f"harness.cache batches cancel {digest[:8]}` ends it and `forget` gives it up."
+                    ),
+                )
+        elif remote.state == "ended":
             yield from self._collecting.collect(batch, remote)
-            self._mine.pop(batch.digest, None)
+            if self._collecting.missing:
+                reads = READS if self._collecting.unread else self._lacks.get(digest, (0, ""))[0] + 1
+                self._lacks[digest] = reads, self._collecting.missing
+                return
+            if self._collecting.unread:
+                self._model.say(self._collecting.unread)
+            self._mine.pop(digest, None)
         elif remote.state == "failed" and "token limit" in remote.words.replace("_", " ") and batch.size > 1:
             self._journal.halve(batch)
             self._size = max(1, batch.size // 2)
             self._model.say(f"{self._server.endpoint.base_url} takes no batch of {batch.size:,}: it is halved")
             yield from self._elsewhere(batch.digest)
         elif remote.state == "failed":
-            self._journal.drop(batch.digest)
+            self._journal.drop(batch.digest, "failed whole")
             raise RunStopped(
                 f"{self._model.endpoint.base_url} refuses a batch of {batch.size:,} requests: "
                 f"{remote.words.rstrip('.') or 'it does not say why'}. Nothing of it was answered, or is under way."
@@ -238,6 +262,13 @@ class _BatchCall:
         batches = [batch for digest in self._mine if (batch := self._journal.batch(digest)) is not None]
         return in_words(batches, time.time())
 
+    def _lacking(self) -> str:
+        """Return what is waited for in vain, if nothing else is under way; "" otherwise."""
+        lacks = [self._lacks[digest][1] for digest in self._mine if digest in self._lacks]
+        if not lacks or len(lacks) < len(self._mine):
+            return ""
+        return lacks[0] + f" ({len(lacks) - 1:,} more batches likewise.)" * (len(lacks) > 1)
+
     def _report(self) -> None:
         """Print how far the batches are, if that has changed."""
         batches = [batch for digest in self._mine if (batch := self._journal.batch(digest)) is not None]
@@ -245,7 +276,9 @@ class _BatchCall:
             return
         size, done = sum(batch.size for batch in batches), sum(batch.done for batch in batches)
         count = f"{len(batches)} batches" if len(batches) > 1 else "1 batch"
-        line = f"{count} of {size:,} at the server, {done:,} answered"
+        odd = sorted({batch.status for batch in batches} - KNOWN)
+        state = f" (it says: {', '.join(odd)})" * bool(odd)
+        line = f"{count} of {size:,} at the server, {done:,} answered{state}"
         if line != self._last_report:
             self._last_report = line
             self._model.say(line)

@@ -196,7 +196,7 @@ class Intake:
                 continue
             key = content["custom_id"]
             written = None if key in answers else self._journal.written(key)
-            if written is None and (key in answers or self._stored(key)):
+            if written is None and (key in answers or self._journal.stored(key)):
                 self.known += 1
             elif written is None:
                 strays.append((key, line.decode(errors="replace")))
@@ -211,9 +211,6 @@ class Intake:
         if strays:
             self.set_apart += len(strays)
             self._journal.set_apart(strays, path)
-
-    def _stored(self, key: str) -> bool:
-        return next(self.store.query("SELECT 1 FROM answers WHERE key = ?", key), None) is not None
 
     def _request_of(self, key: str, written: Written) -> tuple[Request, Endpoint]:
         """Return the request that a key means, and whose it is. Raises DataError where they do not make that key."""

@@ -213,6 +213,11 @@ def test_other_forms_of_the_protocol_come_to_the_same(server, tmp_path, dialect)
     url = server.url if dialect == "mistral" else server.address(dialect)
     settings = config(url, tmp_path, size=8, dialect=dialect)
     while (said := run(settings)) != "":
+        if "it does not count its answers" in said:  # so nothing proves that a line is missing for good
+            assert dialect == "together"
+            assert "forgotten" in command("batches", "forget", "all", f"cache={tmp_path / 'answers.sqlite'}").stdout
+            server.set(faults={})
+            continue
         assert "may pass" in said or (dialect in ("openrouter", "anthropic") and "has one as large under way" in said)
         if "may pass" in said:
             server.set(faults={})
