@@ -101,8 +101,8 @@ def _charts(
 def _without(row: Run, setting: RunSetting) -> Run:
     """Return the row with the variant and the settings that all of its chain share."""
     place = {**row.place, "variant": setting.other_variant(row)}
-    manifest = {**row.manifest, "configuration": {**row.configuration, "task": setting.other_settings(row)}}
-    return replace(row, place=place, manifest=manifest)
+    configuration = {**row.configuration, "task": setting.other_settings(row)}
+    return replace(row, place=place, manifest=replace(row.manifest, configuration=configuration))
 
 
 def _point(row: Run | None, metric: str, names: Mapping[int, str]) -> Point | None:

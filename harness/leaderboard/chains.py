@@ -39,7 +39,7 @@ class RunSetting:
             return getattr(row, self.part)
         if (self.part, self.name) == ("task", "labels"):
             return row.result.headline  # the default follows from the version
-        for source in (row.configuration, row.manifest.get("config") or {}):
+        for source in (row.configuration, row.manifest.config or {}):
             part = source.get(self.part)
             if isinstance(part, Mapping) and (value := _find(part, self.name)) is not None:
                 return value
@@ -57,7 +57,7 @@ class RunSetting:
     def is_default(self, row: Run) -> bool:
         """Return whether a run has the setting of its task, or its prompt, as it is by default."""
         if self.part == "prompt":
-            task = (row.manifest.get("config") or {}).get("task") or {}
+            task = (row.manifest.config or {}).get("task") or {}
             return row.prompt in list(task.get("prompts") or [])[:1]
         return (self.part == "task" and self.name not in row.settings) or (self.part == "variant" and not row.settings)
 
@@ -123,7 +123,7 @@ def setting_names(rows: Sequence[Run]) -> list[str]:
 
 
 def _has(setting: RunSetting, row: Run) -> bool:
-    sources = (row.configuration, row.manifest.get("config") or {})
+    sources = (row.configuration, row.manifest.config or {})
     parts = [source.get(setting.part) for source in sources]
     return any(isinstance(part, Mapping) and setting.name in set(_names(part)) for part in parts)
 
@@ -150,8 +150,8 @@ def _without(part: Mapping[str, Any], name: str) -> dict[str, Any]:
 
 def _words(row: Run) -> Any:
     """Return what tells a prompt's file from others: its name and words, without the examples in it."""
-    words = row.manifest.get("words")
-    if not isinstance(words, Mapping):
+    words = row.manifest.words
+    if words is None:
         return row.configuration.get("prompt")
     return [row.prompt, {name: value for name, value in words.items() if name != "source"}]
 
@@ -214,7 +214,7 @@ def _by_settings_in_effect(chains: Sequence[Series], *, folders: bool) -> list[S
 def _asked_alike(row: Run, other: Run) -> bool:
     """Return whether a run's prompt says by itself what the command of the other has set, and all else is the same."""
     more = {name: value for name, value in other.settings.items() if name not in row.settings}
-    if not more or not isinstance(words := row.manifest.get("words"), Mapping):
+    if not more or (words := row.manifest.words) is None:
         return False
     same = _without_prompt(row, more) == _without_prompt(other, more)
     return same and all(_says(words, name, value) for name, value in more.items())

@@ -40,15 +40,9 @@ def _digest(patterns: tuple[str, ...]) -> str:
     return rules.hexdigest()
 
 
-def by_other_rules(manifest: Mapping[str, Any]) -> bool:
-    """Return whether the replies of a run were read by other rules than today's."""
-    return manifest.get("reading") != reading_version(words_of(manifest))
-
-
-def words_of(manifest: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the words of a run's prompt, by which its replies were read; {} where its manifest has no words."""
-    words = manifest.get("words")
-    return words if isinstance(words, Mapping) else {}
+def by_other_rules(reading: Mapping[str, Any] | None, words: Mapping[str, Any] | None) -> bool:
+    """Return whether the replies of a run were read by other rules than today's, by these parts of its manifest."""
+    return reading != reading_version(words)
 
 
 def other_rules_note(count: int, runs: str, folders: Iterable[str]) -> str:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import harness
 from harness import plugin
@@ -22,6 +22,7 @@ from harness.report.chunks import NO_RECORDS, NOT_WANTED, ChunkBuilder
 from harness.runtime.progress import Progress
 from harness.scoring.definitions import MetricDefinition, definitions, main_metrics
 from harness.storage.atomic_write import cannot_write, check
+from harness.storage.manifest import Manifest
 from harness.storage.runs import Run
 from harness.tables.markdown_csv_json import table_json
 from harness.types import JSON
@@ -123,10 +124,10 @@ def content(
     return data, builder.chunks
 
 
-def _footer(manifests: Sequence[Mapping[str, Any]]) -> str:
+def _footer(manifests: Sequence[Manifest]) -> str:
     """Return harness version, number of runs, date of the last (not of the page: the same runs give the same page)."""
     number = len(manifests)
-    last_day = max((str(manifest.get("ended") or "")[:10] for manifest in manifests), default="")
+    last_day = max(((manifest.ended or "")[:10] for manifest in manifests), default="")
     until = f", the last of {last_day}" if last_day else ""
     return f"Made with harness {harness.__version__} from {number:,} run{'s' * (number != 1)}{until}."
 
@@ -143,7 +144,7 @@ def _tables(rows: Sequence[Run], names: Sequence[str]) -> list[dict[str, JSON]]:
 
 def _run(row: Run, name: str) -> dict[str, JSON]:
     """Return one run: its names, all of its result.json, and the parts of its manifest that the page shows."""
-    content, manifest = row.result_json, row.manifest
+    content, manifest = row.result_json, row.manifest.as_json
     return {
         "id": name,
         "task": row.task,

@@ -89,13 +89,13 @@ def items_of(run: Run, trust: Collection[str]) -> Generator[None, None, ItemColu
     """
     items = ItemColumns(run.place["task"], run.result.headline, run.result.choices)
     try:
-        count = run.manifest["items"]["count"]
-        if count > SPARE and count > SPARE + sum(1 for _ in run.lines()):
+        count = (run.manifest.items or {}).get("count")
+        if count is None or (count > SPARE and count > SPARE + sum(1 for _ in run.lines())):
             return items
         # Of a complete run one more, to see that there are no others.
         traced = TracedItems(islice(task_of(run.manifest, trust).items(), count + run.complete))
         yield from items.add_all(traced)
-        if traced.summary == run.manifest.get("items"):
+        if traced.summary == run.manifest.items:
             return items
     except (KeyError, TypeError, ValueError, AttributeError, OSError, ImportError, HarnessError):
         pass

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from operator import length_hint
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import msgspec
 
@@ -23,13 +23,47 @@ from harness.types import JSON, Item, Role
 
 Facts = Mapping[str, JSON]
 Place = Mapping[str, str]
-Settings = Facts
 Configuration = Facts
-Program = Facts
-Items = Facts
 Rules = Facts
-Sealed = Facts
 """Parts of a manifest; the forms below say what is in them."""
+
+
+class Items(TypedDict, total=False):
+    """What was asked: how many items, and their digest."""
+
+    count: Whole | None
+    sha256: str | None
+
+
+class Settings(TypedDict, total=False):
+    """The settings that a run was started with. What has no name here is a setting of the command."""
+
+    task: Part | None
+    model: Part | None
+    algorithm: Part | None
+    judge: Part | None
+    prompt: str | None
+    replies: str | None
+    answer: str | None
+    max_tokens: Whole | None
+    system_role: str | None
+    samples: Whole | None
+    seed: Whole | None
+
+
+class Program(TypedDict, total=False):
+    """Which harness ran."""
+
+    version: str | None
+    commit: str | None
+    dirty: bool | None
+
+
+class SealedRecords(TypedDict):
+    """What names the lines of the records."""
+
+    count: Whole
+    sha256_sum: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +74,7 @@ class Manifest:
     """task, variant, prompt and model: the run's place in every table."""
     configuration: Configuration
     """All that can change the records or the scores. A folder takes one configuration."""
-    configuration_digest: str = field(init=False)
+    configuration_digest: str | None = field(init=False)
     # How the numbers came about; does not decide whether two runs are the same.
     role: Role | None = None
     started: str | None = None
@@ -64,7 +98,7 @@ class Manifest:
     # What the run has found, once it has ended.
     items: Items | None = None
     counts: Facts | None = None
-    records: Sealed | None = None
+    records: SealedRecords | None = None
     reading: Rules | None = None
     """By which rules the replies were read; None where there were none to be read."""
     ended: str | None = None
@@ -77,6 +111,15 @@ class Manifest:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "configuration_digest", digest(self.configuration))
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, JSON]) -> Manifest:
+        """Return the manifest that a file holds, its parts already checked; run and configuration may be empty."""
+        parts = {part.name: content.get(part.name) for part in fields(cls) if part.init}
+        manifest = cls(**parts | {name: parts[name] or {} for name in ("run", "configuration")})
+        # The digest is of the file's configuration, which an upgrade may have changed.
+        object.__setattr__(manifest, "configuration_digest", content.get("configuration_digest"))
+        return manifest
 
     @property
     def unfinished(self) -> Manifest:
@@ -94,17 +137,12 @@ class Manifest:
         return {name: part for name, part in parts.items() if part is not None or name == "ended"}
 
 
+NO_MANIFEST = Manifest(run={}, configuration={})
+"""Of a run whose manifest cannot be read."""
 SEALS = "digest"
 """The part that is the digest of all others."""
 FOUND = ("items", "counts", "records", "reading", "ended", "result", SEALS)
 """The parts that a run has when it has ended, and that are made anew when its replies are read again."""
-
-
-class ItemsForm(Open):
-    """What was asked: how many items, and their digest."""
-
-    count: Whole | None = None
-    sha256: str | None = None
 
 
 class ConfigurationForm(Open):
@@ -117,30 +155,6 @@ class ConfigurationForm(Open):
     judge: Part | None = None
 
 
-class SettingsForm(Open):
-    """The settings that a run was started with. What has no name here is a setting of the command."""
-
-    task: Part | None = None
-    model: Part | None = None
-    algorithm: Part | None = None
-    judge: Part | None = None
-    prompt: str | None = None
-    replies: str | None = None
-    answer: str | None = None
-    max_tokens: Whole | None = None
-    system_role: str | None = None
-    samples: Whole | None = None
-    seed: Whole | None = None
-
-
-class ProgramForm(Open):
-    """Which harness ran."""
-
-    version: str | None = None
-    commit: str | None = None
-    dirty: bool | None = None
-
-
 class RulesForm(Open):
     """By which rules the replies were read."""
 
@@ -148,24 +162,8 @@ class RulesForm(Open):
     rules: str
 
 
-class SealForm(Open):
-    """What names the lines of the records."""
-
-    count: Whole
-    sha256_sum: str
-
-
 ManifestForm = form_of(
-    Manifest,
-    base=Open,
-    partial=True,
-    Place=PlaceForm,
-    Settings=SettingsForm,
-    Configuration=ConfigurationForm,
-    Program=ProgramForm,
-    Items=ItemsForm,
-    Rules=RulesForm,
-    Sealed=SealForm,
+    Manifest, base=Open, partial=True, Place=PlaceForm, Configuration=ConfigurationForm, Rules=RulesForm
 )
 """manifest.json as it is read. A part that is there has its form; verify says which parts are missing."""
 
@@ -206,7 +204,7 @@ class TracedItems(Iterable[Item]):
         return length_hint(self._items)
 
     @property
-    def summary(self) -> dict[str, JSON]:
+    def summary(self) -> Items:
         """The number of items so far, and a SHA-256 over their ids, fields and labels in order."""
         return {"count": self._count, "sha256": self._digest.hexdigest()}
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from harness.causal.learned_graph import Algorithm
     from harness.prompting.prompts import Prompt, Replies
     from harness.protocols import Model, Task
+    from harness.storage.manifest import Manifest
 
 MOST_ITEMS = 1_000_000
 """Items that are generated again for a run without records."""
@@ -33,7 +34,7 @@ _READS_NO_FILE = ("harness.models.api.openai.", "harness.models.baselines.")
 """Models whose identity follows from their settings alone, as that of a benchmark's own; a checkpoint's needs files."""
 
 
-def task_of(manifest: Mapping[str, Any], trust: Collection[str] = ()) -> Task:
+def task_of(manifest: Manifest, trust: Collection[str] = ()) -> Task:
     """Return the task of a run. Raises UntrustedError, or ConfigError or DataError where it cannot be made."""
     settings = _section(manifest, "task")
     source = settings.get("source", "builtin" if not settings.get("path") else "file")
@@ -56,22 +57,22 @@ def check_size(items: int, trust: Collection[str]) -> None:
         _need("task.limit", trust, f"the run says that it was of {items:,} items (task.limit), and holds no records")
 
 
-def prompt_of(task: Task, manifest: Mapping[str, Any], trust: Collection[str] = ()) -> Prompt:
+def prompt_of(task: Task, manifest: Manifest, trust: Collection[str] = ()) -> Prompt:
     """Return the prompt of a run that asked a model, made of the words that its manifest holds.
 
     Raises UntrustedError for a parser that does not ship with harness, ConfigError for words that are none.
     """
     from harness.prompting import prompts
 
-    schema = manifest.get("words")
-    if not isinstance(schema, Mapping):
+    schema = manifest.words
+    if schema is None:
         raise DataError("the manifest does not hold the words of the prompt: run its command again.")
     parser = str(schema.get("parser", "verdict"))
     if ":" in parser:
         _need(parser, trust, f"the replies were read by {parser}")
     config = _section(manifest, "")
     replies: Replies = "fixed" if config.get("replies") == "fixed" else "model"
-    prompt = prompts.recorded(str(manifest["run"]["prompt"]), schema, task.examples(), replies=replies)
+    prompt = prompts.recorded(str(manifest.run["prompt"]), schema, task.examples(), replies=replies)
     if (most := config.get("max_tokens")) is not None and most != prompt.words.max_tokens:
         prompt = replace(prompt, max_tokens=most)
     if config.get("system_role") in ("system", "user") and config["system_role"] != prompt.words.system_role:
@@ -97,7 +98,7 @@ def shipped_prompt(task: Task, like: Prompt) -> Prompt | None:
     return None
 
 
-def model_of(manifest: Mapping[str, Any], group: str = "model") -> Model | None:
+def model_of(manifest: Manifest, group: str = "model") -> Model | None:
     """Return the model of a run, or its judge, where its identity follows from its settings.
 
     None for a checkpoint or another's.
@@ -112,7 +113,7 @@ def model_of(manifest: Mapping[str, Any], group: str = "model") -> Model | None:
     return model
 
 
-def algorithm_of(manifest: Mapping[str, Any], trust: Collection[str] = ()) -> Algorithm:
+def algorithm_of(manifest: Manifest, trust: Collection[str] = ()) -> Algorithm:
     """Return the algorithm of a run. Raises UntrustedError."""
     algorithm: Algorithm = _part(_section(manifest, "algorithm"), "algorithm", trust)
     return algorithm
@@ -147,10 +148,9 @@ def _part(settings: Mapping[str, Any], group: str, trust: Collection[str]) -> An
     return build(settings, group)
 
 
-def _section(manifest: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+def _section(manifest: Manifest, name: str) -> Mapping[str, Any]:
     """Return a part of the settings that a run was started with; all of them where no name is given."""
-    config = manifest.get("config")
-    section = config.get(name) if name and isinstance(config, Mapping) else config
+    section = manifest.config.get(name) if name and manifest.config is not None else manifest.config
     if not isinstance(section, Mapping):
         raise DataError(f"the manifest does not say the settings of the run's {name or 'command'}.")
     return section

@@ -24,8 +24,9 @@ from harness.codec import request_json, text_digest
 from harness.errors import DataError, StoreError
 from harness.storage.files import LARGEST, open_file, parse_json
 from harness.storage.forms import checked
+from harness.storage.manifest import SealedRecords
 from harness.storage.record_lines import Line, LineForm, line_of, record_of
-from harness.types import JSON, Record, Request, Response
+from harness.types import Record, Request, Response
 
 FLUSH_SECONDS = 0.5
 """Seconds after which the file is flushed again. Answers are safe in the cache before that."""
@@ -113,7 +114,7 @@ class Seal:
         self._sum += int.from_bytes(hashlib.sha256(text).digest(), "big")
 
     @property
-    def as_json(self) -> dict[str, JSON]:
+    def as_json(self) -> SealedRecords:
         """The number of lines, and the sum modulo 2^256 in hexadecimal."""
         return {"count": self._count, "sha256_sum": f"{self._sum % (1 << 256):064x}"}
 

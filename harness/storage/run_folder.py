@@ -20,7 +20,7 @@ from harness.errors import ConfigError, DataError, StoreError
 from harness.storage.atomic_write import beside, format_json, full, json_round_trip, object_in, prepare, write
 from harness.storage.configuration import difference
 from harness.storage.files import DAMAGED, inside
-from harness.storage.manifest import Manifest
+from harness.storage.manifest import Items, Manifest, SealedRecords
 from harness.storage.records import Writer, any_answer, compress, same_lines
 from harness.storage.result_json import counts, result_json
 from harness.storage.upgrade import upgraded
@@ -72,7 +72,7 @@ class Folder:
     """None: as in the folder already, plain in a new one."""
     records_file: Path = field(init=False)
     """The file of this run's records: partial until the run has ended."""
-    _records: Mapping[str, JSON] = field(init=False, default_factory=dict)
+    _records: SealedRecords | None = field(init=False, default=None)
     """Their digest."""
 
     @contextmanager
@@ -127,7 +127,7 @@ class Folder:
         """Return the result with the tokens of every distinct request once, openings included, if there is a ledger."""
         return result if self.ledger is None else replace(result, usage=self.ledger.usage)
 
-    def finish(self, result: Result, *, items: Mapping[str, JSON], complete: bool) -> None:
+    def finish(self, result: Result, *, items: Items, complete: bool) -> None:
         """Move the records into place and write result.json and manifest.json; `items` is the digest of the items."""
         ready: dict[Path, Path] = {}
         try:

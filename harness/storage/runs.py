@@ -17,7 +17,7 @@ from harness.prompting.version import by_other_rules
 from harness.storage import record_lines, records
 from harness.storage.files import DamagedError, read_json
 from harness.storage.forms import checked
-from harness.storage.manifest import ManifestForm
+from harness.storage.manifest import NO_MANIFEST, Manifest, ManifestForm
 from harness.storage.record_lines import Line
 from harness.storage.records import fill
 from harness.storage.result_json import counts, result_from_json
@@ -45,8 +45,8 @@ class Run:
     """All scores, by label set, breakdown and group, and what stands beside them."""
     result_json: Mapping[str, Any] = field(default_factory=dict)
     """result.json as it stands."""
-    manifest: Mapping[str, Any] = field(default_factory=dict)
-    """manifest.json with today's names of classes (`storage.upgrade`); empty where it cannot be read."""
+    manifest: Manifest = NO_MANIFEST
+    """manifest.json with today's names of classes (`storage.upgrade`); NO_MANIFEST where it cannot be read."""
     manifest_json: Mapping[str, Any] = field(default_factory=dict)
     """manifest.json as it stands: what its digests are of."""
     manifest_error: DataError | None = None
@@ -118,7 +118,7 @@ class Run:
     @property
     def configuration(self) -> Mapping[str, Any]:
         """Return what the answers depend on (task, data, prompt, model); empty where there is no manifest."""
-        return self.manifest.get("configuration") or {}
+        return self.manifest.configuration
 
     @property
     def settings(self) -> Mapping[str, Any]:
@@ -128,18 +128,17 @@ class Run:
     @property
     def items(self) -> str | None:
         """Return the SHA-256 of the items that were asked; None where there is no manifest."""
-        return (self.manifest.get("items") or {}).get("sha256")
+        return (self.manifest.items or {}).get("sha256")
 
     @property
     def role(self) -> Role:
         """Return what answered, as it has declared itself; a language model where there is no manifest."""
-        role: Role = self.manifest.get("role") or "model"
-        return role
+        return self.manifest.role or "model"
 
     @property
     def learned(self) -> bool:
         """Return whether a graph that was learned from data has answered, and no words were read."""
-        return (self.manifest.get("config") or {}).get("algorithm") is not None
+        return (self.manifest.config or {}).get("algorithm") is not None
 
     @property
     def data(self) -> Mapping[str, int]:
@@ -159,7 +158,8 @@ class Run:
     @property
     def read_by_other_rules(self) -> bool:
         """Return whether its replies were read by other rules than today's. Those of an algorithm are none."""
-        return bool(self.manifest) and not self.learned and by_other_rules(self.manifest)
+        manifest = self.manifest
+        return manifest is not NO_MANIFEST and not self.learned and by_other_rules(manifest.reading, manifest.words)
 
     @property
     def unreadable_is_no(self) -> bool:
@@ -168,8 +168,8 @@ class Run:
     def time(self, name: Literal["started", "ended"]) -> datetime:
         """Return when the run started or ended: as the manifest has it, else when its result was written."""
         try:
-            return datetime.fromisoformat(self.manifest[name])
-        except (KeyError, TypeError, ValueError):
+            return datetime.fromisoformat(getattr(self.manifest, name))
+        except (TypeError, ValueError):
             return datetime.fromtimestamp((self.folder / RESULT).stat().st_mtime, UTC)
 
     def records(self) -> Iterator[Record]:
@@ -250,20 +250,20 @@ def load(folder: Path) -> Run:
         manifest_json, _ = _read(folder / MANIFEST, _manifest)
     except DataError as error:
         manifest_error = error
-    manifest = upgraded(manifest_json)
-    ended = complete is True and manifest.get("complete", True) is True
+    manifest = Manifest.from_json(upgraded(manifest_json)) if manifest_json else NO_MANIFEST
+    ended = complete is True and manifest_json.get("complete", True) is True
     trouble = _trouble(manifest_json, place, result) if ended else ""
     return Run(folder, place, ended, result, content, manifest, manifest_json, manifest_error, trouble)
 
 
-def manifest_of(folder: Path) -> dict[str, Any]:
+def manifest_of(folder: Path) -> Manifest:
     """Return the manifest of a run, ended or not. Raises DamagedError, or DataError if there is no manifest."""
-    return upgraded(_read(folder / MANIFEST, _manifest)[0])
+    return Manifest.from_json(upgraded(_read(folder / MANIFEST, _manifest)[0]))
 
 
-def samples_of(manifest: Mapping[str, Any]) -> int:
+def samples_of(manifest: Manifest) -> int:
     """Return how many answers each item has in a run that asked a model."""
-    number = ((manifest.get("configuration") or {}).get("task") or {}).get("samples", 1)
+    number = (manifest.configuration.get("task") or {}).get("samples", 1)
     return number if type(number) is int and number > 0 else 1
 
 

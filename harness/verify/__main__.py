@@ -131,10 +131,10 @@ def _verdict(folder: Path, bar: Iterator[int], trust: frozenset[str]) -> tuple[s
 def _expected(folder: Path) -> int:
     """Return the number of records by the run's manifest; 0 if it is missing or unreadable."""
     try:
-        number = runs.manifest_of(folder)["records"]["count"] if records_in(folder) else 0
-    except (DataError, KeyError, TypeError):
+        seal = runs.manifest_of(folder).records if records_in(folder) else None
+    except DataError:
         return 0
-    return number if type(number) is int and 0 <= number <= MOST else 0
+    return min(seal["count"], MOST) if seal else 0
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from harness.cost.price import Price
     from harness.prompting.prompts import Prompt
     from harness.protocols import Model
+    from harness.storage.manifest import Manifest
 
 
 class Readings:
@@ -44,9 +45,9 @@ class Readings:
             by_rules = recorded
         return self._judge.answer(record, by_rules) if self._judge is not None else by_rules
 
-    def problems(self, folder: Path, manifest: Mapping[str, Any]) -> Iterator[str]:
+    def problems(self, folder: Path, manifest: Manifest) -> Iterator[str]:
         """Yield that the replies were read by other rules than today's, where that can make a difference."""
-        version, otherwise = (manifest.get("reading") or {}).get("version", 0), self.read_otherwise
+        version, otherwise = (manifest.reading or {}).get("version", 0), self.read_otherwise
         if self.as_recorded and (version != VERSION or otherwise):
             replies = f" and {otherwise:,} read otherwise today" if otherwise else ""
             yield (
@@ -70,15 +71,15 @@ def _label(answer: Answer | None) -> int | None:
 class JudgeCheck:
     """The judge of a run, checked in one pass over its requests."""
 
-    def __init__(self, manifest: Mapping[str, Any], price: Price | None) -> None:
+    def __init__(self, manifest: Manifest, settings: Mapping[str, Any], price: Price | None) -> None:
         """`price` is that of the judge's answers, None where it is unknown. Raises DataError, ConfigError."""
-        self.settings: Mapping[str, Any] = manifest["config"]["judge"]
+        self.settings = settings
         self.model: Model | None = model_of(manifest, "judge")
-        recorded = (manifest["configuration"].get("judge") or {}).get("model")
+        recorded = (manifest.configuration.get("judge") or {}).get("model")
         self.identity: Mapping[str, Any] = (
             self.model.identity if self.model else recorded if isinstance(recorded, dict) else {}
         )
-        words = (manifest.get("judge") or {}).get("words")
+        words = (manifest.judge or {}).get("words")
         if not isinstance(words, Mapping):
             raise DataError(f"{MANIFEST} does not hold the words in which the judge was asked: run its command again.")
         self.words: Prompt = recorded_prompt(words)

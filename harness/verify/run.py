@@ -16,7 +16,7 @@ from harness.prompting.version import by_other_rules
 from harness.storage import rebuild, records, runs
 from harness.storage.configuration import of_algorithm, of_answerer, of_judge, of_model
 from harness.storage.files import DamagedError
-from harness.storage.manifest import SEALS, TracedItems
+from harness.storage.manifest import SEALS, Manifest, Settings, TracedItems
 from harness.storage.run_folder import MANIFEST, RESULT
 from harness.verify.readings import JudgeCheck
 from harness.verify.records import RecordCheck
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from harness.cost.price import Price
     from harness.prompting.prompts import Prompt
     from harness.protocols import Model, Task
+    from harness.types import Role
 
 _REQUIRED = (
     "run",
@@ -53,27 +54,33 @@ def problems_of(
     """
     run = _load(folder)
     result, manifest = run.result_json, run.manifest
-    if missing := [name for name in _REQUIRED if manifest.get(name) is None]:
+    if missing := [name for name in _REQUIRED if run.manifest_json.get(name) is None]:
         yield f"{MANIFEST} does not say {', '.join(missing)}: the run has not ended, or somebody has taken it out."
         return
     task = rebuild.task_of(manifest, trust)
-    by_model = "algorithm" not in manifest["config"]
+    config, count = manifest.config or {}, (manifest.items or {}).get("count")
+    by_model = "algorithm" not in config
     prompt = rebuild.prompt_of(task, manifest, trust) if by_model else None
     model = rebuild.model_of(manifest) if by_model else None
-    judge = JudgeCheck(manifest, _price(manifest.get("judge") or {})) if manifest["config"].get("judge") else None
+    judge = None
+    if settings := config.get("judge"):
+        judge = JudgeCheck(manifest, settings, _price((manifest.judge or {}).get("price")))
     yield from _of_seals(result, run.manifest_json)
-    yield from _of_settings(manifest, result, task, prompt, model, judge, trust)
-    price = _price(manifest)
+    yield from _of_settings(manifest, config, result, task, prompt, model, judge, trust)
+    price = _price(manifest.price)
     yield from _of_cost(result, manifest, model, price)
-    path, samples = run.records_file, _samples(manifest["config"])
+    path, samples = run.records_file, _samples(config)
     lines = None if path is None else sum(1 for _ in records.lines(path))
-    if problem := _of_sizes(manifest, lines, samples, trust):
+    if count is None:
+        yield f"{MANIFEST} does not say how many items there were."
+        return
+    if problem := _of_sizes(count, lines, samples, trust):
         yield problem
         return
     # As many as were asked; of a complete run one more, to see that there are no others. A task may have millions.
-    items = TracedItems(itertools.islice(task.items(), manifest["items"]["count"] + result["complete"]))
+    items = TracedItems(itertools.islice(task.items(), count + result["complete"]))
     check = RecordCheck(items, prompt, task.headline, samples, price if "cost" in result else None, model, judge)
-    check.readings.as_recorded = by_model and by_other_rules(manifest)
+    check.readings.as_recorded = by_model and by_other_rules(manifest.reading, manifest.words)
     if path is None:
         _ = sum(1 for _ in items)
         yield from _of_items(items, manifest)
@@ -86,19 +93,16 @@ def problems_of(
         yield f"{RESULT}: answers of this model are free unless its server says otherwise, and it does not tell so."
     yield from _of_items(items, manifest)
     yield from check.readings.problems(folder, manifest) if of_reading else ()
-    if check.seal != manifest.get("records"):
+    if check.seal != manifest.records:
         yield f"{path.name} is not the file of which {MANIFEST} holds the digest: a line was changed, added or removed."
     yield from problems_of_scores(run, task, check, price, judge, samples if by_model else None)
 
 
-def _of_sizes(manifest: Mapping[str, Any], lines: int | None, samples: int, trust: Collection[str]) -> str | None:
+def _of_sizes(count: int, lines: int | None, samples: int, trust: Collection[str]) -> str | None:
     """Return the problem of a folder that asks for far more work than its records account for.
 
     Raises UntrustedError where nothing but the folder says that a run was so large.
     """
-    count = manifest["items"].get("count")
-    if count is None:
-        return f"{MANIFEST} does not say how many items there were."
     if lines is None:
         rebuild.check_size(count, trust)
     elif count > lines + rebuild.SPARE or lines > count * samples + rebuild.SPARE:
@@ -117,7 +121,8 @@ def _of_seals(result: Mapping[str, Any], manifest: Mapping[str, Any]) -> Iterato
 
 
 def _of_settings(
-    manifest: Mapping[str, Any],
+    manifest: Manifest,
+    config: Settings,
     result: Mapping[str, Any],
     task: Task,
     prompt: Prompt | None,
@@ -126,47 +131,47 @@ def _of_settings(
     trust: Collection[str],
 ) -> Iterator[str]:
     """Yield the contradictions between place or configuration and the settings that started the run."""
-    config = manifest["config"]
     if prompt is None:
         algorithm = rebuild.algorithm_of(manifest, trust)
-        role = algorithm.role
-        expected = of_algorithm(task, algorithm, config["samples"], config["seed"])
+        role: Role | None = algorithm.role
+        observations, seed = config["samples"], config["seed"]
+        assert observations is not None and seed is not None
+        expected = of_algorithm(task, algorithm, observations, seed)
         identity = expected[1]["model"]
         # The version of a library is the machine's: the run says its own.
         expected[1]["model"] = identity | {
-            name: value for name, value in manifest["configuration"]["model"].items() if name == "causal-learn"
+            name: value for name, value in manifest.configuration["model"].items() if name == "causal-learn"
         }
     else:
-        yield from _of_prompt(prompt, manifest, task)
-        answerer = manifest["configuration"]["model"]
+        yield from _of_prompt(prompt, config.get("prompt"), task)
+        settings, answerer = config["model"] or {}, manifest.configuration["model"]
         if model is not None:
             answerer = of_answerer(model, prompt, fitting(prompt, model))
-        name = str(config["model"].get("name")) if model is None else model.name
-        role = manifest["role"] if model is None else model.traits.role
+        name = str(settings.get("name")) if model is None else model.name
+        role = manifest.role if model is None else model.traits.role
         judge_part = None
         if judge is not None:
             yield from judge.problems_of_words()
             judge_part = of_judge(judge.name, judge.identity, judge.words)
         expected = of_model(task, prompt, name, answerer, _samples(config), judge_part)
         if model is None:
-            yield from _of_checkpoint(config["model"], answerer, prompt)
+            yield from _of_checkpoint(settings, answerer, prompt)
     place, configuration = json.loads(json.dumps(expected))
-    yield from differences(manifest["run"], place, f"{MANIFEST}: run", "from its settings")
+    yield from differences(manifest.run, place, f"{MANIFEST}: run", "from its settings")
     yield from differences(result["run"], place, f"{RESULT}: run", "from its settings")
     yield from differences(
-        manifest["configuration"], configuration, f"{MANIFEST}: configuration", "from its settings and today's data"
+        manifest.configuration, configuration, f"{MANIFEST}: configuration", "from its settings and today's data"
     )
-    if manifest["role"] != role:
-        yield f"{MANIFEST} calls what answered {manifest['role']!r}, and it is {role!r}."
-    if manifest["complete"] != result["complete"]:
-        yield f"{MANIFEST} says complete: {manifest['complete']}, {RESULT} says {result['complete']}."
-    if manifest["ended"] < manifest["started"]:
+    if manifest.role != role:
+        yield f"{MANIFEST} calls what answered {manifest.role!r}, and it is {role!r}."
+    if manifest.complete != result["complete"]:
+        yield f"{MANIFEST} says complete: {manifest.complete}, {RESULT} says {result['complete']}."
+    if (manifest.ended or "") < (manifest.started or ""):
         yield f"{MANIFEST}: the run ended before it started."
 
 
-def _of_prompt(prompt: Prompt, manifest: Mapping[str, Any], task: Task) -> Iterator[str]:
+def _of_prompt(prompt: Prompt, setting: str | None, task: Task) -> Iterator[str]:
     """Yield where the prompt is not the one that was asked for, or not the one that ships under its name."""
-    setting = manifest["config"].get("prompt")
     if setting is None:
         if prompt.name not in task.prompts:
             yield f"{MANIFEST}: the prompt {prompt.name} is none that the task takes where no prompt is named."
@@ -187,14 +192,12 @@ def _of_checkpoint(settings: Mapping[str, Any], answerer: Mapping[str, Any], pro
             yield f"{MANIFEST}: model.{name} was {settings[name]!r:.80}, and the model's identity says {value!r:.80}."
 
 
-def _of_items(items: TracedItems, manifest: Mapping[str, Any]) -> Iterator[str]:
-    if items.summary != manifest["items"]:
-        yield f"the task's items are others today: {items.summary} instead of {manifest['items']}."
+def _of_items(items: TracedItems, manifest: Manifest) -> Iterator[str]:
+    if items.summary != manifest.items:
+        yield f"the task's items are others today: {items.summary} instead of {manifest.items}."
 
 
-def _of_cost(
-    result: Mapping[str, Any], manifest: Mapping[str, Any], model: Model | None, price: Price | None
-) -> Iterator[str]:
+def _of_cost(result: Mapping[str, Any], manifest: Manifest, model: Model | None, price: Price | None) -> Iterator[str]:
     """Yield where recorded prices contradict each other, the model's settings or the price table that they name."""
     from harness.cost.price import key_of, price_of
 
@@ -203,28 +206,28 @@ def _of_cost(
         yield f"{RESULT}: answers of this model cost money, and it says otherwise."
     if "cost" in result and result["cost"]["price"] != (None if price is None else str(price)):
         yield f"{RESULT}: the price is not the one in {MANIFEST}."
-    recorded_price = manifest.get("price") or {}
+    recorded_price = manifest.price or {}
     if service is None or not costs_money(service):
         return
     own = any(usd is not None for usd in (service.price or {}).values())
     if own or recorded_price.get("key") == key_of(service):
         expected = price_of(service)
         day = None if price is None else price.until  # a table may know of a later price by now
-        if expected != price and (expected is None or day is None or day > manifest["ended"][:10]):
+        if expected != price and (expected is None or day is None or day > (manifest.ended or "")[:10]):
             yield f"{MANIFEST}: the price is not the one that the model's settings, or its table, say."
 
 
-def _price(manifest: Mapping[str, Any]) -> Price | None:
-    """Return the price that the manifest records, or None. Raises DataError if it has another form."""
-    if "price" not in manifest:
+def _price(recorded: Mapping[str, Any] | None) -> Price | None:
+    """Return the price that a manifest records, or None. Raises DataError if it has another form."""
+    if recorded is None:
         return None
     try:
-        return from_json(manifest["price"])
+        return from_json(recorded)
     except (KeyError, TypeError, ValueError, OverflowError):
         raise DataError(f"{MANIFEST}: its price is none.") from None
 
 
-def _samples(config: Mapping[str, Any]) -> int:
+def _samples(config: Settings) -> int:
     """Return how many answers each item has; an algorithm's `samples` are its observations."""
     number = config.get("samples", 1) if "algorithm" not in config else 1
     if type(number) is not int or number < 1:

@@ -39,13 +39,13 @@ def problems_of_scores(
         return
     if samples is not None:
         expected["usage"] = _usage(result["usage"], check.tokens, exact=exact)
-    expected |= {"run": manifest["run"], "complete": manifest["complete"]}
+    expected |= {"run": manifest.run, "complete": manifest.complete}
     if "cost" in result:
         expected["cost"] = _cost(result["cost"], check, price, exact=exact)
     if judge is not None:
         yield from judge.problems_of_cost(result.get("judge") or {}, expected["judge"])
     yield from differences(result, expected, RESULT)
-    yield from differences(manifest["counts"], tallied, f"{MANIFEST}: counts")
+    yield from differences(manifest.counts, tallied, f"{MANIFEST}: counts")
     if result["complete"] and again.curable:
         yield f"{RESULT} says complete, and {again.curable:,} calls failed in a way that may pass."
     for name, text in again.files.items():

@@ -64,7 +64,7 @@ def test_the_nearer_file_is_used_and_said(command):
     code, out, _ = command("model=builtin:always_no", "prompt=builtin:plain", "task.limit=40", "results=other")
     assert code == 0 and "Own files" not in out
     assert evaluate("builtin:always_no", limit=40, results="third", prompt="builtin:plain").scores["recall"].value == 0
-    assert evaluate("always_no", limit=40, results="fourth").manifest["own_files"] == own
+    assert evaluate("always_no", limit=40, results="fourth").manifest.own_files == own
 
 
 def test_a_file_extends_the_shipped_one_of_its_name_and_shipped_ones_extend_what_ships(tmp_path, monkeypatch):

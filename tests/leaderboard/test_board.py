@@ -73,7 +73,7 @@ def test_ties_share_the_first_place():
 
 
 def of_role(role, row):
-    return replace(row, manifest={**row.manifest, "role": role})
+    return replace(row, manifest=replace(row.manifest, role=role))
 
 
 def test_no_baseline_solver_or_cheat_is_the_best_or_second():
@@ -208,8 +208,7 @@ def test_a_wrong_setting_is_one_sentence(tmp_path, capsys, setting):
 
 def test_runs_that_were_read_by_other_rules_are_counted_below_the_table():
     def older(row: Run, folder: str, **manifest) -> Run:
-        content = {**row.manifest, "reading": {"version": 0}, **manifest}
-        return replace(row, manifest=content, source=folder)
+        return replace(row, manifest=replace(row.manifest, reading={"version": 0}, **manifest), source=folder)
 
     rows = [run("a"), older(run("b"), "results"), older(run("c"), "my results"), older(run("d"), "results")]
     unranked = [older(run("e", complete=False), "f"), older(run("f"), "f", config={"algorithm": {"name": "f"}})]

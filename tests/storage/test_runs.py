@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import json
-import re
-from dataclasses import fields
-from pathlib import Path
 
 import pytest
 from support.written_runs import put, scores, write_manifest
 
-import harness
 from harness.errors import DataError
 from harness.storage import find, runs
 from harness.storage.files import DamagedError
 from harness.storage.find import below
-from harness.storage.manifest import Manifest
+from harness.storage.manifest import NO_MANIFEST
 from harness.storage.record_lines import turns
 from harness.storage.records import Writer
 from harness.storage.run_folder import MANIFEST, RECORDS, RESULT
@@ -114,7 +110,7 @@ def test_a_run_without_a_manifest_can_be_read_and_is_not_ranked(tmp_path):
     folder = put(tmp_path, "m")
     (folder / MANIFEST).write_text('{"configuration": []}')
     run = runs.load(folder)
-    assert run.manifest == {} and run.trouble and isinstance(run.manifest_error, DamagedError)
+    assert run.manifest is NO_MANIFEST and run.trouble and isinstance(run.manifest_error, DamagedError)
     assert "configuration" in run.manifest_error.in_full
     (folder / MANIFEST).unlink()
     run = runs.load(folder)
@@ -150,10 +146,3 @@ def test_lines_have_their_words_and_their_scores(tmp_path):
         next(run.lines())
     with pytest.raises(DataError, match=f"{folder} holds no {RECORDS}"):
         run.records()
-
-
-def test_readers_name_parts_that_a_manifest_has():
-    parts = {part.name for part in fields(Manifest)}
-    sources = [file.read_text(encoding="utf-8") for file in Path(harness.__file__).parent.rglob("*.py")]
-    named = {name for source in sources for name in re.findall(r'\b(?:run|row)\.manifest(?:\.get\(|\[)"(\w+)"', source)}
-    assert len(named) > 8 and named <= parts

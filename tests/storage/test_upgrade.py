@@ -10,6 +10,7 @@ import pytest
 from harness.errors import PluginMissing
 from harness.settings import class_of
 from harness.storage import rebuild, runs
+from harness.storage.manifest import Manifest
 from harness.storage.upgrade import MOVED, upgraded
 
 SHIPPED = Path("results/shipped")
@@ -25,8 +26,9 @@ def test_a_run_has_todays_names_and_keeps_what_its_digests_are_of() -> None:
     written = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
     run = runs.load(folder)
     assert run.manifest_json == written
-    assert run.manifest["config"]["algorithm"]["_target_"] == "harness.plugins.discovery.hill_climbing.HillClimbing"
-    assert {name: part for name, part in run.manifest.items() if name != "config"} == {
+    config = run.manifest.config or {}
+    assert config["algorithm"]["_target_"] == "harness.plugins.discovery.hill_climbing.HillClimbing"
+    assert {name: part for name, part in run.manifest.as_json.items() if name != "config"} == {
         name: part for name, part in written.items() if name != "config"
     } | {"role": "algorithm"}
     assert runs.manifest_of(folder) == run.manifest
@@ -37,7 +39,8 @@ def test_a_manifest_without_settings_is_read_as_it_is() -> None:
 
 
 def test_a_class_of_a_plug_in_that_is_not_there_is_one_sentence() -> None:
-    manifest = {"config": {"algorithm": {"_target_": "harness.plugins.gone.pc.PC"}}}
+    algorithm = {"_target_": "harness.plugins.gone.pc.PC"}
+    manifest = Manifest(run={}, configuration={}, config={"algorithm": algorithm})
     with pytest.raises(PluginMissing, match=r"needs the plug-in gone, which is not installed \(harness\.plugins\.gone"):
         rebuild.algorithm_of(manifest)
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from harness.codec import digest
 from harness.prompting.version import reading_version
+from harness.storage.manifest import Manifest
 from harness.storage.result_json import counts, result_json
 from harness.storage.runs import Run
 from harness.types import Metric, Result, Role, Scores, Usage
@@ -63,7 +64,7 @@ def board_row(
     if data is not None:
         manifest["configuration"]["data"] = dict(zip(("observations", "seed"), data, strict=True))
         manifest |= {"role": "algorithm", "config": {"algorithm": {"name": model}}}
-    return Run(Path(folder), place, complete, result, manifest=manifest, source=folder)
+    return Run(Path(folder), place, complete, result, manifest=Manifest.from_json(manifest), source=folder)
 
 
 def scores(f1, *, items=100, positives=20, confusion=None, **more):

@@ -12,6 +12,7 @@ from harness.scoring.samples import Votes
 from harness.storage import records, runs
 from harness.storage.files import inside
 from harness.storage.find import find
+from harness.storage.manifest import NO_MANIFEST, Manifest
 from harness.storage.run_folder import MANIFEST, PARTIAL, RECORDS, RESULT, records_in
 from harness.tasks.find import benchmark_of
 from harness.types import Record, Unreadable
@@ -72,7 +73,7 @@ def load(name: str) -> Replies:
     samples = run.samples if run else runs.samples_of(manifest)
     replies: dict[str, Reply] = {}
     cache: dict[Any, Any] = {}
-    place = run.place if run else manifest.get("run") or {}
+    place = run.place if run else manifest.run
     task = str(place.get("task", ""))
     values_of = benchmark_of(task).item_values.get(task)
     for record in _votes(records.read(file), headline or "published", samples):
@@ -83,18 +84,18 @@ def load(name: str) -> Replies:
         replies[record.item] = reply._replace(values=values_of(record)) if worth and values_of else reply
     if not replies:
         raise DataError(f"{file} holds no records.")
-    complete = run.complete if run else bool((manifest or {"complete": True}).get("complete"))
-    unreadable = ((manifest.get("configuration") or {}).get("task") or {}).get("unreadable")
+    complete = run.complete if run else manifest is NO_MANIFEST or bool(manifest.complete)
+    unreadable = (manifest.configuration.get("task") or {}).get("unreadable")
     counts_as: Unreadable = "no" if unreadable == "no" else "wrong"
     older = run is not None and run.read_by_other_rules
     choices = run.result.choices if run else ()
     return Replies(Path(name), place, headline, counts_as, complete, older, replies, choices)
 
 
-def _beside(folder: Path) -> tuple[runs.Run | None, Mapping[str, Any]]:
+def _beside(folder: Path) -> tuple[runs.Run | None, Manifest]:
     """Return the run that a file of records belongs to, None where no result is beside it, and the manifest there."""
     if not inside(folder, RESULT):
-        return None, runs.manifest_of(folder) if inside(folder, MANIFEST) else {}
+        return None, runs.manifest_of(folder) if inside(folder, MANIFEST) else NO_MANIFEST
     run = runs.load(folder)
     if run.manifest_error and inside(folder, MANIFEST):
         raise run.manifest_error

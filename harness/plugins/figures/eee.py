@@ -56,7 +56,7 @@ def _write_run(run: Run, top: Path) -> bool:
     """Write the files of a run; return False where they are there already."""
     info = model_info(run)
     # The data store takes version 4 alone; chance is replaced by what the run is.
-    key = digest([run.result_json, *(run.manifest.get(name) for name in ("configuration_digest", "started", "ended"))])
+    key = digest([run.result_json, run.manifest.configuration_digest, run.manifest.started, run.manifest.ended])
     uuid = UUID(bytes=bytes.fromhex(key)[:16], version=4)
     developer, _, model = info["id"].rpartition("/")
     parts = (run.place["task"].replace("/", "_"), developer or "unknown", model)
@@ -101,9 +101,9 @@ def _component(name: str) -> str:
 
 
 def _log(run: Run, info: dict[str, Any]) -> dict[str, Any]:
-    harness = run.manifest.get("harness") or {}
+    harness = run.manifest.harness or {}
     ended = _epoch(run, "ended")
-    version = {name: harness.get(name) for name in ("commit", "dirty")}
+    version = {"commit": harness.get("commit"), "dirty": harness.get("dirty")}
     return {
         "schema_version": VERSION,
         "evaluation_id": "/".join([".".join(run.place.values()).replace("/", "."), info["id"], ended]),
@@ -221,12 +221,11 @@ def _generation(run: Run, prompt: dict[str, str], max_tokens: int | None) -> dic
         **({"reasoning": True} if reasons(run) else {}),
         **({"prompt_template": prompt["template"]} if "template" in prompt else {}),
     }
-    configuration = run.manifest.get("configuration") or {}
     details = {
         "prompt": run.place["prompt"],
-        "prompt_digest": (configuration.get("prompt") or {}).get("digest"),
+        "prompt_digest": (run.configuration.get("prompt") or {}).get("digest"),
         "samples": run.result.samples.get("number"),
-        "configuration_digest": run.manifest.get("configuration_digest"),
+        "configuration_digest": run.manifest.configuration_digest,
     }
     return {
         "generation_args": arguments,

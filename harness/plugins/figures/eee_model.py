@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from harness.errors import HarnessError
 from harness.models.api.families import on_this_machine
 from harness.prompting.prompts import recorded
+from harness.storage.manifest import Settings
 from harness.storage.runs import Run
 from harness.tasks.find import benchmark_of
 
@@ -37,7 +38,7 @@ _HUB = re.compile(r"[\w-][\w.-]*/[\w-][\w.-]*")
 
 def model_info(run: Run) -> dict[str, Any]:
     """Return the schema's model_info; the id is `developer/model`, or the model alone without a known developer."""
-    config, identity = _part(run, "config"), _part(run, "configuration")
+    config, identity = _model(run.manifest.config), _model(run.configuration)
     kind = str(identity.get("kind"))
     host = _host(config) if "endpoint" in identity else None
     name = _name(run, kind, host, config, identity)
@@ -65,18 +66,17 @@ def relationship(run: Run, developer: str | None) -> str:
 
 def sampling(run: Run) -> Mapping[str, Any]:
     """Return the sampling parameters that were sent to a server; {} for other models."""
-    parameters = _part(run, "configuration").get("sampling")
+    parameters = _model(run.configuration).get("sampling")
     return parameters if isinstance(parameters, dict) else {}
 
 
 def reasons(run: Run) -> bool:
-    return "reasoning_tokens" in _part(run, "configuration")
+    return "reasoning_tokens" in _model(run.configuration)
 
 
-def _part(run: Run, name: str) -> Mapping[str, Any]:
+def _model(part: Mapping[str, Any] | Settings | None) -> Mapping[str, Any]:
     """Return the entry `model` of a part of the manifest; {} where it has none."""
-    part = run.manifest.get(name)
-    model = part.get("model") if isinstance(part, dict) else None
+    model = (part or {}).get("model")
     return model if isinstance(model, dict) else {}
 
 
@@ -84,9 +84,9 @@ def _program(run: Run) -> str:
     """Return the program or library that a baseline, solver, algorithm or cheat is part of; "" for a language model."""
     if run.role == "model":
         return ""
-    if LIBRARY in _part(run, "configuration"):
+    if LIBRARY in _model(run.configuration):
         return LIBRARY
-    config = run.manifest.get("config") or {}
+    config = run.manifest.config or {}
     return str((config.get("model") or config.get("algorithm") or {}).get("_target_") or "").partition(".")[0]
 
 
@@ -123,7 +123,7 @@ def _host(config: Mapping[str, Any]) -> str | None:
 
 
 def _engine(run: Run, kind: str, identity: Mapping[str, Any]) -> dict[str, str] | None:
-    versions, harness = run.manifest.get("versions") or {}, run.manifest.get("harness") or {}
+    versions, harness = run.manifest.versions or {}, run.manifest.harness or {}
     if kind in LOCAL:
         name = "onnxruntime" if kind == "nli_onnx" else "transformers"
         version = versions.get(name)
@@ -156,8 +156,8 @@ def prompt_words(run: Run) -> dict[str, str]:
 
     Nothing that a manifest names is opened or imported: the names may come from anybody.
     """
-    words = run.manifest.get("words")
-    if not isinstance(words, dict):
+    words = run.manifest.words
+    if words is None:
         return {}
     try:
         prompt = recorded(run.place["prompt"], words, ()).words
@@ -171,8 +171,7 @@ def prompt_words(run: Run) -> dict[str, str]:
 def source_data(run: Run) -> dict[str, Any]:
     """Return the source of a run's items: a data set of the Hugging Face Hub, an address, or `other`."""
     task = run.place["task"]
-    configuration = run.manifest.get("configuration") or {}
-    items = run.manifest.get("items") or {}
+    configuration, items = run.configuration, run.manifest.items or {}
     facts = {
         "settings": configuration.get("task"),
         "data": configuration.get("data") or None,
@@ -181,7 +180,7 @@ def source_data(run: Run) -> dict[str, Any]:
     }
     details = {name: as_text(value) for name, value in facts.items() if value is not None}
     data_set = {"dataset_name": task}
-    settings = (run.manifest.get("config") or {}).get("task") or {}
+    settings = (run.manifest.config or {}).get("task") or {}
     origin = benchmark_of(task).origin(settings)
     if origin.addresses:
         return {**data_set, "source_type": "url", "url": [*origin.addresses], "additional_details": details}

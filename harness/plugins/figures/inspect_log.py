@@ -146,10 +146,10 @@ def _summary(sample: dict[str, Any]) -> dict[str, Any]:
 def _header(run: Run, summaries: list[dict[str, Any]], failed: int) -> dict[str, Any]:
     items = list(dict.fromkeys(sample["id"] for sample in summaries))
     epochs = max(sample["epoch"] for sample in summaries)
-    harness = run.manifest.get("harness") or {}
+    harness = run.manifest.harness or {}
     tokens = {name: getattr(run.result.usage, name) for name in run.result.usage.__slots__}
     usage = _usage({name: count for name, count in tokens.items() if count is not None}, None)
-    key = text_digest("/".join([*run.place.values(), _started(run), str(run.manifest.get("configuration_digest"))]))
+    key = text_digest("/".join([*run.place.values(), _started(run), str(run.manifest.configuration_digest)]))
     return {
         "version": VERSION,
         "status": "success" if run.complete else "cancelled",
@@ -160,15 +160,15 @@ def _header(run: Run, summaries: list[dict[str, Any]], failed: int) -> dict[str,
             "created": _started(run),
             "task": run.place["task"],
             "task_version": harness.get("version") or 0,
-            "task_args": run.manifest.get("configuration", {}).get("task", {}),
+            "task_args": run.configuration.get("task", {}),
             "dataset": {"name": run.place["task"], "samples": len(items), "sample_ids": items, "shuffled": False},
             "model": run.place["model"],
             "config": {"epochs": epochs},
-            "packages": run.manifest.get("versions") or {},
+            "packages": run.manifest.versions or {},
             "metadata": {
                 **run.place,
                 "headline": run.result.headline,
-                "configuration_digest": run.manifest.get("configuration_digest"),
+                "configuration_digest": run.manifest.configuration_digest,
                 "commit": harness.get("commit"),
             },
         },
@@ -180,7 +180,7 @@ def _header(run: Run, summaries: list[dict[str, Any]], failed: int) -> dict[str,
         },
         "stats": {
             "started_at": _started(run),
-            "completed_at": run.manifest.get("ended") or _started(run),
+            "completed_at": run.manifest.ended or _started(run),
             "model_usage": {run.place["model"]: usage} if usage else {},
         },
     }

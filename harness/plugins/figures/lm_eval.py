@@ -114,7 +114,7 @@ def _results(run: Run, task: str, hashes: str | None, items: int, replies: int) 
     for name, metric in metrics.items():
         values[f"{name},{FILTER}"] = "N/A" if metric.value is None else metric.value
         values[f"{name}_stderr,{FILTER}"] = "N/A"  # the intervals are over clusters: configs.metadata has them
-    harness = run.manifest.get("harness") or {}
+    harness = run.manifest.harness or {}
     version = str(harness.get("version") or "0")
     started, ended = (run.time(name) for name in ("started", "ended"))
     model = run.place["model"]
@@ -136,7 +136,7 @@ def _results(run: Run, task: str, hashes: str | None, items: int, replies: int) 
                     "complete": run.complete,
                     "clusters": run.result.clusters,
                     "intervals": {name: list(metric.interval) for name, metric in metrics.items() if metric.interval},
-                    "configuration_digest": run.manifest.get("configuration_digest"),
+                    "configuration_digest": run.manifest.configuration_digest,
                 },
             }
         },

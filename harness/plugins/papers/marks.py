@@ -251,7 +251,7 @@ def _tokens(row: Run, network: str) -> int | None:
 
 
 def _context(row: Run) -> int | None:
-    context = ((row.manifest.get("config") or {}).get("model") or {}).get("context")
+    context = ((row.manifest.config or {}).get("model") or {}).get("context")
     return context if isinstance(context, int) else None
 
 

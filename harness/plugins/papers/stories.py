@@ -87,7 +87,7 @@ def job(config: DictConfig, *, out: str) -> int:
 def _stories(task: Any, run: Run) -> Iterator[dict[str, object]]:
     """Yield a line for each story of a run, in the order of its records, with what wrote it."""
     configuration = run.configuration
-    prompt = {"name": run.place["prompt"], "words": run.manifest.get("words")}
+    prompt = {"name": run.place["prompt"], "words": run.manifest.words}
     for story in task.written(run.records()):
         yield {**story, "model": configuration.get("model"), "prompt": prompt}
 

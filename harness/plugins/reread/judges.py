@@ -116,9 +116,10 @@ class OldJudge:
         part = run.configuration["judge"]
         self.name: str = part["name"]
         self.identity: Mapping[str, Any] = part["model"]
-        self._words = recorded_prompt(run.manifest["judge"]["words"])
+        judge = run.manifest.judge or {}
+        self._words = recorded_prompt(judge["words"])
         self._outcomes = outcomes_of_judge(run)
-        price = run.manifest["judge"].get("price")
+        price = judge.get("price")
         self.ledger = Ledger(None if price is None else from_json(price), paid="cost" in run.result_json["judge"])
 
     @property

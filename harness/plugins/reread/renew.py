@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
@@ -16,13 +15,13 @@ from harness.errors import DataError, HarnessError, RunStopped
 from harness.judge import Judge, judge_prompt, judged, read_rest, recorded_prompt, request_to_judge, statement_of
 from harness.plugins.reread.judges import NewJudge, OldJudge, never_judged, outcomes_of_judge, replies_of_judge
 from harness.prompting.prompts import Prompt
-from harness.prompting.version import by_other_rules, reading_version, words_of
+from harness.prompting.version import by_other_rules, reading_version
 from harness.protocols import Task
 from harness.runtime.progress import Progress
 from harness.scoring.samples import summarize, unread
 from harness.storage import rebuild, records, runs
 from harness.storage.configuration import folder_of, variant
-from harness.storage.manifest import Manifest, provenance
+from harness.storage.manifest import Items, provenance
 from harness.storage.run_folder import MANIFEST, Account, Folder
 from harness.storage.runs import Run
 from harness.types import JSON, Judgement, Record, Response, Result, Usage
@@ -60,7 +59,7 @@ class RereadableRun:
     run: Run
     task: Task
     prompt: Prompt
-    items: Mapping[str, JSON]
+    items: Items
 
     def lines(self) -> Iterator[tuple[Record, Record, Mapping[str, Any], Mapping[str, JSON]]]:
         """Yield each record as it is and as today's rules read it, with its line and the fields of its item."""
@@ -93,14 +92,14 @@ def source_of(folder: Path, trust: Collection[str], *, with_judge: bool) -> Rere
         raise run.manifest_error
     if run.learned:
         raise NotReread("an algorithm has answered, and there are no replies to read.")
-    if not by_other_rules(run.manifest) and not with_judge:
+    if not by_other_rules(run.manifest.reading, run.manifest.words) and not with_judge:
         raise NotReread("it was read by today's rules already.")
     if run.records_file is None:
         raise runs.no_records(folder)
     for problem in problems_of(folder, trust=trust, of_reading=False):
         raise DataError(f"it does not hold, so it is left as it is: {problem}")
     task = rebuild.task_of(run.manifest, trust)
-    return RereadableRun(run, task, rebuild.prompt_of(task, run.manifest, trust), run.manifest["items"])
+    return RereadableRun(run, task, rebuild.prompt_of(task, run.manifest, trust), run.manifest.items or {})
 
 
 def preview(source: RereadableRun, new_judge: NewJudge | None) -> Change:
@@ -109,7 +108,7 @@ def preview(source: RereadableRun, new_judge: NewJudge | None) -> Change:
     Raises DataError where its own judge would have to be asked more, and is not there.
     """
     run, own = source.run, bool(source.run.configuration.get("judge"))
-    words = recorded_prompt(run.manifest["judge"]["words"]) if own else judge_prompt()
+    words = recorded_prompt((run.manifest.judge or {})["words"]) if own else judge_prompt()
     judgements: Mapping[str, Any] = {}
     if own and (new_judge is None or new_judge.recalls):
         judgements = outcomes_of_judge(run) if new_judge is None else replies_of_judge(run)
@@ -165,7 +164,7 @@ def renew(source: RereadableRun, new_judge: NewJudge | None, progress: Progress)
 
 def _judge(
     source: RereadableRun, new: NewJudge | None, place: Path, stack: ExitStack
-) -> tuple[Judge | None, Account | None, dict[str, JSON]]:
+) -> tuple[Judge | None, Account | None, Mapping[str, JSON]]:
     """Return the judge, its account, and what the manifest says of it."""
     run = source.run
     if new is not None:
@@ -174,7 +173,7 @@ def _judge(
         return judge, spending.ledger, {"words": judge.words.as_json, **spending.provenance}
     if run.configuration.get("judge"):
         old = OldJudge(run)
-        return old.judge, old.ledger, dict(run.manifest["judge"])
+        return old.judge, old.ledger, run.manifest.judge or {}
     return None, None, {}
 
 
@@ -183,14 +182,13 @@ def _folder(
 ) -> Folder:
     """Return the folder that the new result is written to, like that of the original command."""
     in_place = place == run.folder
-    old: dict[str, Any] = {part.name: run.manifest.get(part.name) for part in dataclasses.fields(Manifest) if part.init}
     now = provenance({})
     manifest = replace(
-        Manifest(**old).unfinished,
-        reading=reading_version(words_of(run.manifest)),
+        run.manifest.unfinished,
+        reading=reading_version(run.manifest.words),
         reread={"at": now["started"], "harness": now["harness"]},
         judge=judge_part or None,
-        ended=run.manifest["ended"] if in_place else None,
+        ended=run.manifest.ended if in_place else None,
     )
     if new is not None and not in_place:
         settings = {**manifest.configuration["task"], "judge": new.model.name}
@@ -198,7 +196,7 @@ def _folder(
             manifest,
             run={**manifest.run, "variant": variant(settings)},
             configuration={**manifest.configuration, "task": settings, "judge": new.configuration},
-            config={**run.manifest["config"], "judge": new.settings.judge},
+            config={**(run.manifest.config or {}), "judge": new.settings.judge},
         )
     return Folder(path=place, manifest=manifest, ledger=_Kept(run), judge_ledger=ledger)
 

@@ -83,7 +83,7 @@ def test_runs_of_one_results_folder_make_a_row_though_their_folders_are_named_on
 
 def test_a_prompt_of_other_words_is_another_one_though_it_has_the_name(rows):
     def reworded(row):
-        manifest = {**row.manifest, "words": {**row.manifest["words"], "user": "{premise} {statement}?"}}
+        manifest = replace(row.manifest, words={**row.manifest.words, "user": "{premise} {statement}?"})
         return replace(row, manifest=manifest)
 
     changed = [reworded(row) if (row.prompt, row.variant) == ("few_shot", "limit=80") else row for row in rows]
