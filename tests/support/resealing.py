@@ -10,7 +10,7 @@ from typing import Any
 from harness.codec import canonical, digest, text_digest
 from harness.scoring.samples import summarize_votes
 from harness.storage import records
-from harness.storage.manifest import SEALS
+from harness.storage.manifest import SEALS, Manifest
 from harness.storage.rebuild import task_of
 from harness.storage.records import Seal
 from harness.storage.result_json import counts, result_json
@@ -90,7 +90,7 @@ def rescore(folder: Path) -> None:
     manifest, result = load(folder / "manifest.json"), load(folder / "result.json")
     config = manifest["config"]
     samples = config.get("samples", 1) if "model" in config else 1
-    again = summarize_votes(task_of(manifest), records.read(folder / "records.jsonl"), samples)
+    again = summarize_votes(task_of(Manifest.from_json(manifest)), records.read(folder / "records.jsonl"), samples)
     expected = json.loads(json.dumps(result_json(again)))
     usage, usd, requests = {}, 0.0, {}
     for line in lines(folder):

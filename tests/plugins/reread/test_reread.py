@@ -11,10 +11,12 @@ from support.judge_help import VAGUE, command, replies
 from support.openai_server import KEY, chat_reply
 from support.resealing import change, lines, load, rescore, reseal, save_lines
 
+from harness.prompting.version import VERSION
 from harness.scoring.samples import summarize
 from harness.storage import records
 from harness.storage.rebuild import task_of
 from harness.storage.result_json import result_json
+from harness.storage.runs import manifest_of
 
 PLACE, JUDGED_PLACE = (f"results/corr2cause/{variant}/plain/gpt4" for variant in ("limit=60", "limit=60,judge=careful"))
 
@@ -51,7 +53,7 @@ def _forget_one_judgement(folder: Path) -> None:
     line["answer"] = {"label": 1, "probability": None, "span": "lean"}
     save_lines(folder, changed)
     change(folder, "manifest.json", lambda manifest: manifest.pop("reading"))
-    task = task_of(load(folder / "manifest.json"))
+    task = task_of(manifest_of(folder))
     again = summarize(task, lambda: records.read(folder / "records.jsonl"), 1, "careful")
     change(folder, "result.json", lambda result: result.update(result_json(again)))
     reseal(folder)
@@ -76,7 +78,7 @@ def test_a_run_of_earlier_rules_is_found_and_read_again_without_its_model(harnes
     older = contents(place)
     verified = harness("results", module="harness.verify")
     assert verified.returncode == 1 and "0 of 1 runs hold." in verified.stdout
-    assert f"version 0, today's are of version 1 and {count} read otherwise today" in verified.stdout
+    assert f"version 0, today's are of version {VERSION} and {count} read otherwise today" in verified.stdout
     assert len(verified.stdout.splitlines()) == 3 and f"python -m harness.reread {PLACE} reads" in verified.stdout
     shown = harness("results", "dry_run=true", module="harness.reread")
     assert shown.returncode == 0, shown.stderr
