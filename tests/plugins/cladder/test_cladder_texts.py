@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 
+import numpy as np
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
@@ -91,3 +92,27 @@ def test_anticommonsense_has_hard_models_too_and_names_of_before_mean_the_easy_o
     old = model_of("college_salary-chain-anticommonsense-s0r1")
     effect = next(question for name, question in old.questions() if name.endswith("-ate-q0"))
     assert has_value(effect) and value_of(effect) == pytest.approx(0.14)
+
+
+@pytest.mark.parametrize("settings", [{"limit": 4000}, {"split": "sample"}])
+@pytest.mark.parametrize("query", ["all", "back-door adjustment set"])
+def test_intervals_are_as_wide_as_answers_by_the_text_vary(settings, query):
+    """Of 300 answerers who are right about each text by a coin of their own: spread of their scores, errors of each."""
+    items = [item for item in task(**settings).items() if query in ("all", item.groups["query"])]
+    texts, clusters = (np.unique([key(item) for item in items], return_inverse=True)[1] for key in (_text, _cluster))
+    draws = np.random.default_rng(1)
+    scores, errors = [], []
+    for _ in range(300):
+        right = (draws.random(texts.max() + 1) < 0.7)[texts]
+        scores.append(right.mean())
+        sums = np.bincount(clusters, weights=right - right.mean())
+        errors.append(np.sqrt((sums**2).sum()) / len(items))
+    assert np.std(scores) / np.mean(errors) == pytest.approx(1, abs=0.15)
+
+
+def _text(item):
+    return item.fields["text"]
+
+
+def _cluster(item):
+    return item.cluster
