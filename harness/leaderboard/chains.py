@@ -18,6 +18,8 @@ PARTS = ("task", "model", "data")
 """The parts of a configuration that have settings; data are those that an algorithm has learned from."""
 PLACES = ("prompt", "model", "variant")
 """Names of a run's place that serve as settings too: variant is all settings of the task at once."""
+_OF_RANKING = ("rank", "top_logprobs", "several_tokens")
+"""What a configuration says of how a server's model ranks: with model.method=rank alone."""
 _WHOLE = {"limit": "all items"}
 """What a default is called that is no value of its own."""
 
@@ -70,7 +72,8 @@ class RunSetting:
         if configuration and self.part in ("task", "variant"):
             configuration["prompt"] = _words(row)
         if self.name:
-            configuration[self.part] = _without(configuration.get(self.part) or {}, self.name)
+            more = _OF_RANKING if (self.part, self.name) == ("model", "method") else ()
+            configuration[self.part] = _without(configuration.get(self.part) or {}, self.name, *more)
         elif configuration:
             configuration["task" if self.part == "variant" else self.part] = {}
         place = {"variant": row.variant, "prompt": row.prompt, "model": row.model}
@@ -140,11 +143,11 @@ def _find(part: Mapping[str, Any], name: str) -> Any:
     return next((value[name] for value in part.values() if isinstance(value, Mapping) and name in value), None)
 
 
-def _without(part: Mapping[str, Any], name: str) -> dict[str, Any]:
+def _without(part: Mapping[str, Any], *names: str) -> dict[str, Any]:
     return {
-        key: _without(value, name) if isinstance(value, Mapping) else value
+        key: _without(value, *names) if isinstance(value, Mapping) else value
         for key, value in part.items()
-        if key != name
+        if key not in names
     }
 
 

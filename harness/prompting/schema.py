@@ -32,7 +32,7 @@ class Words:
 
     __pydantic_config__ = ConfigDict(extra="forbid")
 
-    source: str
+    source: str = ""
     """The paper and section that the words come from, and what of them is ours."""
     makes: tuple[str, ...]
     """Kinds of request (chat, choice, pair) in order of preference."""
@@ -88,7 +88,7 @@ def read(where: Path, format: str = "") -> Words:
         raise ConfigError(f"{where} cannot be read ({error.strerror}).") from None
     if not isinstance(content, Mapping):
         raise ConfigError(
-            f"{where} holds no words: it needs at least source:, makes: and user:, one a line (--help prompt=plain)."
+            f"{where} holds no words: it needs at least makes: and user:, one a line (--help prompt=plain)."
         )
     plain = _words(content, where)
     if format and format not in plain.formats:

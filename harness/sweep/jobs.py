@@ -106,7 +106,10 @@ def job(module: str, config: DictConfig) -> int:
         if config.get("debug"):
             print(mask_keys(console.clean(traceback.format_exc())), end="", file=sys.stderr)
         sentence = mask_keys(_ended_by_engine(error) or _sentence(error, hydra))
-        console.complain(sentence, f"error in job {number}")
+        before = outcome(place.parent / str(number - 1)) or {}
+        console.complain(
+            f"as in job {number - 1}." if before.get("error") == sentence else sentence, f"error in job {number}"
+        )
         REPORTED.add(number)
         note(place, run=None, error=sentence)
         return ERROR

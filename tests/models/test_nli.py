@@ -201,3 +201,11 @@ def test_a_manifest_quotes_the_record_of_a_checkpoints_training_which_changes_no
     assert quoted.pop("sha256") == content_digest(folder / "training.json")
     assert quoted == record | {"file": "training.json"}
     assert verify([str(prepared.folder.path)]) == 0
+
+
+def test_a_pair_without_tokens_is_a_failure_by_name(nli_path):
+    model = NLI(name="m", path=str(nli_path), device="cpu")
+    _, network, indices = model._parts
+    model.__dict__["_parts"] = (lambda *pairs, **_: {"input_ids": [[]] * len(pairs[0])}, network, indices)
+    (outcome,) = dict(each(model.respond([PairRequest("A", "B")]))).values()
+    assert outcome.kind == "empty_prompt"

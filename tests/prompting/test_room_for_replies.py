@@ -6,6 +6,7 @@ import pytest
 
 from harness import evaluate
 from harness.errors import ConfigError
+from harness.prompting.prompts import load
 from harness.report.items import Answers
 from harness.verify.run import problems_of
 
@@ -50,3 +51,13 @@ def test_the_page_has_the_thoughts_of_a_reply():
     answers.add(0, {"sample": 0, "response": {"text": "No", "reasoning": "Hm."}, "answer": {"label": 0}}, True)
     answers.add(1, {"sample": 0, "response": {"text": "No"}, "answer": {"label": 0}}, True)
     assert answers.json()["reasoning"] == ["Hm.", ""]
+
+
+def test_a_first_try_of_a_prompt_needs_no_source(tmp_path):
+    file = tmp_path / "mine.yaml"
+    file.write_text("makes: [chat]\nuser: '{premise} {hypothesis}?'\n")
+    prompt = load("corr2cause", str(file), ())
+    assert not prompt.words.source and "source" not in prompt.as_json
+    cited = tmp_path / "cited.yaml"
+    cited.write_text(f"source: somebody, 2020\n{file.read_text()}")
+    assert load("corr2cause", str(cited), ()).digest == prompt.digest

@@ -6,12 +6,16 @@ import json
 from pathlib import Path
 
 import pytest
+from support.resealing import load, save
 
-from harness.errors import PluginMissing
+from harness import evaluate
+from harness.codec import digest
+from harness.errors import ConfigError, PluginMissing
 from harness.settings import class_of
 from harness.storage import rebuild, runs
 from harness.storage.manifest import Manifest
 from harness.storage.upgrade import MOVED, upgraded
+from harness.verify.run import problems_of
 
 SHIPPED = Path("results/shipped")
 
@@ -74,3 +78,23 @@ def test_a_run_that_does_not_say_how_its_local_model_was_asked_is_told_by_its_se
 def test_a_damaged_manifest_is_no_error_here(part, damage) -> None:
     whole = {"configuration": {"model": {"kind": "causal_lm"}}, "config": {"model": {}}, "words": {"makes": ["chat"]}}
     assert upgraded({**whole, part: damage})[part] is not None or damage is None
+
+
+def test_the_folder_of_an_older_run_is_that_of_the_command_that_made_it(gpt2_path, tmp_path, monkeypatch):
+    """Its manifest does not say whether the model ranked; its settings do."""
+    monkeypatch.chdir(tmp_path)
+    tiny = {"model": "causal_lm", "model.path": str(gpt2_path), "model.name": "tiny", "model.device": "cpu"}
+    command = {**tiny, "task": "corr2cause", "num_nodes": [2, 3], "limit": 4}
+    folder = evaluate(**command).folder
+    manifest = load(folder / "manifest.json")
+    assert manifest["configuration"]["model"].pop("method") == "rank"
+    manifest["configuration_digest"] = digest(manifest["configuration"])
+    manifest["digest"] = digest({name: part for name, part in manifest.items() if name != "digest"})
+    save(folder / "manifest.json", manifest)
+    assert runs.load(folder).sound and not list(problems_of(folder))
+    with pytest.raises(ConfigError, match=r'model\.method: "rank" there, "generate" now'):
+        evaluate(**command, **{"model.method": "generate"})
+    assert not list(folder.glob("*partial*")) and evaluate(**command).folder == folder
+    assert load(folder / "manifest.json")["configuration"]["model"]["method"] == "rank" and not list(
+        problems_of(folder)
+    )

@@ -158,6 +158,13 @@ def test_a_budget_is_that_of_all_jobs_together_and_each_error_is_told_once(comma
     assert code == 1 and len(server.calls) == 7
     assert err.count("budget.requests=7 of all jobs together is reached (7 asked)") == 1
     assert "[0] model=gpt35 model.base_url=http://" in err and "1 of 2 jobs have failed" in err
+    more = ("prompt=plain,few_shot", f"model.base_url={serve().url}", "results=several", "budget.requests=2")
+    code, _, err = command("-m", "model=gpt35,gpt4", "task.limit=5", *more)
+    assert (
+        code == 1
+        and err.count("budget.requests=2 of all jobs together is reached") == 1
+        and "job 2: as in job 1." in err
+    )
     assert command(*sweep, "budget.requests=3")[0] == 0 and len(server.calls) == 10
     for of, asked, errors in (("job", 6, 2), ("part", 4, 2)):
         again = serve()

@@ -105,6 +105,12 @@ class NLI(Checkpoint):
         encodings = tokenizer([r.premise for r in requests], hypotheses if any(hypotheses) else None, verbose=False)
         for k, request in enumerate(requests):
             tokens = {name: values[k] for name, values in encodings.items()}
+            if not tokens["input_ids"]:
+                yield (
+                    request,
+                    Failure("empty_prompt", "the tokenizer makes no tokens of the pair: there is nothing to read"),
+                )
+                continue
             fits = len(tokens["input_ids"]) <= self._limit
             yield request, Encoded(request, tokens, truncated=False) if fits else self._truncate(request)
 

@@ -46,6 +46,10 @@ def main() -> None:
         console.prepare_streams()
         signals.leave(exit_code(_help))
     out = next((word.removeprefix("out=") for word in reversed(words) if word.startswith("out=")), "stories.jsonl")
+    if any(word.startswith("n=") and not word[2:].isdigit() for word in words):
+        console.prepare_streams()
+        console.complain("n= is the number of stories, such as n=20.")
+        sys.exit(1)
     own = [f"task.limit={word.removeprefix('n=')}" if word.startswith("n=") else word for word in words]
     sys.argv[1:] = [f"task={TASK}", *(word for word in own if not word.startswith("out="))]
     signals.leave(hydra_app.launch(partial(job, out=out), "config"))

@@ -19,6 +19,7 @@ from harness.charts import charts_of
 from harness.errors import ConfigError
 from harness.leaderboard import __main__ as leaderboard
 from harness.leaderboard.build import BoardOptions, build
+from harness.leaderboard.chains import find_setting
 from harness.leaderboard.comparable import find_runs
 from harness.plugins.compare.command import main as compare
 from harness.tables.markdown_csv_json import as_csv, as_json, markdown
@@ -169,6 +170,23 @@ def test_over_prompt_is_one_row_for_each_model(rows):
     assert all({line.cells[0].text for line in table.lines} == set(MODELS) for table in tables)
     always = next(line for line in tables[0].lines if line.cells[0].text == "always_yes")
     assert [cell.text for cell in always.cells][-2:] == ["0.00", "2"]  # no answer changes
+
+
+def test_by_method_is_what_was_asked_whatever_else_a_configuration_says_of_ranking():
+    rows = [
+        replace(
+            board_row(
+                "corr2cause", "default", "plain", f"m-{method}", True, Result("published", {}, 9, {}, {}, Usage())
+            ),
+            manifest={"configuration": {"model": {"kind": "chat"} | ranking}, "config": {"model": {"method": method}}},
+        )
+        for method, ranking in (("rank", {"rank": "next token", "top_logprobs": 20}), ("generate", {}))
+    ]
+    setting = find_setting("method", rows)
+    assert [setting.step(row) for row in rows] == ["rank", "generate"]
+    assert setting.rest(rows[0]) == setting.rest(rows[1])
+    temperature = find_setting("kind", rows)
+    assert temperature.rest(rows[0]) != temperature.rest(rows[1])
 
 
 @pytest.fixture(scope="module")

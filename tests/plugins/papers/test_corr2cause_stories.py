@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 
 import pytest
 from support.openai_server import KEY, chat_reply
@@ -11,6 +12,7 @@ from support.openai_server import KEY, chat_reply
 from harness.config_files import prompt_files
 from harness.errors import DataError
 from harness.plugins.papers import command as published
+from harness.plugins.papers import stories
 from harness.plugins.papers.story_tasks import builtin, check_story, claims
 from harness.plugins.papers.story_text import read
 from harness.prompting.prompts import load
@@ -169,3 +171,11 @@ def test_stories_are_written_kept_and_asked_about(harness, serve, tmp_path):
     asked = harness("task=corr2cause/stories", "task.path=stories.jsonl", "model=always_no")
     assert asked.returncode == 0 and "3 of 9 stories do not hold" in asked.stdout + asked.stderr
     assert "hold" in harness("results", "trust=stories.jsonl", module="harness.verify").stdout
+
+
+def test_a_number_of_stories_that_is_none_is_told_by_its_own_name(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["harness stories", "n=many"])
+    with pytest.raises(SystemExit):
+        stories.main()
+    said = capsys.readouterr().err
+    assert "n= is the number of stories" in said and "task.limit" not in said
