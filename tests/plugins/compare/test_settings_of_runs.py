@@ -22,6 +22,7 @@ from harness.leaderboard.build import BoardOptions, build
 from harness.leaderboard.chains import find_setting
 from harness.leaderboard.comparable import find_runs
 from harness.plugins.compare.command import main as compare
+from harness.storage.manifest import Manifest
 from harness.tables.markdown_csv_json import as_csv, as_json, markdown
 from harness.types import Metric, Result, Scores, Usage
 
@@ -178,9 +179,11 @@ def test_by_method_is_what_was_asked_whatever_else_a_configuration_says_of_ranki
             board_row(
                 "corr2cause", "default", "plain", f"m-{method}", True, Result("published", {}, 9, {}, {}, Usage())
             ),
-            manifest={"configuration": {"model": {"kind": "chat"} | ranking}, "config": {"model": {"method": method}}},
+            manifest=Manifest(
+                run={}, configuration={"model": {"kind": "c"} | more}, config={"model": {"method": method}}
+            ),
         )
-        for method, ranking in (("rank", {"rank": "next token", "top_logprobs": 20}), ("generate", {}))
+        for method, more in (("rank", {"rank": "next token", "top_logprobs": 20}), ("generate", {}))
     ]
     setting = find_setting("method", rows)
     assert [setting.step(row) for row in rows] == ["rank", "generate"]
