@@ -97,7 +97,7 @@ class _Beside:
 
 
 def _importer(frame: FrameType | None) -> str:
-    """Return the top-level name of the module whose import statement is under way; Python's own machinery is none."""
+    """Return the top-level name of the module whose import statement is under way, past Python's own machinery."""
     while frame is not None and str(frame.f_globals.get("__name__")).partition(".")[0] == "importlib":
         frame = frame.f_back
     return "" if frame is None else str(frame.f_globals.get("__name__")).partition(".")[0]

@@ -60,7 +60,7 @@ def from_independences(n: int, statements: Iterable[Independence]) -> DAG | None
 def _extend(adjacent: list[int], into: list[int]) -> DAG | None:
     """Direct the undirected edges of a pattern without a cycle or a new v-structure (Dor and Tarsi 1992).
 
-    Return the DAG, or None where there is none.
+    Return the DAG, or None if no DAG extends the pattern.
     """
     n = len(adjacent)
     parents = [0] * n

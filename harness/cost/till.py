@@ -7,9 +7,10 @@ taken what was counted, the most stays spent.
 
 What a server does not tell beforehand (a proxy's own prompt, a model that writes more than max_tokens) is learned from
 its replies: the greatest excess of any reply so far is added to what every other try may take. The fewer replies there
-are, the less is known: so many tries are under way at once as the limit would bear if each took `UNSEEN` tokens more, a
-quarter of them after one reply, a ninth after two. So a limit is passed by one call at most, unless a server begins to
-bill more than it ever has while many tries are under way, or never counts what it bills.
+are, the less is known: at first each try under way is counted with `UNSEEN` tokens more, with a quarter of them after
+one reply, with a ninth after two, and no more tries begin than the limit bears then. So a limit is passed by one call
+at most, unless a server begins to bill more than it ever has while many tries are under way, or never counts what it
+bills.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ UNSEEN = 200_000
 _UNCOUNTED = 4
 """Tries without a count that say as much as a reply with one: not all of a server's replies may lack it."""
 _LONGEST = 16
-"""Characters a token at most, over a whole text: a count of fewer tokens is none."""
+"""Most characters a token, over a whole text: a server's count below that is taken as missing."""
 _UNBILLED = frozenset({"context_length", "rate_limit", "empty_prompt"})
 """Kinds of failure in which nobody has done any work."""
 _NOTHING = Size(0, 0, 0, 0, 0)

@@ -81,7 +81,7 @@ def choose_prompt(task: Task, model: Model, name: str | None, replies: Replies =
     if name is not None:
         prompt = prompts.load(task.name, name, task.examples(), format=task.prompt_format, replies=replies)
         fitting(prompt, model, task)
-        if not _ranks_if_asked(prompt, model):
+        if not _method_fits(prompt, model):
             raise ConfigError(_nothing_to_rank(prompt, model, task))
         return prompt
     written: list[Prompt] = []
@@ -97,7 +97,7 @@ def choose_prompt(task: Task, model: Model, name: str | None, replies: Replies =
         if _fits(prompt, model):
             if broken and {ChatRequest, ChoiceRequest} & set(model.accepts):
                 break  # the file before it may be the one that was meant
-            if _ranks_if_asked(prompt, model):
+            if _method_fits(prompt, model):
                 return prompt
             written.append(prompt)
     if broken:
@@ -123,13 +123,13 @@ def _fits(prompt: Prompt, model: Model) -> list[type[Request]]:
     return [kind for kind in prompt.makes if kind in model.accepts]
 
 
-def _ranks_if_asked(prompt: Prompt, model: Model) -> bool:
+def _method_fits(prompt: Prompt, model: Model) -> bool:
     """Return whether a model with method=rank would rank with this prompt; True for any other model."""
     return not model.traits.ranks or _fits(prompt, model)[0] is ChoiceRequest
 
 
 def _nothing_to_rank(prompt: Prompt, model: Model, task: Task) -> str:
-    names = [other.name for other in _candidates(task) if _fits(other, model) and _ranks_if_asked(other, model)]
+    names = [other.name for other in _candidates(task) if _fits(other, model) and _method_fits(other, model)]
     instead = f", or a prompt whose choices it can rank ({', '.join(names)})" if names else ""
     return (
         f"model.method=rank: prompt {prompt.name} has model {model.name} write its answer, and gives it no choices to "

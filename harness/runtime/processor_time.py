@@ -14,9 +14,9 @@ class TooLongError(Exception):
 
 @contextmanager
 def processor_limit(seconds: float) -> Iterator[None]:
-    """Raise TooLongError in what is done within, once this process has used so many seconds of processor time.
+    """Raise TooLongError in the body of the `with` once this process has used `seconds` of processor time.
 
-    Regular expressions end for it, too. Only the main thread can be ended, and only where the system has such a timer.
+    It ends regular expressions, too; but only the main thread, and only on systems that have such a timer.
     """
     if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
         yield

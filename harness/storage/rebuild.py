@@ -85,7 +85,7 @@ def prompt_of(task: Task, manifest: Manifest, trust: Collection[str] = ()) -> Pr
 
 
 def shipped_prompt(task: Task, like: Prompt) -> Prompt | None:
-    """Return the shipped prompt of the same name, never the working directory's; None if there is none.
+    """Return the shipped prompt of the same name, never the working directory's; None if no prompt has it.
 
     What the command has set for the one (who writes an opening's replies, what holds the answer) holds for it too.
     """

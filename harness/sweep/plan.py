@@ -62,11 +62,11 @@ def plan_of_all(jobs: Sequence[CheckedJob]) -> list[Part]:
     What two jobs with one cache ask the same model is counted in the first: the other finds it there.
     """
     lines: list[PlanLine] = []
-    asked: dict[tuple[str, str], set[int]] = defaultdict(set)
+    requests: dict[tuple[str, str], set[int]] = defaultdict(set)
     for checked in jobs:
         prepared: Prepared = checked.prepared
         cache = prepared.settings.cache
-        together = asked[digest(dict(prepared.model.identity)), cache.path] if cache.mode == "on" else None
+        together = requests[digest(dict(prepared.model.identity)), cache.path] if cache.mode == "on" else None
         lines.append(PlanLine(checked.job.number, prepared, None if prepared.instant else planned(prepared, together)))
     rows = [*(line.row() for line in lines), _sum(lines)]
     table = Table.of(_HEADER, rows, text_columns=_TEXTS, spare=("shared", "tokens out", "tokens in"))
@@ -103,10 +103,10 @@ def _dollars(least: float | None, most: float | None) -> str:
 def _remarks(lines: Sequence[PlanLine]) -> Iterator[str]:
     """Yield which servers are asked, their prices, the limits, and the user's own files."""
     settings = lines[0].prepared.settings
-    asked = [line for line in lines if line.plan is not None and line.prepared.model.traits.service is not None]
+    served = [line for line in lines if line.plan is not None and line.prepared.model.traits.service is not None]
     models_at: dict[str, dict[str, None]] = defaultdict(dict)
     models_for: dict[str, dict[str, None]] = defaultdict(dict)
-    for line in asked:
+    for line in served:
         model, spending = line.prepared.model, line.prepared.spending
         if (service := model.traits.service) is not None:
             models_at[service.base_url][model.name] = None
@@ -114,9 +114,9 @@ def _remarks(lines: Sequence[PlanLine]) -> Iterator[str]:
             models_for[str(spending.price or "unknown (model.price tells it)")][model.name] = None
     if models_at:
         yield f"Asked: {'; '.join(f'{_names(models)} at {place}' for place, models in models_at.items())}."
-    services = [line.prepared.model.traits.service for line in asked]
+    services = [line.prepared.model.traits.service for line in served]
     yield from dict.fromkeys(filter(None, (plan_note(s.model, s.base_url) for s in services if s is not None)))
-    for line in asked:
+    for line in served:
         if line.plan is not None and (remark := line.plan.repeats.remark()):
             yield f"Job {line.number}: {remark}"
     for price, models in models_for.items():

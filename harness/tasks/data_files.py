@@ -223,7 +223,9 @@ class _Rows(Iterator[str]):
         self.number += 1
         self._left -= len(line)
         if self._left < 0:
-            raise DataError(f"{self._path}, line {self.number}: a row of more than {LONGEST_ROW:,} characters is none.")
+            raise DataError(
+                f"{self._path}, line {self.number}: a row of more than {LONGEST_ROW:,} characters is not read."
+            )
         return line
 
 

@@ -104,7 +104,7 @@ class JudgeCheck:
         """Yield where the judge was not asked about a reply, or asked something else."""
         if not unread(record):
             if record.judgement is not None:
-                yield "a judge was asked about a reply that is none in words"
+                yield "a judge was asked about a reply that is not in words"
             return
         if record.judgement is None:
             if complete:

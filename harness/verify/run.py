@@ -174,7 +174,7 @@ def _of_prompt(prompt: Prompt, setting: str | None, task: Task) -> Iterator[str]
     """Yield where the prompt is not the one that was asked for, or not the one that ships under its name."""
     if setting is None:
         if prompt.name not in task.prompts:
-            yield f"{MANIFEST}: the prompt {prompt.name} is none that the task takes where no prompt is named."
+            yield f"{MANIFEST}: the task does not take the prompt {prompt.name} where no prompt is named."
     elif Path(str(setting)).stem != prompt.name:
         yield f"{MANIFEST}: the run was started with prompt={setting} and is told as one of prompt {prompt.name}."
     if setting is None or Path(str(setting)).suffix not in (".yaml", ".yml"):
@@ -224,7 +224,7 @@ def _price(recorded: Mapping[str, Any] | None) -> Price | None:
     try:
         return from_json(recorded)
     except (KeyError, TypeError, ValueError, OverflowError):
-        raise DataError(f"{MANIFEST}: its price is none.") from None
+        raise DataError(f"{MANIFEST}: its price is not in the form of one.") from None
 
 
 def _samples(config: Settings) -> int:

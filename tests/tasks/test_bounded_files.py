@@ -207,7 +207,7 @@ def test_as_many_columns_as_are_taken_are_read(tmp_path):
 def test_a_row_without_an_end_is_read_to_a_bound(tmp_path, monkeypatch, name, content):
     monkeypatch.setattr(data_files, "LONGEST_ROW", 1000)
     (tmp_path / name).write_text(content, encoding="utf-8")
-    with pytest.raises(DataError, match="a row of more than 1,000 characters is none"):
+    with pytest.raises(DataError, match="a row of more than 1,000 characters is not read"):
         list(DataFile(str(tmp_path / name)).rows())
 
 

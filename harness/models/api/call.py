@@ -109,7 +109,7 @@ class _Calls:
                     raise
 
     def _move(self, call: _Call, tried: Collection[Address]) -> bool:
-        """Move a call to an address that was not tried; return False if there is none."""
+        """Move a call to an address that was not tried; return False if all were."""
         if (other := self.fleet.other(tried)) is None:
             return False
         call.leave()

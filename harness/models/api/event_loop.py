@@ -98,7 +98,7 @@ class _OpenCalls:
         return bool(self._open)
 
     def _next(self, just_begun: int) -> Request | None:
-        """Return the next request; None if there is none, or no room for it."""
+        """Return the next request; None at their end, or while there is no room for it."""
         try:
             if not self._has_room(just_begun):
                 return None

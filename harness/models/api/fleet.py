@@ -101,7 +101,7 @@ class Fleet:
         return self._current
 
     def other(self, tried: Collection[Address]) -> Address | None:
-        """Return the idlest address that is up and was not tried; None if there is none."""
+        """Return the idlest address that is up and was not tried, or None."""
         up = [address for address in self.addresses if not address.pause and address not in tried]
         return min(up, key=Address.load) if up else None
 

@@ -205,7 +205,7 @@ class Gate:
 
 @dataclass
 class TokenBucket:
-    """`rate` units a second; what is not used adds up to at most so many seconds' worth, or one unit."""
+    """`rate` units a second; what is not used adds up to those of `saves` seconds at most, or to one unit."""
 
     rate: float
     clock: Callable[[], float]

@@ -86,7 +86,7 @@ class Chat(Endpoint):
     def _check_ranking(self) -> None:
         if self.reasons and self.reasoning_effort != "none":
             raise ConfigError(
-                f"model.method=rank: {self.model} is a reasoning model, whose first token is none of its answer, and "
+                f"model.method=rank: {self.model} is a reasoning model, whose first token is not its answer, and "
                 "whose server gives no probabilities: use model.method=generate (with answer=choice it writes one of "
                 "the choices). Set model.reasoning_effort=none where the model can leave thinking out, or "
                 "model.reasoning=false if it is not one."

@@ -77,7 +77,7 @@ def _whole(text: str) -> str:
 
 
 def first_choice(reply: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the first choice of a reply. Raises InvalidReplyError if there is none."""
+    """Return the first choice of a reply. Raises InvalidReplyError if it has no choice."""
     choices = reply.get("choices")
     if not choices:
         # Some servers report their errors with status 200.

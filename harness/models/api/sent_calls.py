@@ -58,7 +58,7 @@ class Stretch:
 
     @property
     def tells_limit(self) -> bool:
-        """Whether so many were refused that it was a limit."""
+        """Whether the share of refused calls shows that they met a limit."""
         return self.calls >= 2 * ENOUGH and self.share > MOSTLY
 
     @property
@@ -101,11 +101,11 @@ class SentCalls:
 
     def between(self, begin: float, end: float) -> Stretch:
         """Return the calls that went out from one moment to another."""
-        found = [sent for sent in self._from(begin) if sent.at <= end]
-        if not found:
+        calls = [sent for sent in self._from(begin) if sent.at <= end]
+        if not calls:
             return Stretch(0, 0, end, 0.0)
-        refused = sum(sent.refused for sent in found)
-        return Stretch(len(found), refused, found[0].at, found[-1].at - found[0].at)
+        refused = sum(sent.refused for sent in calls)
+        return Stretch(len(calls), refused, calls[0].at, calls[-1].at - calls[0].at)
 
     def known_until(self, at: float, delay: float) -> float:
         """Return up to which moment it is known which calls were refused, where a refusal takes as long as `delay`."""

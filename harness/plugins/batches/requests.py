@@ -119,7 +119,7 @@ class UnansweredRequests:
 
 @dataclass
 class Outlet:
-    """Files of lines, each with at most so many lines and bytes."""
+    """Files of lines, none with more lines or bytes than the server takes."""
 
     out: str
     lines: int

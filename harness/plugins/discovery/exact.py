@@ -24,7 +24,7 @@ from harness.runtime.under_way import STEPS
 from harness.types import JSON
 
 Values = NDArray[np.float64]
-_TOLD_EVERY = 4096
+_REPORT_EVERY = 4096
 
 
 class SubsetScores:
@@ -47,7 +47,7 @@ class SubsetScores:
         self._of_set: Values = np.full(1 << n, -np.inf)
         single = Score(table, score, equivalent_sample_size)
         self._limit = max((self._useful(single, v) for v in range(n)), default=0.0)
-        self._done = self._told = 0
+        self._done = self._reported = 0
         codes, _ = table.configurations(())
         self._of_set[0] = self._value(np.array([table.rows]), 0)
         self._visit(0, codes, 1, 0)
@@ -108,8 +108,8 @@ class SubsetScores:
 
     def _tell(self, sets: int) -> None:
         self._done += sets
-        if self._done - self._told >= _TOLD_EVERY:
-            self._told = self._done
+        if self._done - self._reported >= _REPORT_EVERY:
+            self._reported = self._done
             STEPS.tell(self._done, 1 << self._table.variables, "sets of variables scored")
 
 

@@ -69,7 +69,7 @@ def _corr2cause_rows() -> Iterator[PublishedRow]:
         count = counts.get((row.table, row.model))
         yield replace(
             row,
-            asked={"perturbation": settings.get(row.setting["perturbation"], row.setting["perturbation"])},
+            task_settings={"perturbation": settings.get(row.setting["perturbation"], row.setting["perturbation"])},
             counts=None
             if count is None
             else AnswerCounts(**{name: int(count[name]) for name in ("tp", "fp", "fn", "tn")}),
@@ -92,7 +92,7 @@ def _followups() -> Iterator[PublishedRow]:
             {name: line[name] for name in ("method", "perturbation", "items")} | {"source": where},
             line["model"],
             {name: line[name] for name in METRICS if line[name]},
-            asked={"perturbation": settings[line["perturbation"]]},
+            task_settings={"perturbation": settings[line["perturbation"]]},
             in_percent=METRICS,
             source=f"{line['title']}, {where}",
             note=line["note"],

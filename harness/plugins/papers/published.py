@@ -43,7 +43,7 @@ class PublishedRow:
     """Metrics that do not fit the row's other digits."""
     task: str = ""
     """The task whose runs it may stand beside; the benchmark where none is named."""
-    asked: Mapping[str, str] = field(default_factory=dict)
+    task_settings: Mapping[str, str] = field(default_factory=dict)
     """Settings of the task that the runs which it stands beside have."""
     in_percent: tuple[str, ...] = ()
     """The metrics that the paper prints in percent."""
@@ -233,7 +233,7 @@ def published_tables(task: str, measured: Sequence[Run], by: Sequence[str] = ())
     for row in rows_of(benchmark):
         if (row.task or row.benchmark) != task:
             continue
-        if any(all(str(run.get(name)) != value for run in runs) for name, value in row.asked.items()):
+        if any(all(str(run.get(name)) != value for run in runs) for name, value in row.task_settings.items()):
             continue
         if row.setting.get("relation", "all") == "all" or "relation" in by:
             by_table[row.table].append(row)

@@ -43,19 +43,19 @@ def check(premise: str, hypothesis: str, *, item: Premise, claim: Hypothesis, la
     story = read(premise)
     number = len(item.names)
     marginal = {(i, j) for i, j, condition in item.independences if not condition}
-    said = read_claim(hypothesis, story.names)
+    own_claim = read_claim(hypothesis, story.names)
     named = len(story.names) == number
     correlations = named and story.correlated == frozenset(combinations(range(number), 2)) - marginal
     independences = named and story.independent == item.independences
-    same_claim = named and said is not None and _lettered(said, story, item).canonical == claim.canonical
+    same_claim = named and own_claim is not None and _lettered(own_claim, story, item).canonical == claim.canonical
     return Check(
         named=named,
         correlations=correlations,
         independences=independences,
         hypothesis=same_claim,
         closed=story.closed or not label,
-        read=bool(story.names) and not story.not_understood and said is not None,
-        follows=not (correlations and independences and same_claim) or _follows(story, said) == bool(label),
+        read=bool(story.names) and not story.not_understood and own_claim is not None,
+        follows=not (correlations and independences and same_claim) or _follows(story, own_claim) == bool(label),
     )
 
 
@@ -66,8 +66,8 @@ def _lettered(claim: Hypothesis, story: StoryReading, item: Premise) -> Hypothes
 
 def _follows(story: StoryReading, claim: Hypothesis | None) -> bool | None:
     """Test by the reasoner whether a claim follows from a story; None where no graph fits what it says."""
-    said = story.correlated | {(i, j) for i, j, _ in story.independent}
-    silent = tuple(pair for pair in combinations(range(len(story.names)), 2) if pair not in said)
+    stated = story.correlated | {(i, j) for i, j, _ in story.independent}
+    silent = tuple(pair for pair in combinations(range(len(story.names)), 2) if pair not in stated)
     try:
         return follows(Premise(story.names, story.independent, silent), claim) if claim is not None else None
     except UnreadableText:

@@ -63,8 +63,8 @@ def _symbolic() -> tuple[ItemWriter, ItemWriter]:
 
 def check_story(claim: Claim, premise: str, hypothesis: str) -> Check:
     fields = _symbolic()[0].item(claim).fields
-    told = Hypothesis(claim.relation, fields["var_i"], fields["var_j"])
-    return check(premise, hypothesis, item=read_premise(fields["premise"]), claim=told, label=claim.derived)
+    expected = Hypothesis(claim.relation, fields["var_i"], fields["var_j"])
+    return check(premise, hypothesis, item=read_premise(fields["premise"]), claim=expected, label=claim.derived)
 
 
 @dataclass(frozen=True)

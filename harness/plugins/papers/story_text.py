@@ -176,8 +176,8 @@ def read_claim(text: str, names: Sequence[str]) -> Hypothesis | None:
     words = _with_tokens(" ".join(text.split()), names).strip(" .")
     for relation, shape in _CLAIMS:
         if (match := shape.fullmatch(words)) is not None:
-            found: Mapping[str, str | None] = match.groupdict()
-            i, j = (int((found[k] or found[f"{k}2"] or "§0")[1:]) for k in "ij")
+            groups: Mapping[str, str | None] = match.groupdict()
+            i, j = (int((groups[k] or groups[f"{k}2"] or "§0")[1:]) for k in "ij")
             return Hypothesis(relation, names[i], names[j]) if i != j else None
     return None
 
@@ -225,18 +225,18 @@ def _statements_alone(words: str) -> set[tuple[int, int]] | None:
 
 
 def _pairs(match: re.Match[str]) -> set[tuple[int, int]]:
-    """Return the pairs that a statement is about; none where it names a variable with itself."""
+    """Return the pairs that a statement is about; no pair at all if it names a variable with itself."""
     groups = match.groupdict()
     if groups.get("left"):
-        found = set(product(_variables(groups["left"]), _variables(groups["right"])))
+        pairs = set(product(_variables(groups["left"]), _variables(groups["right"])))
     elif groups.get("pairs"):
         parts = [_variables(part) for part in re.split(r",? and between ", groups["pairs"])]
         if any(len(part) != 2 for part in parts):
             return set()
-        found = {(part[0], part[1]) for part in parts}
+        pairs = {(part[0], part[1]) for part in parts}
     else:
-        found = set(combinations(_variables(groups["all"]), 2))
-    return set() if any(i == j for i, j in found) else {(min(pair), max(pair)) for pair in found}
+        pairs = set(combinations(_variables(groups["all"]), 2))
+    return set() if any(i == j for i, j in pairs) else {(min(pair), max(pair)) for pair in pairs}
 
 
 def _names(text: str) -> tuple[tuple[str, ...], int]:

@@ -113,7 +113,7 @@ def _new_judge(of_a_run: Sequence[str], *, asks: bool) -> NewJudge | None:
     from harness.cli import hydra_app, own_configs
 
     if not any(argument.startswith("judge=") for argument in of_a_run):
-        raise ConfigError(f"{of_a_run[0]} is a setting of a judge, and there is none: choose one with judge=….")
+        raise ConfigError(f"{of_a_run[0]} is a setting of a judge, and no judge is chosen: choose one with judge=….")
     secrets.refuse_arguments(list(of_a_run))
     own_configs.register()
     try:

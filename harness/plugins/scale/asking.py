@@ -107,7 +107,7 @@ class Rounds:
         """Show all workers as one run, and start the clock of budget.minutes."""
         self.progress = WorkersProgress(self.prepared.progress.title)
         self._began = time.monotonic()
-        self._said: set[str] = set()
+        self._errors_shown: set[str] = set()
 
     @property
     def provenance(self) -> dict[str, JSON]:
@@ -222,8 +222,8 @@ class Rounds:
             return ""
         words = "it was told to end." if outcome.kind == "Interrupted" else outcome.error
         reason = f"worker {assignment.stem} on {outcome.host}: {words}"
-        if outcome.error not in self._said and outcome.kind != "BudgetReached" and not STOP.requested:
-            self._said.add(outcome.error)
+        if outcome.error not in self._errors_shown and outcome.kind != "BudgetReached" and not STOP.requested:
+            self._errors_shown.add(outcome.error)
             self.progress.say(reason)
         if outcome.kind == _FOR_ALL:
             self.stopped = self.stopped or RunStopped(outcome.error)

@@ -130,7 +130,7 @@ class _JobSteps:
             try:
                 return self.server.create(self.tuning.job_body(file)).id
             except (RefusedError, LostError, TimeoutError) as error:
-                if may_have_been_made(error):
+                if may_exist(error):
                     raise self._unheard(file) from None
                 self._note(step="uploaded", file=file)
                 raise
@@ -184,7 +184,7 @@ class _JobSteps:
         return RunStopped(
             f"whether {self.server.address} has made the job is not known. Look through its list of fine-tuning jobs "
             f"for one of the file {file} (its metadata say {MARK}: {self.tuning.mark}): submit=ITS_ID goes on with "
-            f"it. Where there is none, recipe.job={self.tuning.recipe.job + 1} makes one."
+            f"it. If it is not in the list, recipe.job={self.tuning.recipe.job + 1} makes one."
         )
 
     def _note(self, **known: str) -> None:
@@ -261,7 +261,7 @@ class TuningServer(EndpointServer):
         return _job(object_of(self.json("GET", f"{JOBS}/{quote(id, safe='')}", fresh=fresh)))
 
 
-def may_have_been_made(error: Exception) -> bool:
+def may_exist(error: Exception) -> bool:
     """Return whether a job may exist although the call for it failed: a refusal rules it out, silence does not."""
     number = status(error)
     if number is None:

@@ -33,7 +33,7 @@ class Sheet:
     """The answers as the prompt's parser read them; MISSING without a reply, 0 on the diagonal."""
     strict: NDArray[np.int8] = field(init=False)
     """The same by the paper's reading: Yes, Yes., No, No. or unreadable."""
-    was_asked: NDArray[np.bool_] = field(init=False)
+    has_question: NDArray[np.bool_] = field(init=False)
     outcomes: Counter[tuple[int, int]] = field(default_factory=Counter)
     """(the paper's label, strict code) → questions, for templates with a third variable too."""
 
@@ -42,7 +42,7 @@ class Sheet:
         self.cells = np.full((n, n), MISSING, dtype=np.int8)
         np.fill_diagonal(self.cells, NO)
         self.strict = self.cells.copy()
-        self.was_asked = np.zeros((n, n), dtype=np.bool_)
+        self.has_question = np.zeros((n, n), dtype=np.bool_)
 
     @property
     def every_cell(self) -> bool:
@@ -68,7 +68,7 @@ class Sheet:
         code, strict = readings(record)
         self.cells[row, column] = code
         self.strict[row, column] = strict
-        self.was_asked[row, column] = True
+        self.has_question[row, column] = True
         if "paper" in record.labels:
             self.outcomes[record.labels["paper"], strict] += 1
 
@@ -139,7 +139,7 @@ def _table(sheet: Sheet) -> str:
 def _cell(sheet: Sheet, a: int, b: int) -> str:
     if a == b:
         return "0"
-    return _CELLS[int(sheet.cells[a, b])] if sheet.was_asked[a, b] else ""
+    return _CELLS[int(sheet.cells[a, b])] if sheet.has_question[a, b] else ""
 
 
 def _graphml(sheet: Sheet) -> str:
@@ -155,7 +155,7 @@ def _graphml(sheet: Sheet) -> str:
     )
     without = [
         f"{names[a]} -> {names[b]}: {_cell(sheet, a, b)}"
-        for a, b in np.argwhere(sheet.was_asked & ((sheet.cells == UNREADABLE) | (sheet.cells == MISSING))).tolist()
+        for a, b in np.argwhere(sheet.has_question & ((sheet.cells == UNREADABLE) | (sheet.cells == MISSING))).tolist()
     ]
     ElementTree.SubElement(graph, "data", key="unanswered").text = "; ".join(without)
     for name in names:

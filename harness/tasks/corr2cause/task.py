@@ -104,10 +104,10 @@ class Corr2Cause(SourcedTask):
     def items(self) -> Iterable[Item]:
         """Return the questions: filtered, then sampled."""
         if self.source == "builtin":
-            return self._made(self._writer)
+            return self._lazy_items(self._writer)
         return LazyItems(lambda: (row.item() for row in self._rows), len(self._rows))
 
-    def _made(self, writer: ItemWriter) -> LazyItems:
+    def _lazy_items(self, writer: ItemWriter) -> LazyItems:
         return LazyItems(lambda: map(writer.item, self._claims), len(self._claims))
 
     def part(self, split: Split, limit: int | None = None) -> Corr2Cause:
@@ -117,7 +117,7 @@ class Corr2Cause(SourcedTask):
         """Return the items of a pass over them: with permutation and varied each pass draws new names."""
         if self.source != "builtin":
             return self.items()
-        return self._made(ItemWriter(self.perturbation, self.seed + number))
+        return self._lazy_items(ItemWriter(self.perturbation, self.seed + number))
 
     def held_out(self) -> frozenset[str]:
         return frozenset(f"n{claim.n}-g{claim.number}" for version in ("v1", "v2") for claim in public_test(version))
