@@ -1,0 +1,93 @@
+"""Every number of findings.md and conventions.md says where it comes from, and those made in seconds are made here.
+
+A comment stands behind a paragraph, list or table: `<!-- numbers: quick NAME; given 21 95 -->` (NAME is a function of
+support/document_numbers.py, which returns what has to be printed, in its order; those given are defined or others'),
+`<!-- numbers: command … -->` (minutes, or tests of its own) or `<!-- numbers: source … -->` (printed by others, counted
+by hand, a definition). It speaks for all that stands between it and the marker, or the heading, before it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from support.document_numbers import QUICK
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "docs" / name for name in ("findings.md", "conventions.md")]
+MARKER = re.compile(r"<!-- numbers: (?P<kind>quick|command|source) (?P<what>[^;>]+?)(?:; given (?P<given>[^>]+?))? -->")
+NOT_A_RESULT = re.compile(
+    r"`[^`]*`|\]\([^)]*\)|https?://\S+|\b(?:Tables?|Figures?|[Ss]ections?|Appendix|arXiv|doi) [\dIVX.]+"
+    r"(?:(?:,| and| to| or) \d+[a-z]?)*|\b(?:19|20)\d\d\b|\b[A-Za-z§][\w§]*\d\w*|\d+-bit|§[\d.]+"
+)
+NUMBER = re.compile(r"(?<![\w.])[-−+]?\d[\d,]*(?:\.\d+)?(?:e-\d+)?")
+
+
+def regions(page: Path) -> Iterator[tuple[list[str], re.Match[str] | None]]:
+    """Yield the lines that a marker speaks for, and it; lines that none speaks for with None."""
+    lines: list[str] = []
+    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+    for line in text.splitlines():
+        if line.startswith("#"):
+            yield lines, None
+            lines = []
+        elif marker := MARKER.search(line):
+            yield [*lines, line[: marker.start()]], marker
+            lines = [line[marker.end() :]]
+        else:
+            lines.append(line)
+    yield lines, None
+
+
+def numbers(lines: list[str], *, cells: bool = False) -> list[str]:
+    """Return the numbers that lines print, those below ten left out; with `cells` all of a table."""
+    # The first column has names.
+    table = [line for line in lines if line.startswith("|")][2:] if cells else []
+    found = _in(" ".join(line for line in lines if not (cells and line.startswith("|"))))
+    kept = [n for n in found if "." in n or "," in n or len(n.lstrip("-")) > 1]
+    return kept + [n for line in table for n in _in(" | ".join(line.split("|")[2:]))]
+
+
+def _in(words: str) -> list[str]:
+    found = NUMBER.findall(NOT_A_RESULT.sub(" ", words))
+    return [number.rstrip(",").replace("−", "-").lstrip("+") for number in found]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_number_says_where_it_comes_from(page):
+    orphans = [(found, lines) for lines, marker in regions(page) if marker is None and (found := numbers(lines))]
+    assert not orphans, "\n".join(f"{found}: {' '.join(lines)[:300]}" for found, lines in orphans)
+
+
+MADE_HERE = [
+    (page, lines, marker) for page in PAGES for lines, marker in regions(page) if marker and marker["kind"] == "quick"
+]
+
+
+@pytest.mark.parametrize(("page", "lines", "marker"), MADE_HERE, ids=[f"{m[0].stem}-{m[2]['what']}" for m in MADE_HERE])
+def test_numbers_that_take_seconds_are_those_of_their_command(page, lines, marker):
+    printed = numbers(lines, cells=True)
+    given = Counter((marker["given"] or "").split())
+    for number in printed[:]:
+        if given[number]:
+            given[number] -= 1
+            printed.remove(number)
+    assert not +given, f"given, and not printed: {dict(+given)}"
+    assert printed == QUICK[marker["what"]](), f"{page.name}: {marker['what']}"
+
+
+def test_all_that_is_made_here_is_printed_somewhere():
+    assert {marker["what"] for _, _, marker in MADE_HERE} == set(QUICK)
+
+
+def test_a_number_that_is_changed_or_has_no_source_is_seen(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text(
+        "# A\nWe have 96.1 and 3.\n<!-- numbers: command make results -->\nAnd 12 of 2024.\n# B\n`99` Table 12"
+    )
+    left = [numbers(lines) for lines, marker in regions(page) if marker is None]
+    assert left == [[], ["12"], []]
+    assert numbers(["| a 5 | b |", "| - | - |", "| x 7 | 71 / −2 [1.5, 2] |"], cells=True) == ["71", "-2", "1.5", "2"]

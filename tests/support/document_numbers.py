@@ -1,0 +1,245 @@
+"""The numbers of findings.md and conventions.md that take seconds, as they have to be printed, in their order."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from itertools import combinations
+from pathlib import Path
+
+from harness.causal.relations import Relation
+from harness.plugins.papers.latent_graphs import _graphs, latent_classes
+from harness.scoring.summary import summarize
+from harness.storage.runs import load
+from harness.tasks.causalbench.networks import load as load_network
+from harness.tasks.causalbench.rendering import DEFAULT
+from harness.tasks.corr2cause.enumerate import public_test
+from harness.tasks.corr2cause.task import ORDERS
+from harness.tasks.corr2cause.text import hypothesis
+from harness.types import Scores
+
+ROOT = Path(__file__).parents[2]
+SHIPPED = ROOT / "results" / "shipped" / "corr2cause"
+PAPER = ROOT / "harness" / "plugins" / "papers" / "data" / "published" / "corr2cause.csv"
+MODELS = ROOT / "harness" / "data" / "models"
+LEARNED = ("tiny", "tiny_renamed")
+
+
+def folder(model: str, variant: str) -> Path:
+    return SHIPPED / variant / ("pair" if model in LEARNED else "plain") / model
+
+
+@cache
+def scores(model: str, variant: str, labels: str) -> Mapping[str, Scores]:
+    """Return the rows of a run by what is in them, scored anew: the intervals in its file are of its own labels."""
+    records = load(folder(model, variant)).records()
+    rows = summarize(records, headline=labels, orders=ORDERS, unreadable="wrong").scores[labels]
+    return {"all": rows["overall"]["all"], **rows["relation"], **rows["num_nodes"]}
+
+
+def percent(row: Scores, name: str, *, interval: bool = True) -> list[str]:
+    metric = row.metric(name)
+    assert metric is not None and metric.value is not None
+    if metric.value == 1:
+        return ["100"]
+    return [f"{100 * metric.value:.2f}", *(f"{100 * end:.1f}" for end in (metric.interval or ()) if interval)]
+
+
+def head_table() -> list[str]:
+    """python -m harness -m model=… task.version=v2,v1 task.perturbation=none,permutation (results/shipped)"""
+    found: list[str] = []
+    for model in ("always_yes", "hypothesis_only", "shortcut", "linear", *LEARNED, "reasoner"):
+        if model == "reasoner":
+            found.append(next(f"{float(row['f1']):.2f}" for row in paper() if row["model"] == "RoBERTa-Large MNLI"))
+        found += percent(scores(model, "version=v1", "published")["all"], "f1", interval=model != "always_yes")
+        for variant in ("default", "perturbation=permutation"):
+            for labels in ("published", "audited"):
+                found += percent(scores(model, variant, labels)["all"], "f1")
+    return found
+
+
+def public_labels() -> list[str]:
+    return [wrong_labels()[0], wrong_labels()[1]]
+
+
+def zero_shot_floor() -> list[str]:
+    """python -m harness -m model=hypothesis_only task.version=v2,v1 task.perturbation=none,permutation"""
+    runs = ("version=v1", "perturbation=permutation")
+    return [percent(scores("hypothesis_only", variant, "published")["all"], "f1")[0] for variant in runs]
+
+
+def near_the_top() -> list[str]:
+    """python -m harness.published table=5a, and the runs of the table"""
+    f1, *interval = percent(scores("linear", "version=v1", "published")["all"], "f1")
+    best = sorted((float(row["f1"]) for row in paper()), reverse=True)[:5]
+    return [f1, *(f"{value:.2f}" for value in best), *interval]
+
+
+def collider_errors() -> list[str]:
+    """The same runs, by audited labels: tiny's false positives; the parents found, as they are and renamed"""
+    models = ("linear", "tiny")
+    parents = [
+        scores(model, variant, "audited")["parent"].confusion["tp"]
+        for variant in ("default", "perturbation=permutation")
+        for model in models
+    ]
+    return [str(n) for n in (scores("tiny", "default", "audited")["all"].confusion["fp"], *parents)]
+
+
+def closed_vocabulary() -> list[str]:
+    row = scores("hypothesis_only", "perturbation=refactorization", "published")["all"]
+    paraphrased = scores("tiny", "perturbation=paraphrase", "published")["all"]
+    return [*percent(row, "accuracy", interval=False), *percent(paraphrased, "f1")]
+
+
+def train_split() -> list[str]:
+    data = json.loads((MODELS / "linear" / "training.json").read_text())["data"]
+    return [f"{data['premises']:,}", f"{data['items']:,}"]
+
+
+def small_model_files() -> list[str]:
+    """python benchmarks/small_models.py"""
+    shares, linear = (
+        json.loads((MODELS / name / "training.json").read_text()) for name in ("hypothesis_only", "linear")
+    )
+    number, threshold = shares["numbers"]["shares"], str(shares["settings"]["threshold"])
+    regressions, known = linear["numbers"]["regressions"], linear["numbers"]["sentences"]
+    return [str(n) for n in (number, threshold, threshold, regressions, known, number - regressions)]
+
+
+def second_method() -> list[str]:
+    """task=causalbench/causality task.method=2 over the fourteen networks"""
+    networks = [load_network(name) for name in DEFAULT]
+    pairs = sum(len(network.dag) * (len(network.dag) - 1) for network in networks)
+    edges = sum(parents.bit_count() for network in networks for parents in network.dag)
+    return [f"{pairs:,}", f"{6 * pairs:,}", f"{2 * edges:,}"]
+
+
+def floors() -> list[str]:
+    """make results: task=causalbench/causality model=always_yes,always_no,random_uniform"""
+    place = ROOT / "results" / "shipped" / "causalbench" / "causality" / "default" / "closed"
+    rows = {
+        model: json.loads((place / model / "result.json").read_text())["scores"]["exact"]
+        for model in ("always_yes", "always_no", "random_uniform")
+    }
+    number = len(load_network("asia").dag)
+    yes, no = (f"{rows[model]['network']['asia']['sid']:.0f}" for model in ("always_yes", "always_no"))
+    coin = rows["random_uniform"]["overall"]["all"]
+    ends = [f"{100 * end:.1f}" for end in coin["intervals"]["f1"]]
+    return [yes, str(number * (number - 1)), no, f"{100 * coin['f1']:.2f}", *ends]
+
+
+def paper() -> Iterator[Mapping[str, str]]:
+    """Yield the rows of Table 5a: fine-tuned models on the original texts."""
+    with PAPER.open(encoding="utf-8", newline="") as file:
+        yield from (
+            row for row in csv.DictReader(file) if row["table"] == "Table 5a" and row["perturbation"] == "original"
+        )
+
+
+def confusion(columns: tuple[tuple[str, str], ...]) -> list[str]:
+    """Return true and false positives and the missed, by audited labels: relation by relation, then by size."""
+    found = []
+    sizes = (("2", "3"), ("4",), ("5",), ("6",))
+    for names in (
+        *((name,) for name in ("parent", "ancestor", "child", "descendant", "collider", "confounder")),
+        *sizes,
+    ):
+        for model, variant in columns:
+            rows = [scores(model, variant, "audited")[name].confusion for name in names]
+            found += [str(sum(row[cell] for row in rows)) for cell in ("tp", "fp", "fn")]
+    return found
+
+
+def errors() -> list[str]:
+    """The same runs, task.labels=audited"""
+    plain, renamed = "default", "perturbation=permutation"
+    return confusion(
+        (("hypothesis_only", plain), ("linear", plain), ("linear", renamed), ("tiny", plain), ("tiny", renamed))
+    )
+
+
+def errors_renamed() -> list[str]:
+    variants = ("default", "perturbation=permutation", "perturbation=paraphrase")
+    return confusion(tuple(("tiny_renamed", variant) for variant in variants))
+
+
+def wrong(model: str, variant: str) -> set[str]:
+    """Return the items that a run answered otherwise than their published label."""
+    records = load(folder(model, variant)).records()
+    return {r.item for r in records if r.answer is None or r.answer.label != r.labels["published"]}
+
+
+def forced_errors() -> list[str]:
+    """python -m harness.compare results/…/linear results/…/reasoner"""
+    row = scores("reasoner", "version=v1", "published")["all"].confusion
+    v1, v2 = ((wrong("linear", variant), wrong("reasoner", variant)) for variant in ("version=v1", "default"))
+    return [str(n) for n in (row["fp"] + row["fn"], row["tp"], row["fp"], row["fp"] + row["fn"],
+                             len(v1[0]), len(v1[0] & v1[1]), len(v2[0]), len(v2[0] & v2[1]), len(v2[1]))]  # fmt: skip
+
+
+def wrong_labels() -> list[str]:
+    """The audit: every label of both public test sets derived anew"""
+    found = []
+    for version in ("v2", "v1"):
+        claims = list(public_test(version))
+        wrong = [claim for claim in claims if claim.published != claim.derived]
+        found += [str(len(wrong)), f"{len(claims):,}"]
+        if version == "v2":
+            found += [str(sum(claim.derived for claim in wrong))]
+    return found
+
+
+def shortcut() -> list[str]:
+    """python -m harness -m model=shortcut task.labels=null,audited"""
+    found = []
+    for labels in ("published", "audited"):
+        row = scores("shortcut", "default", labels)["all"]
+        found += [*percent(row, "f1"), *percent(row, "auroc", interval=False), f"{row['brier']:.4f}"]
+    row = scores("shortcut", "version=v1", "published")["all"]
+    return [*found, *percent(row, "f1", interval=False), *percent(row, "auroc", interval=False)]
+
+
+def latent() -> list[str]:
+    """python -m harness task=corr2cause/latent task.draw=all model=reasoner"""
+    counts = {(n, h): followers(n, h) for n in (4, 5) for h in (2, 1, 0)}
+    return [f"{number:,}" for pair in counts.values() for number in pair]
+
+
+def followers(observed: int, hidden: int) -> tuple[int, int]:
+    """Return how many hypotheses follow, and how many there are."""
+    classes = latent_classes(observed, hidden).values()
+    pairs = list(combinations(range(observed), 2))
+    valid = sum(row.holds[relation][i] >> j & 1 for row in classes for relation in Relation for i, j in pairs)
+    return valid, len(classes) * len(pairs) * len(Relation)
+
+
+def latent_graphs() -> list[str]:
+    common = [
+        row.hidden_needed
+        for n in (4, 5)
+        for row in latent_classes(n, 2).values()
+        for i, j in combinations(range(n), 2)
+        if row.holds[Relation.CONFOUNDER][i] >> j & 1
+    ]
+    graphs = [sum(1 for _ in _graphs(n, 2)) for n in (4, 5)]
+    return [f"{n:,}" for n in (*graphs, len(common), sum(needed > 0 for needed in common))]
+
+
+def a_cause() -> list[str]:
+    """python -m harness.published table=11"""
+    held = [claim for claim in public_test("v1") if "a cause" in hypothesis(claim.relation, "A", "B").split(" for")[0]]
+    valid = sum(bool(claim.published) for claim in held)
+    return [str(len(held)), str(valid), f"{100 * valid / len(held):.1f}"]
+
+
+QUICK: Mapping[str, Callable[[], list[str]]] = {
+    function.__name__: function
+    for function in (
+        public_labels, wrong_labels, head_table, zero_shot_floor, near_the_top, forced_errors, collider_errors, errors,
+        errors_renamed, closed_vocabulary, train_split, small_model_files, second_method, floors, shortcut, latent,
+        latent_graphs, a_cause,
+    )
+}  # fmt: skip
