@@ -33,20 +33,20 @@ _MAIN = """\
 harness: can language models reason about cause and effect?
 
   harness                                     the exact reasoner on the public Corr2Cause test split
-  harness model=gpt4 task=corr2cause          an API model (export OPENAI_API_KEY=… first)
+  harness model=gpt6_luna task=corr2cause     an API model (export OPENAI_API_KEY=… first)
   harness model=openai model.model=NAME model.base_url=http://localhost:8000/v1
   harness model=gpt4o answer=choice           the server holds each reply to Yes or No: no words are read
   harness model=gpt4o model.method=rank       the probabilities of Yes and No: AUROC, Brier score, …
   harness model=roberta_mnli task.limit=100   a zero-shot NLI model on a stratified sample
   harness model=causal_lm model.path=FOLDER   a local language model
-  harness model=gpt4 judge=gpt4o              a judge reads the replies in which the rules find no answer
-  harness model=gpt4 dry_run=true             what would be asked, and for how much; nothing is asked
+  harness model=gpt6_luna judge=gpt4o         a judge reads the replies in which the rules find no answer
+  harness model=gpt6_luna dry_run=true        what would be asked, and for how much; nothing is asked
   harness -m model=always_no,random_uniform task.perturbation=none,paraphrase
                                               a sweep: every combination, one leaderboard
-  harness model=gpt4_0613 task=causalbench/causality task.networks=[asia,cancer]
+  harness model=gpt6_luna task=causalbench/causality task.networks=[asia,cancer]
                                               CausalBench: does one variable cause another? And task=cladder
 
-  harness --help model=gpt4                   the settings of a model, their values and what they mean; so too task=
+  harness --help model=gpt6_luna              the settings of a model, their values and what they mean; so too task=
                                               (with the fields that prompts may name), prompt=, cache=, workers=, judge=
   harness --help leaderboard                  the help of a command; --version prints the version
 """

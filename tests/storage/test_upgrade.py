@@ -98,3 +98,14 @@ def test_the_folder_of_an_older_run_is_that_of_the_command_that_made_it(gpt2_pat
     assert load(folder / "manifest.json")["configuration"]["model"]["method"] == "rank" and not list(
         problems_of(folder)
     )
+
+    def resealed(change) -> list[str]:
+        """Return what verify finds in the folder once its settings are changed, digests and all."""
+        changed = load(folder / "manifest.json")
+        change(changed["config"]["model"])
+        save(folder / "manifest.json", changed)
+        return list(problems_of(folder))
+
+    assert any(
+        "model.method was 'generate'" in problem for problem in resealed(lambda model: model.update(method="generate"))
+    )
