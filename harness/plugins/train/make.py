@@ -87,7 +87,10 @@ def make(config: Mapping[str, Any]) -> FinishedCheckpoint:
     progress = Progress(f"{recipe.name} learns {task.name}")
     dtype = dtype_of(recipe.dtype, device_of(settings.device)) if device_of(settings.device) == "cuda" else "float32"
     # Its place: the same settings and data are the same checkpoint.
-    facts = _facts(recipe, learner, lessons, prompt, dtype)
+    try:
+        facts = _facts(recipe, learner, lessons, prompt, dtype)
+    except ConfigError as error:  # a checkpoint names the setting of a run
+        raise ConfigError(str(error).replace("model.path=", "recipe.path=")) from error
     folder = Path(settings.out, recipe.name, digest(facts)[:12])
     if (folder / MANIFEST).exists():
         progress.say(f"{folder} is there already.")

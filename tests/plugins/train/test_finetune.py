@@ -228,6 +228,7 @@ def test_nothing_of_the_test_sets_is_ever_written_as_a_question(bases, tmp_path,
         (["recipe.kind=causal_lm", "recipe.class_weight=balanced"], "are for classifiers"),
         (["recipe.settings=paper", "recipe.dropout=0.1"], "dropout reaches no classifier"),
         (["recipe=causal_lm"], "has no weights for"),
+        (["recipe.path=/nothing"], "recipe.path=/nothing: there is no such folder"),
     ],
 )
 def test_what_cannot_be_learned_is_a_sentence(bases, tmp_path, monkeypatch, arguments, sentence):
