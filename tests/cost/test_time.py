@@ -18,6 +18,7 @@ from harness.errors import BudgetReached, RunStopped
 from harness.models.api import call
 from harness.models.api.gate import Gate
 from harness.models.api.openai import Chat
+from harness.models.api.sent_calls import Sent
 from harness.types import ChatRequest, Failure, Message, Response
 
 
@@ -77,7 +78,7 @@ def test_a_call_whose_turn_comes_after_the_time_is_not_sent(serve, key):
 def test_a_place_in_the_queue_is_given_up_when_the_time_is_over():
     async def wait_in_vain() -> bool:
         gate = Gate(1)
-        gate.note_success()
+        gate.note_success(Sent(0.0, None))
         async with gate.turn(tokens=0, again=False):
             for _ in range(2):
                 with pytest.raises(BudgetReached):

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from contextlib import AsyncExitStack
 
 import pytest
 from support.clocks import Clock, Virtual
 
 from harness.models.api.faults import RefusedError
-from harness.models.api.gate import START, Gate, seconds
+from harness.models.api.gate import Gate, seconds
 from harness.models.api.rate_search import LOWER
 from harness.models.api.sent_calls import Sent
+from harness.models.api.slot_search import START, SlotSearch
 
 
 @pytest.mark.parametrize(
@@ -82,7 +84,7 @@ def test_timeouts_halve_the_calls_at_once_but_not_all_of_them_together():
     clock = Clock()
     gate = Gate(64, clock=clock)
     clock.now += 5
-    gate.slots = 40.0
+    gate._slot_search.slots = 40.0
     for _ in range(10):
         gate.note_timeout()
     assert gate.slots == 20
@@ -97,14 +99,13 @@ def test_slots_grow_by_one_with_each_success_and_slowly_once_a_call_has_timed_ou
     async def go() -> list[float]:
         gate, slots = Gate(20, clock=clock), []
         async with AsyncExitStack() as taken:
-            for _ in range(START):
-                await taken.enter_async_context(gate.turn(tokens=0, again=False))
+            calls = [await taken.enter_async_context(gate.turn(tokens=0, again=False)) for _ in range(START)]
             for _ in range(3):
-                gate.note_success()
+                gate.note_success(calls[0])
                 slots.append(gate.slots)
             clock.now += 2
             gate.note_timeout()
-            gate.note_success()
+            gate.note_success(calls[0])
             return [*slots, gate.slots]
 
     # The third is of no use: two slots are free.
@@ -122,7 +123,7 @@ def test_calls_wait_for_the_rate_that_refusals_lead_to():
                 if k > 30 and k % 2:
                     gate.note_failure(RefusedError(429, "slow down", {}), sent)
                 else:
-                    gate.note_success()
+                    gate.note_success(sent)
             if gate.rate is not None:
                 break
         for _ in range(10):
@@ -161,8 +162,39 @@ def test_an_answer_that_is_not_stored_yet_keeps_its_slot():
 def test_while_nobody_is_answered_calls_that_wait_for_a_retry_take_room():
     gate = Gate(64)
     assert [gate.has_room(7), gate.has_room(8)] == [True, False]
-    gate.note_success()
+    gate.note_success(Sent(0.0, None))
     assert gate.has_room(8)
     for _ in range(16):
         gate.note_failure(ConnectionError(), Sent(0.0, None))
     assert not gate.has_room(8)
+
+
+def slots_at(latency: Callable[[float], float], rounds: int = 60) -> list[float]:
+    """Return the slots that are come to, round by round, where all are in use and answers take so long."""
+    search, at, slots = SlotSearch(64), 0.0, []
+    for _ in range(rounds):
+        sent = [Sent(at, None) for _ in range(int(search.slots))]
+        at += latency(search.slots)
+        for call in sent:
+            search.add_answer(call, at, int(search.slots))
+        slots.append(search.slots)
+    return slots
+
+
+def test_as_many_slots_are_used_as_bring_most_answers():
+    assert min(slots_at(lambda slots: 0.1)[-40:]) == 64
+    assert sum(slots_at(lambda slots: slots**0.5)[-40:]) / 40 > 60, "answers take longer, and more come"
+    later = slots_at(lambda slots: max(1.0, slots / 16) ** 2)[-40:]
+    assert 12 <= sorted(later)[20] <= 20, "beyond sixteen fewer come"
+
+
+def test_slots_that_were_given_up_are_tried_again():
+    """The server is slow at first."""
+    spent = [0]
+
+    def latency(slots: float) -> float:
+        spent[0] += 1
+        return max(1.0, slots / 16) ** 2 if spent[0] < 40 else 1.0
+
+    slots = slots_at(latency, 300)
+    assert slots[39] < 30 and slots[-1] == 64

@@ -11,8 +11,8 @@ from support.outcomes import each
 from support.virtual_wire import InVirtualTime
 
 from harness.models.api import retry
-from harness.models.api.gate import START
 from harness.models.api.openai import Chat
+from harness.models.api.slot_search import START
 from harness.types import ChatRequest, Failure, Message
 
 

@@ -182,7 +182,7 @@ async def _attempt(
         if sentence := shutdown_notice(error, endpoint.model, endpoint.base_url):
             raise RunStopped(sentence) from None
         raise
-    address.gate.note_success()
+    address.gate.note_success(sent)
     try:
         outcome = endpoint.read(reply, request, round(time.perf_counter() - started, 4))
     except Exception as error:

@@ -1,7 +1,7 @@
 """What calls wait at before they go out: for a slot, for their turn in the queue, for the limits of the server.
 
-Slots are few to begin with and become more with every success. Timeouts halve their number. What refusals mean for the
-rate is found by the search; calls then go out no faster than it says, nor than the rate-limit headers ask.
+How many slots there are is found by one search, and what refusals mean for the rate by another; calls then go out no
+faster than it says, nor than the rate-limit headers ask.
 """
 
 from __future__ import annotations
@@ -20,9 +20,8 @@ from harness.errors import BudgetReached
 from harness.models.api.faults import RefusedError, status, timed_out
 from harness.models.api.rate_search import RateSearch
 from harness.models.api.sent_calls import Sent
+from harness.models.api.slot_search import SlotSearch
 
-START = 8
-"""Calls at once to begin with."""
 LONGEST_PAUSE = 60.0
 """Seconds for which a header is believed at most."""
 _HEADERS = [
@@ -49,7 +48,7 @@ class Gate:
     ) -> None:
         """Let at most `most` calls go at once; the rates are limits that the user knows of."""
         self.most = most
-        self.slots = float(min(START, most))
+        self._slot_search = SlotSearch(most)
         self.when_room: Callable[[], None] = lambda: None
         """Called when a call has failed: it may wait for its retry now, and leave room for another."""
         self._clock = clock
@@ -63,7 +62,6 @@ class Gate:
         self._answers_waiting = 0
         self._timer: asyncio.TimerHandle | None = None
         self._pause_until = 0.0
-        self._any_timeout = False
         self._answers: deque[bool] = deque(maxlen=16)  # which of the latest calls were answered
 
     def look_ahead(self, calls_left: Callable[[], int]) -> None:
@@ -141,6 +139,11 @@ class Gate:
         return open_calls < 8 * self.most and self._under_way + len(self._first_tries) + waiting <= int(self.slots)
 
     @property
+    def slots(self) -> float:
+        """Return how many calls go at once."""
+        return self._slot_search.slots
+
+    @property
     def rate(self) -> float | None:
         """Return the calls a second that it keeps to; None where no limit of the server's is known."""
         return self._search.rate
@@ -159,11 +162,10 @@ class Gate:
         self._answers_waiting -= 1
         self._admit()
 
-    def note_success(self) -> None:
+    def note_success(self, sent: Sent) -> None:
         """Learn from a reply: more slots, and a higher rate where one is kept to."""
         self._answers.append(True)
-        if self._under_way >= int(self.slots) - 1:  # more would be of use
-            self.slots = min(self.most, self.slots + (1 / self.slots if self._any_timeout else 1.0))
+        self._slot_search.add_answer(sent, self._clock(), self._under_way)
         self._search.add_success(self._clock())
         self._keep_rate()
         self._admit()
@@ -183,8 +185,7 @@ class Gate:
     def note_timeout(self) -> None:
         """Halve the slots where the server took a call and did not answer in time, once for those of a second."""
         if self._search.add_timeout(self._clock()):
-            self._any_timeout = True
-            self.slots = max(1.0, self.slots / 2)
+            self._slot_search.add_timeout()
 
     def read_rate_limit_headers(self, headers: Mapping[str, str]) -> None:
         """Let nothing go out while a reply's x-ratelimit headers say that nothing is left."""
