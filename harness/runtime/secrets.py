@@ -1,4 +1,7 @@
-"""Keep keys out of settings, which are written to manifests and caches, and out of all that is printed."""
+"""Keep keys out of settings, which are written to manifests and caches, and out of all that is printed.
+
+What is a key is decided once, by `mask_keys`: a setting is refused where that would change it (`secret_in`).
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ PASSWORD = 8
 """The least length of a value that counts as a key by its setting's name: `header: 0` does not."""
 _FORM = re.compile(
     r"\b(?:sk|pk|rk|xai|nvapi|github_pat|glpat|xox[abeprs])[-_][\w-]{16,}|\b(?:hf|gsk|gh[opsru]|r8|tgp)_[A-Za-z0-9]{16,}"
-    r"|\bAIza[\w-]{30,}|\bA[KS]IA[A-Z0-9]{16}\b|\beyJ[\w-]{8,}\.[\w-]+|\b[Bb]earer\s+\S{8,}|\b[Bb]asic\s+[\w+/]{12,}=*"
+    r"|\bAIza[\w-]{30,}|\bA[KS]IA[A-Z0-9]{16}\b|(?<![\w-])eyJ[\w-]{8,}\.[\w-]+|\b[Bb]earer\s+\S{8,}|\b[Bb]asic\s+[\w+/]{12,}=*"
 )
 """How the keys of the larger providers look."""
 _HEX = re.compile(r"(?<![A-Za-z0-9])[0-9a-fA-F]{32}(?![A-Za-z0-9])")
@@ -26,9 +29,18 @@ _LONG_RUN = re.compile(r"(?<![A-Za-z0-9])(?=[A-Za-z]*\d)(?=\d*[A-Za-z])[A-Za-z0-
 """A run of letters and digits that is too long for a name."""
 _CREDENTIALS = re.compile(r"://[^/\s@'\"]+@")
 """user:password in an address."""
-_PAIR = re.compile(r"""(?P<name>[\w.-]+)(?P<between>=|["']\s*:\s*)(?P<quote>["']?)(?P<value>[^\s"',;&}\])]+)""")
-"""name=value, and 'name': value inside of what was once a mapping."""
-_LINE = re.compile(r"^(?P<name>[ \t-]*[\w.-]+)(?P<between>:[ \t]+)(?P<quote>)(?P<value>\S.*)$", re.MULTILINE)
+_PAIR = re.compile(
+    r"""(?<![\w.-])(?P<name>[\w.-]++)(?P<between>=|["']?\s*+:\s*+)(?!["']?\[(?:a|the)\ key\])["'\[{(]*+"""
+)
+"""name=value, 'name': value inside of what was once a mapping, and name: value."""
+_FLAG = re.compile(
+    r"""(?<![\w-])(?:--?(?=[A-Za-z])|(?:setenv|export|set[ ]+-[a-z]+)[ ]+)(?P<name>[\w.-]++)"""
+    r"""(?P<between>["']?(?:\s*+,\s*+|\s++(?:-\s++)?)["']?)(?![-$])"""
+)
+"""--name value, in one text or in a list; setenv NAME value."""
+_VALUE = re.compile(r"""[^\s"',;&}\])=]+""")
+"""What stands behind a name. It is looked into as well where the name is that of no key: args=[--api-key=…]."""
+_LINE = re.compile(r"^(?P<name>[ \t]*+(?:-[ \t]+)*+[\w.-]++)(?P<between>:[ \t]+)(?P<value>\S.*)$", re.MULTILINE)
 """A line of YAML that is a name and its value."""
 
 _ALWAYS = frozenset(
@@ -99,6 +111,10 @@ _NO_TOKEN = frozenset(
     }
 )
 """bos_token and its like: words before `token` that make it a model's."""
+_ABOUT = frozenset({"env", "file", "path", "dir", "method", "type", "mode", "scheme", "sock"})
+"""Words at the end of a name that say where a secret is, or of what kind."""
+_SWITCHES = frozenset({"no", "enable", "disable", "allow", "skip", "without"})
+"""Words that begin the name of a switch: --no-auth."""
 _OPEN = frozenset({"user", "safety_identifier", "prompt_cache_key", "cache_salt"})
 """Parameters that hold digests by the advice of their providers."""
 
@@ -110,6 +126,8 @@ def secret_name(name: str) -> bool:
         return False
     *before, last = words
     nearest = before[-1] if before else ""
+    if last in _ABOUT or words[0] in _SWITCHES:
+        return False
     return (
         not _ALWAYS.isdisjoint(words)
         or last.endswith(("apikey", "password", "passwd", "secret"))
@@ -121,34 +139,75 @@ def secret_name(name: str) -> bool:
 def looks_like_key(value: str) -> bool:
     """Test whether a text contains something shaped like a key, a password in a URL, or a key from the environment."""
     plain = value.replace("\\", "")
-    return bool(_FORM.search(plain) or _CREDENTIALS.search(plain) or any(key in plain for key in _environment() if key))
+    return _mask_shapes(plain) != plain
+
+
+def secret_in(text: str, name: str = "") -> bool:
+    """Test whether a text is a key or holds one: by its shape, by the `name` beside it or by a name in the text.
+
+    A value beside a name is no key where it is short (`header: 0`), a path, or refers to a variable of the environment.
+    """
+    plain = text.replace("\\", "")
+    whole = secret_name(name) and text != name and len(text) >= PASSWORD and not _REFERENCE.match(text)
+    return whole or _mask_shapes(plain) != plain or any(_secrets_beside_names(plain, PASSWORD))
 
 
 def mask_keys(text: str) -> str:
-    """Mask everything that looks like a key: an error may quote a setting."""
-    for key in _environment():
-        text = text.replace(key, "[the key]")
-    text = _CREDENTIALS.sub("://[a key]@", _FORM.sub("[a key]", text))
-    return _PAIR.sub(_mask_pair, text)
+    """Mask everything that looks like a key, short values beside a name too: an error may quote a setting."""
+    text = _mask_shapes(text)
+    pieces, end = [], 0
+    for start, after in sorted(_secrets_beside_names(text, 1)):
+        if start >= end:
+            pieces += [text[end:start], "[a key]"]
+            end = after
+    return "".join([*pieces, text[end:]])
 
 
 def mask_keys_in_yaml(text: str) -> str:
     """Return a printed config with all that looks like a key replaced."""
-    return mask_keys(_LINE.sub(_mask_pair, text))
+    return mask_keys(_LINE.sub(_mask_line, text))
 
 
-def _mask_pair(pair: re.Match[str]) -> str:
+def _mask_shapes(text: str) -> str:
+    for key in _environment():
+        text = text.replace(key, "[the key]")
+    return _CREDENTIALS.sub("://[a key]@", _FORM.sub("[a key]", text))
+
+
+def _mask_line(line: re.Match[str]) -> str:
+    return f"{line['name']}{line['between']}[a key]" if _is_secret(line, line["value"], 1) else line[0]
+
+
+def _secrets_beside_names(text: str, least: int) -> Iterator[tuple[int, int]]:
+    """Yield where values stand that are keys by the names before them, of `least` characters and more."""
+    for pattern in (_PAIR, _FLAG):
+        at = 0
+        while pair := pattern.search(text, at):
+            at = pair.end()
+            if secret_name(pair["name"].rpartition(".")[2]) and (value := _VALUE.match(text, at)):
+                if secret := _is_secret(pair, value[0], least):
+                    yield value.span()
+                if secret or _REFERENCE.match(value[0]):
+                    at = value.end()
+
+
+def _is_secret(pair: re.Match[str], value: str, least: int) -> bool:
     name = pair["name"].rpartition(".")[2]
-    if not secret_name(name) or pair["value"] in _PLACEHOLDERS:
-        return pair[0]
+    if not secret_name(name) or len(value) < least or value in _PLACEHOLDERS or _REFERENCE.match(value):
+        return False
+    if pair.re is _FLAG or (pair.re is _PAIR and pair["between"].startswith((":", " "))):  # may be words of a sentence
+        return _LIKE_A_KEY.fullmatch(value) is not None
     code = pair["between"] == "=" and pair.string[pair.start() - 1 : pair.start()] not in ("?", "&")
-    if code and name == "key" and re.fullmatch(r"[A-Za-z_.(]+", pair["value"]):  # key=value, and key=len in a traceback
-        return pair[0]
-    return f"{pair['name']}{pair['between']}{pair['quote']}[a key]"
+    # key=value, and key=len in a traceback
+    return not (code and name == "key" and re.fullmatch(r"[A-Za-z_.(]+", value))
 
 
-_PLACEHOLDERS = ("…", "...", "VALUE", "[a", "[the")
-"""Placeholders for a value in our own sentences."""
+_PLACEHOLDERS = ("…", "...", "VALUE", "value1")
+"""Placeholders for a value in our own sentences, and in Hydra's: key=[value1,value2]."""
+_REFERENCE = re.compile(r"[$`<]|~?/|\.{1,2}/|[A-Z]:\\")
+"""How the name of a variable, a command or a path begins, which stands for a key and is none."""
+_IS_FLAG = re.compile(r"--?[A-Za-z][\w-]*")
+_LIKE_A_KEY = re.compile(r"(?=\S*\d)(?=\S*[A-Za-z])\S{8,}|\S{16,}")
 
 
 def refuse(settings: Mapping[str, Any], key: str, key_env: str) -> None:
@@ -157,7 +216,7 @@ def refuse(settings: Mapping[str, Any], key: str, key_env: str) -> None:
         inside = where.startswith("model.extra.")
         if (
             (len(key) >= SECRET and key in value)
-            or looks_like_key(value)
+            or secret_in(value)
             or secret_name(name)
             or (inside and name not in _OPEN and _HEX.search(value))
             or (where == "model.base_url" and _in_path(value))
@@ -171,7 +230,7 @@ def refuse_config(config: Mapping[str, Any]) -> None:
     In a part of the user's own too: manifests hold it.
     """
     for where, name, value in _strings(config, "", inside=True):
-        if looks_like_key(value) or (secret_name(name) and value != name and len(value) >= PASSWORD):
+        if secret_in(value, name):
             raise refusal(where.lstrip("."), "")
 
 
@@ -189,7 +248,7 @@ def refuse_arguments(arguments: Sequence[str]) -> None:
         pairs = [pair for pair in _INNER.finditer(value) if secret_name(pair["name"])] if "extra" in name else []
         addresses = re.split(r"[,\s\[\]'\"]", value) if setting == "base_url" else []
         if (
-            looks_like_key(argument)
+            secret_in(argument)
             or (secret_name(setting) and value.lower() not in _NOTHING and (inside or len(value) >= PASSWORD))
             or pairs
             or (inside and setting not in _OPEN and _HEX.search(value))
@@ -251,7 +310,10 @@ def _strings(value: Any, where: str, name: str = "", *, inside: bool = False) ->
             if inside:
                 yield f"{where}.{key}", "" if switch else str(key), str(key)
     elif isinstance(value, list | tuple):
-        for below in value:
-            yield from _strings(below, where, name, inside=inside)
+        for before, below in pairwise((None, *value)):
+            # [--api-key, KEY]: the word before is its name.
+            flag = isinstance(before, str) and _IS_FLAG.fullmatch(before) and not str(below).startswith("-")
+            beside = str(before) if flag else name
+            yield from _strings(below, where, beside, inside=inside)
     elif isinstance(value, str):
         yield where, name, value

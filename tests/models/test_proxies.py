@@ -7,6 +7,7 @@ from support.openai_server import plain_chat as chat
 from support.outcomes import each
 from support.server import RawServer, http
 
+from harness.errors import ConfigError
 from harness.models.api.openai import Chat
 from harness.types import ChatRequest, Message, Response
 
@@ -32,3 +33,18 @@ def test_a_proxy_is_used_for_other_machines_only(key, monkeypatch, variable, hos
     finally:
         proxy.close()
         server.close()
+
+
+PASSWORD = "hunter2-hunter2"
+
+
+@pytest.mark.parametrize("variable", ["HTTP_PROXY", "ALL_PROXY", "https_proxy"])
+@pytest.mark.parametrize(
+    "address", [f"foo://me:{PASSWORD}@h:1", f"http://me:{PASSWORD}@[::h:1", f"http://me:{PASSWORD}@h:port"]
+)
+def test_a_proxy_that_is_none_is_named_without_its_password(key, monkeypatch, variable, address):
+    monkeypatch.setenv(variable, address)
+    model = Chat(name="m", model="m", base_url="http://somewhere.invalid/v1", attempts=1)
+    with pytest.raises(ConfigError, match=f"no client can be made for the proxy in {variable}") as refused:
+        list(model.respond([ChatRequest((Message("user", "?"),), max_tokens=4)]))
+    assert PASSWORD not in str(refused.value)

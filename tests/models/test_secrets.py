@@ -8,10 +8,13 @@ import re
 import time
 import traceback
 from html import unescape
+from itertools import pairwise
 from urllib.parse import unquote
 
 import pytest
-from support.openai_server import KEY, chat_reply, error
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.openai_server import KEY, Server, chat_reply, error
 from support.outcomes import each
 from support.server import RawServer, http
 
@@ -19,6 +22,7 @@ from harness.errors import ConfigError, RunStopped
 from harness.models.api.bodies import Secret
 from harness.models.api.endpoint import _OWNED
 from harness.models.api.openai import Chat, Completions
+from harness.plugins.batches.lines import content_of, outcome_of
 from harness.runtime.secrets import mask_keys, refuse_arguments, secret_name
 from harness.types import ChatRequest, Failure, Message
 
@@ -284,6 +288,43 @@ def test_a_key_that_a_server_repeats_in_another_spelling_is_hidden(key, way, pla
     assert place == "name of a field" or "[the key]" in shown
     assert KEY not in decoded(shown) and KEY[4:] not in decoded(shown)
     assert base64.b64encode(KEY.encode()).decode()[:-4] not in shown
+
+
+PARTS = {
+    "content": lambda parts: {"content": [{"type": "text", "text": part} for part in parts]},
+    "content without types": lambda parts: {"content": [{"text": part} for part in parts]},
+    "content of words": lambda parts: {"content": list(parts)},
+    "thoughts": lambda parts: {"content": "No", "reasoning_content": [{"text": part} for part in parts]},
+    "thoughts in the content": lambda parts: {
+        "content": [*({"type": "thinking", "thinking": part} for part in parts), {"type": "text", "text": "No"}]
+    },
+    "refusal": lambda parts: {"content": [{"type": "refusal", "refusal": part} for part in parts]},
+}
+
+
+@settings(max_examples=60)
+@given(
+    st.sampled_from([*PARTS]),
+    st.lists(st.integers(1, len(KEY) - 1), min_size=1, max_size=4, unique=True),
+    st.sampled_from(["", "You sent ", "\u00e9 100% "]),
+)
+def test_a_key_that_comes_in_parts_is_hidden(place, cuts, before):
+    """However it is cut: the parts are joined after the body was looked through. Live and in a line of a batch."""
+    ends = [0, *sorted(cuts), len(KEY)]
+    parts = [KEY[start:end] for start, end in pairwise(ends)]
+    parts[0] = before + parts[0]
+    reply = {"model": "m", "choices": [{"message": PARTS[place](parts), "finish_reason": "stop"}]}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("OPENAI_API_KEY", KEY)
+        server = Server(lambda *_: reply)
+        try:
+            (live,) = dict(each(chat(server.url, attempts=1).respond([ask("?")]))).values()
+        finally:
+            server.close()
+        line = json.dumps({"custom_id": "a", "response": {"status_code": 200, "body": reply}}).encode()
+        batched = outcome_of(content_of(line, Secret(KEY).loads), chat("http://localhost/v1"), ask("?"))
+    for outcome in (live, batched):
+        assert KEY not in repr(outcome) and f"{before}[the key]".strip() in repr(outcome)
 
 
 def reply_with(place: str, words: str) -> bytes:

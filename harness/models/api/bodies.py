@@ -12,13 +12,15 @@ import html
 import json
 import re
 from collections.abc import Iterator, Mapping
-from functools import cached_property
+from dataclasses import replace
+from functools import cached_property, lru_cache
 from http import HTTPStatus
 from itertools import islice
 from typing import Any
 
 from harness.models.api.replies import one_line
 from harness.runtime.secrets import SECRET
+from harness.types import Failure, Response
 
 _REFERENCES = (("<", "&lt;"), (">", "&gt;"), ('"', "&quot;"), ("'", "&apos;"), ("&", "&amp;"))
 """Characters that HTML writes by name."""
@@ -45,11 +47,24 @@ class Secret:
     def loads(self, content: bytes) -> Any:
         """Parse the JSON of a body, with the key hidden in every string. Raises ValueError and RecursionError."""
         value = json.loads(content)
+        if self._may_be_in(content):
+            # Dumped again, strings have no escapes but those of quotes and line ends.
+            return json.loads(self.hide(json.dumps(value, ensure_ascii=False)))
+        return value
+
+    def cleared(self, outcome: Response | Failure) -> Response | Failure:
+        """Return an outcome without the key, which may have come in parts that were joined since."""
+        if isinstance(outcome, Failure):
+            return replace(outcome, detail=self.hide(outcome.detail))
+        if not self._may_be_in(f"{outcome.text}\n{outcome.reasoning}".encode(errors="surrogatepass")):
+            return outcome
+        return replace(outcome, text=self.hide(outcome.text), reasoning=self.hide(outcome.reasoning))
+
+    def _may_be_in(self, content: bytes) -> bool:
         for sign in self._signs:  # no generator: this runs for each reply
             if sign in content and (sign not in (b"%", b"\\u00") or _ENCODED.search(content)):
-                # Dumped again, strings have no escapes but those of quotes and line ends.
-                return json.loads(self.hide(json.dumps(value, ensure_ascii=False)))
-        return value
+                return True
+        return False
 
     def body(self, content: bytes) -> Any:
         """Return the JSON of a body, or its text if it is not JSON, without the key."""
@@ -69,6 +84,11 @@ class Secret:
     def _pattern(self) -> re.Pattern[str]:
         spellings = "".join(map(_spellings, self._key))
         return re.compile("|".join((spellings, *map(re.escape, _base64(self._key)))))
+
+
+@lru_cache(maxsize=16)
+def secret_of(key: str) -> Secret:
+    return Secret(key)
 
 
 def _spellings(sign: str) -> str:

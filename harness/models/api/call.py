@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 from harness.errors import BudgetReached, RunStopped
+from harness.models.api.bodies import secret_of
 from harness.models.api.endpoint import Endpoint
 from harness.models.api.event_loop import answer_all
 from harness.models.api.faults import shutdown_notice, usage_of_failed
@@ -185,6 +186,7 @@ async def _attempt(
     address.gate.note_success(sent)
     try:
         outcome = endpoint.read(reply, request, round(time.perf_counter() - started, 4))
+        outcome = secret_of(endpoint.key).cleared(outcome)
     except Exception as error:
         # `read` checks what it takes from a reply. If a reply breaks it all the same, only that reply is lost. A bug of
         # ours would break every reply, and the run stops with the name of the error.

@@ -16,7 +16,7 @@ from urllib.parse import urljoin, urlsplit
 
 from harness.models.api.bodies import Secret, is_page, words_of
 from harness.models.api.dialects import OPENAI, Dialect
-from harness.models.api.families import on_this_machine
+from harness.models.api.families import on_this_machine, readable_proxies
 from harness.models.api.faults import PageError, RefusedError, TooLargeError
 from harness.models.api.gate import Gate
 from harness.models.api.refusals import error_in
@@ -52,14 +52,15 @@ class Wire:
         import openai
 
         self._httpx, self._aiohttp = httpx2, aiohttp
-        self._http = openai.DefaultAioHttpClient(
-            timeout=timeout,
-            verify=_certificates(),
-            # A redirect would send the prompts to another host or lose them, and its page would pass as an answer.
-            follow_redirects=False,
-            # A proxy cannot reach servers on this machine, and would see prompts that should not leave it.
-            trust_env=not on_this_machine(base_url),
-        )
+        with readable_proxies():
+            self._http = openai.DefaultAioHttpClient(
+                timeout=timeout,
+                verify=_certificates(),
+                # A redirect would send the prompts to another host or lose them; its page would pass as an answer.
+                follow_redirects=False,
+                # A proxy cannot reach servers on this machine, and would see prompts that should not leave it.
+                trust_env=not on_this_machine(base_url),
+            )
         json_type, agent = "application/json", f"AsyncOpenAI/Python {openai.__version__}"
         headers = {"Accept": json_type, "Content-Type": json_type, "User-Agent": agent, **dialect.headers(key)}
         self._headers = httpx2.Headers(headers)

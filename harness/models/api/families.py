@@ -5,8 +5,10 @@ The tables are harness/data/model_families.yaml and retired_models.yaml, which e
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from fnmatch import fnmatchcase
@@ -237,6 +239,21 @@ def on_this_machine(base_url: str) -> bool:
     except ValueError:
         return False
     return address.is_loopback or address.is_unspecified
+
+
+@contextmanager
+def readable_proxies() -> Iterator[None]:
+    """Raise ConfigError where an HTTP client is made of a proxy's address in the environment that is none."""
+    try:
+        yield
+    except Exception as error:  # ValueError, the client's own InvalidURL, ImportError for socks without its package
+        named = [name for name in os.environ if name.upper() in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")]
+        if not named:
+            raise
+        raise ConfigError(
+            f"no client can be made for the proxy in {', '.join(named)} ({secrets.mask_keys(str(error))}): it is "
+            "http://HOST:PORT, with user:password@ before HOST where it asks for them."
+        ) from None
 
 
 def advice(base_url: str) -> str:

@@ -13,7 +13,7 @@ from typing import IO, Any, TypeVar
 from harness.errors import Interrupted, RunStopped
 from harness.models.api.bodies import Secret
 from harness.models.api.endpoint import Endpoint
-from harness.models.api.families import first_address, on_this_machine
+from harness.models.api.families import first_address, on_this_machine, readable_proxies
 from harness.models.api.faults import RefusedError, asked_pause, date_of, growing_pause, in_words, may_pass, status
 from harness.models.api.replies import LostError, one_line
 from harness.runtime.signals import STOP
@@ -49,13 +49,14 @@ class EndpointServer:
     def _http(self) -> Any:
         import httpx2  # the OpenAI SDK's own
 
-        return httpx2.Client(
-            headers=self._headers,
-            timeout=httpx2.Timeout(self.endpoint.timeout, connect=min(30.0, self.endpoint.timeout)),
-            follow_redirects=False,
-            trust_env=not on_this_machine(self.address),
-            event_hooks={"response": [self._note_clock]},
-        )
+        with readable_proxies():
+            return httpx2.Client(
+                headers=self._headers,
+                timeout=httpx2.Timeout(self.endpoint.timeout, connect=min(30.0, self.endpoint.timeout)),
+                follow_redirects=False,
+                trust_env=not on_this_machine(self.address),
+                event_hooks={"response": [self._note_clock]},
+            )
 
     def _note_clock(self, response: Any) -> None:
         if (date := date_of(response.headers.get("date", ""))) is not None:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import IO, Any
 
+from harness.models.api.bodies import secret_of
 from harness.models.api.dialects import anthropic
 from harness.models.api.endpoint import Endpoint
 from harness.models.api.faults import RefusedError, failure_of, in_words, message_of
@@ -107,7 +108,7 @@ def outcome_of(content: Mapping[str, Any], endpoint: Endpoint, request: Request)
     try:
         if (refused := error_in(body, {})) is not None:
             raise refused
-        return endpoint.read(body, request, 0.0)
+        return secret_of(endpoint.key).cleared(endpoint.read(body, request, 0.0))
     except RefusedError as refused:  # an error inside of a reply that calls itself a success
         return failure_of(refused, in_words(refused), endpoint.max_wait)
     except Exception as problem:
