@@ -38,6 +38,13 @@ def test_a_run_has_todays_names_and_keeps_what_its_digests_are_of() -> None:
     assert runs.manifest_of(folder) == run.manifest
 
 
+def test_a_manifest_has_the_digest_of_its_file_until_it_is_written_again() -> None:
+    written = {"configuration": {"model": {"kind": "causal_lm"}}, "configuration_digest": "of the file"}
+    manifest = Manifest.from_json(upgraded(written))
+    assert manifest.configuration != written["configuration"] and manifest.configuration_digest == "of the file"
+    assert manifest.unfinished.configuration_digest == digest(manifest.configuration)
+
+
 def test_a_manifest_without_settings_is_read_as_it_is() -> None:
     assert upgraded({}) == {} and upgraded({"config": None}) == {"config": None}
 
