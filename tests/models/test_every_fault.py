@@ -102,13 +102,20 @@ def problems(kind: Kind, server: InThread, outcome: Outcome, prompts: tuple[str,
         yield f"answered in full, and lost: {lost}"
     if again := {prompt: count for prompt, count in server.answered.items() if count > 1}:
         yield f"asked again though answered: {again}"
-    most = 1 if set(kind.ends) <= {"item", "stops"} else ATTEMPTS
-    if often := {p: n for p, n in server.requests.items() if n > most and (p in server.faults.first or n > ATTEMPTS)}:
+    most = 1 if set(kind.ends) <= {"item", "stops"} else tries(kind)
+    if often := {
+        p: n for p, n in server.requests.items() if n > most and (p in server.faults.first or n > tries(kind))
+    }:
         yield f"asked too often: {often}"
     if server.early:
         yield f"{server.early} retries earlier than told"
     if server.followed:
         yield f"{server.followed} requests to another place"
+
+
+def tries(kind: Kind) -> int:
+    """Return how often a call is made at most: a limit ends none by its tries while others are answered."""
+    return ATTEMPTS + kind.name.startswith("429")
 
 
 def wrong(kind: Kind, faults: int, prompt: str, got: Response | Failure) -> str:
@@ -125,7 +132,7 @@ def wrong(kind: Kind, faults: int, prompt: str, got: Response | Failure) -> str:
         return f"a field that is no text: {str(got)[:300]}"
     if got.text.strip() != answer(prompt):
         return "" if faults and "reply" in kind.ends else f"not its answer: {got.text[:100]!r}"
-    if faults >= ATTEMPTS and not {"answer", "reply"} & set(kind.ends):
+    if faults >= tries(kind) and not {"answer", "reply"} & set(kind.ends):
         return "an answer, where there was none"
     return ""
 
