@@ -51,6 +51,18 @@ def test_an_item_that_is_refused_while_others_are_answered_waits_for_its_limit_t
     assert all(isinstance(outcome, Response) for outcome in answered.values())
 
 
+def test_no_number_of_refusals_ends_an_item_while_others_are_answered(monkeypatch):
+    server, refused = InVirtualTime(monkeypatch, delay=0.25), Counter()
+
+    def reply(path, body, number):
+        refused[words(body)] += words(body) == "5?"
+        return error(429, "slow down") if 0 < refused[words(body)] < 5 else chat_reply("No")
+
+    answered = server.answers(reply, 2000, attempts=3)
+    assert all(isinstance(outcome, Response) for outcome in answered.values())
+    assert refused["5?"] == 5
+
+
 def test_a_server_that_is_far_too_busy_is_not_hammered(monkeypatch):
     """One answer a second: what a few slots ask for has to become less, or each call's tries are soon spent."""
     server, last = InVirtualTime(monkeypatch, delay=0.02), [0.0]
