@@ -13,6 +13,7 @@ from support.outcomes import each
 from support.server import RawServer, http
 from support.virtual_wire import InVirtualTime
 
+from harness.errors import RunStopped
 from harness.models.api import faults
 from harness.models.api.faults import RefusedError, retry_after
 from harness.models.api.openai import Chat
@@ -161,3 +162,20 @@ def test_the_date_of_a_real_reply_is_used(monkeypatch):
         server.close()
     assert isinstance(outcome, Response)
     assert len(waits) == 1 and 2.0 <= waits[0] <= 2.5
+
+
+@pytest.mark.parametrize("status", [401, 402, 403, 404])
+@pytest.mark.parametrize("refusals", [1, 2])
+def test_a_refusal_inside_of_a_success_has_to_be_confirmed(serve, key, status, refusals):
+    """One may be a blink of what stands behind a gateway; the second ends the run."""
+    refusal = {"error": {"code": status, "message": "no access"}}
+    server = serve(lambda path, body, number: (200, refusal) if number <= refusals else chat_reply("No"))
+    model = Chat(name="m", model="m", base_url=server.url, max_wait=0.1, max_concurrency=1)
+    asked = list(model.respond([ChatRequest((Message("user", "?"),), max_tokens=4)])) if refusals == 1 else None
+    if asked is not None:
+        ((_, outcome),) = asked[0]
+        assert isinstance(outcome, Response) and outcome.text == "No"
+    else:
+        with pytest.raises(RunStopped):
+            list(model.respond([ChatRequest((Message("user", "?"),), max_tokens=4)]))
+    assert len(server.calls) == 2

@@ -103,6 +103,8 @@ class RefusedError(Exception):
         self.delay = delay_of(body)
         """The seconds to wait that the body asks for (Google's RetryInfo); None if it does not."""
         self.usage = usage
+        self.inside = False
+        """Whether it stood inside of a reply whose own status is success."""
 
     @cached_property
     def rule(self) -> Rule:

@@ -133,7 +133,9 @@ def error_in(reply: Mapping[str, Any], headers: Mapping[str, str]) -> RefusedErr
     usage = counts if (counts := usage_of(reply)).input is not None else None
 
     def refused(status: int, body: Any) -> RefusedError:
-        return RefusedError(status, body, headers, usage=usage)
+        error = RefusedError(status, body, headers, usage=usage)
+        error.inside = True
+        return error
 
     choices = reply.get("choices")
     choice = choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else None

@@ -18,7 +18,7 @@ from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, wait_ran
 
 from harness.errors import Interrupted, RunStopped
 from harness.models.api import faults
-from harness.models.api.faults import PageError, TooLargeError, message_of, retry_after, status, timed_out
+from harness.models.api.faults import PageError, RefusedError, TooLargeError, message_of, retry_after, status, timed_out
 from harness.models.api.replies import InvalidReplyError, LostError, NoLogprobsError, UnsupportedError
 from harness.runtime.signals import STOP
 from harness.runtime.under_way import RETRIES, Waiting
@@ -43,8 +43,15 @@ LATEST = 32
 """Replies by which it is judged what share of the calls a server refuses."""
 MOSTLY, CHANCE = 0.6, 1e-6
 """Where a larger share is refused, or refusals in a row are less likely than this, they are held to be no chance."""
+_DOUBTED = (401, 402, 403, 404)
+"""Statuses that end a run and that one more try has to confirm where they stand inside of a success: the gateway took
+the key, and what stands behind it may have failed for a moment."""
 _REACHED: set[str] = set()
 """Servers that this process has had a reply of: each turn of an opening has a Policy of its own."""
+
+
+def _is_doubtful(error: RefusedError) -> bool:
+    return error.inside and error.status in _DOUBTED and error.rule.fault != "item"
 
 
 @dataclass(eq=False)
@@ -55,6 +62,8 @@ class _Trouble:
     answers: int
     answers_at_try: int = -1
     """Answers to others when it was last tried."""
+    doubted: bool = False
+    """Whether a refusal inside of a success was tried again."""
 
 
 @dataclass
@@ -170,6 +179,9 @@ class Policy:
             return isinstance(error, NoLogprobsError) and self._answers > 0
         if isinstance(error, PageError) and self._pages >= self._replies:
             return False
+        if isinstance(error, RefusedError) and _is_doubtful(error) and not trouble.doubted:
+            trouble.doubted = True
+            return faults.header(error, "x-should-retry") != "false"
         return faults.may_pass(error)
 
     def _note(self, trouble: _Trouble, error: BaseException) -> None:
