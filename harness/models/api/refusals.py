@@ -130,15 +130,17 @@ _NO_ERROR: tuple[Any, ...] = (None, False, 0, "", "0", 200, "200", "ok", "OK", "
 
 def error_in(reply: Mapping[str, Any], headers: Mapping[str, str]) -> RefusedError | None:
     """Return the failure inside of a reply whose status is success; None for an answer."""
-    usage = counts if (counts := usage_of(reply)).input is not None else None
+    choices = reply.get("choices")
+    choice = choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else None
+    # A reply with a choice was begun: whatever its error is called, only a count says how little was done.
+    counts = usage_of(reply)
+    usage = counts if counts.input is not None or choice else None
 
     def refused(status: int, body: Any) -> RefusedError:
         error = RefusedError(status, body, headers, usage=usage)
         error.inside = True
         return error
 
-    choices = reply.get("choices")
-    choice = choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else None
     for error in (reply.get("error"), choice.get("error") if choice else None):
         if _is_error(error):
             return refused(named_status(error, reply), {"error": error})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import IO
 
@@ -134,11 +134,20 @@ class Collecting:
     """Reads the answers of one endpoint's batches."""
 
     def __init__(
-        self, journal: Journal, server: EndpointServer, form: Files, endpoint: Endpoint, awaited: dict[str, Request]
+        self,
+        journal: Journal,
+        server: EndpointServer,
+        form: Files,
+        endpoint: Endpoint,
+        awaited: dict[str, Request],
+        billed: Callable[[Request], None] = lambda _: None,
     ) -> None:
-        """Collect for `awaited`, from which each answer that is yielded is removed; other answers are only stored."""
+        """Collect for `awaited`, from which each answer that is yielded is removed; other answers are only stored.
+
+        `billed` gets the awaited requests that were worked on and whose reply is no answer.
+        """
         self._journal, self._server, self._form = journal, server, form
-        self._endpoint, self._awaited = endpoint, awaited
+        self._endpoint, self._awaited, self._billed = endpoint, awaited, billed
         self.stored = 0
         """Answers that were not in `awaited`."""
         self.failed = 0
@@ -235,6 +244,8 @@ class Collecting:
                 request, task = self._journal.request(written), written.task
             outcome = outcome_of(content, self._endpoint, request)
             if isinstance(outcome, Failure):
+                if done and key in self._awaited and key not in reading.failures:
+                    self._billed(request)
                 reading.failures[key] = outcome
                 continue
             reading.left.remove(key)

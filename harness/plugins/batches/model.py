@@ -21,7 +21,7 @@ from harness.plugins.batches.inline_forms import form_of
 from harness.plugins.batches.journal import Batch, Journal, settings_of
 from harness.protocols import Admission, Model, Outcomes, Wrapper
 from harness.runtime.signals import STOP
-from harness.types import Failure, Request
+from harness.types import Failure, Request, Usage
 
 AT_ONCE = 4
 """Batches under way at a time where the run waits for them: their requests are held in memory."""
@@ -76,7 +76,7 @@ class _BatchCall:
         """The digests of batches that hold an awaited request, in the order in which they were met."""
         self._form = form
         self._sending = Sending(self._journal, server, self._form)
-        self._collecting = Collecting(self._journal, server, self._form, model.endpoint, self._awaited)
+        self._collecting = Collecting(self._journal, server, self._form, model.endpoint, self._awaited, self._billed)
         self._server = server
         self._size = min(self._settings.size, form.most_requests)
         self._megabytes = form.most_megabytes
@@ -170,6 +170,10 @@ class _BatchCall:
     def _tokens(self, request: Request) -> int:
         """Return an estimate of a request's input tokens, which servers' queues limit."""
         return sum(len(text) for text in self._model.endpoint.texts(getattr(request, "messages", ()))) // 4 + 1
+
+    def _billed(self, request: Request) -> None:
+        if isinstance(self._requests, Admission):
+            self._requests.failed(request, Usage())
 
     def _prepare(self, lot: list[tuple[str, Request]]) -> None:
         self._journal.add_model(self._digest, self._model.name, self._endpoint_settings)

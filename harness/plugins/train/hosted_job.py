@@ -1,7 +1,8 @@
 """A fine-tuning job at a server with OpenAI's API: a file goes up, a job is made of it, followed and recorded.
 
 Making a job may cost money, so none is made twice: before the call that makes it, and once its id is known, both are
-noted in `<digest>.work/job.json`. Where a process ended between the two, the user is asked.
+noted in `<digest>.work/job.json`. Where a process ended between the two, or the reply is no job, the user is asked.
+After a refusal the server's list of jobs is looked at first.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from urllib.parse import quote
 
 from harness.codec import token_count
 from harness.config_files import own_files
-from harness.errors import ConfigError, RunStopped, StoreError
+from harness.errors import ConfigError, Interrupted, RunStopped, StoreError
 from harness.models.api.endpoint import Endpoint
 from harness.models.api.faults import RefusedError, in_words, status
 from harness.models.api.replies import LostError, one_line
@@ -33,8 +34,11 @@ from harness.types import JSON
 TRAIN, JOURNAL = "train.jsonl", "job.json"
 JOBS = "/fine_tuning/jobs"
 ENDED = frozenset({"succeeded", "failed", "cancelled"})
-POLL = 30.0
-"""Seconds between two looks at a file or a job."""
+UNDER_WAY = frozenset({"validating_files", "queued", "running", "paused", "pending", "notrunning", "created"})
+POLL, MOST_UNKNOWN = 30.0, 2880
+"""Seconds between two looks at a file or a job, and looks at a job in a state of no known name: a day of them."""
+_PAGES = 100
+"""Pages of the list of jobs that are looked through."""
 _CHECKING = frozenset({"pending", "running", "notrunning"})
 """States of a file that Microsoft Foundry still checks: no job can be made of it yet."""
 
@@ -129,9 +133,13 @@ class _JobSteps:
             self._note(step="creating", file=file)
             try:
                 return self.server.create(self.tuning.job_body(file)).id
+            except RunStopped:  # the reply is no job
+                raise self._unheard(file) from None
             except (RefusedError, LostError, TimeoutError) as error:
                 if may_exist(error):
                     raise self._unheard(file) from None
+                if id := self._listed(file, error):
+                    return id
                 self._note(step="uploaded", file=file)
                 raise
 
@@ -144,6 +152,15 @@ class _JobSteps:
         self._note(step="created", file=file, job=id)
         self.say(f"the job {id} is made")
         return id
+
+    def _listed(self, file: str, error: Exception) -> str:
+        """Return the id of the job that was made all the same, "" where the server lists none. Raises RunStopped."""
+        try:
+            return self.server.job_of(file, self.tuning.mark)
+        except Interrupted:
+            raise
+        except RunStopped:
+            raise RunStopped(f"{self.server.stopped(error)} And {self._unheard(file)}") from None
 
     def _upload(self) -> str:
         path = self.tuning.work / TRAIN
@@ -161,13 +178,20 @@ class _JobSteps:
         signals.say_instead(
             f"interrupted: the job {id} goes on at {address}, which alone can end it; the same command follows it."
         )
-        job, last = self.server.look(id, fresh=True), ""
+        job, last, unknown = self.server.look(id, fresh=True), "", 0
         while True:
             if job.status != last:
                 resumed = ": it goes on once it is resumed at its provider" * (job.status == "paused")
                 self.say(f"{id}: {job.status.replace('_', ' ')}{resumed}")
-            if job.status in ENDED:
+            # A state of another name has ended where it has made a model.
+            if job.status in ENDED or (job.model and job.status not in UNDER_WAY):
                 break
+            unknown = 0 if job.status in UNDER_WAY else unknown + 1
+            if unknown > MOST_UNKNOWN:
+                raise RunStopped(
+                    f"{address} says {job.status or 'nothing'!r} of the job {id} again and again, and names no model: "
+                    "the same command looks again."
+                )
             rest(POLL)
             last, job = job.status, self.server.look(id)
         another = f"recipe.job={self.tuning.recipe.job + 1} makes another one"
@@ -253,12 +277,35 @@ class TuningServer(EndpointServer):
         return id
 
     def create(self, body: Mapping[str, JSON]) -> TuningJob:
-        """Make a job, in a single try. Raises as Server.once does."""
-        return _job(object_of(self.once("POST", JOBS, body)))
+        """Make a job, in a single try. Raises as Server.once does, and RunStopped if the reply is no job."""
+        job = _job(object_of(self.once("POST", JOBS, body)))
+        if job.error and not job.status:
+            raise RunStopped("the reply is an error.")
+        return job
+
+    def job_of(self, file: str, mark: str) -> str:
+        """Return the id of the job that the server lists for a training file; "" for none.
+
+        Raises RunStopped where the list cannot tell.
+        """
+        after = ""
+        for _ in range(_PAGES):
+            reply = object_of(self.json("GET", f"{JOBS}?limit=100{after}"))
+            if not isinstance(rows := reply.get("data"), list):
+                raise RunStopped("the server's list of jobs is none.")
+            for job in map(_job, map(object_of, rows)):
+                if job.file == file or (not job.file and job.mark == mark):
+                    return job.id
+                if not (job.file or job.mark):
+                    raise RunStopped("the server's list of jobs does not say whose they are.")
+            if not rows or not reply.get("has_more"):
+                return ""
+            after = f"&after={quote(_id(rows[-1]), safe='')}"
+        raise RunStopped("the server's list of jobs has no end.")
 
     def look(self, id: str, *, fresh: bool = False) -> TuningJob:
         """Return a job. `fresh`: it was made a moment ago, so that a 404 is tried again. Raises RunStopped."""
-        return _job(object_of(self.json("GET", f"{JOBS}/{quote(id, safe='')}", fresh=fresh)))
+        return _job({**object_of(self.json("GET", f"{JOBS}/{quote(id, safe='')}", fresh=fresh)), "id": id})
 
 
 def may_exist(error: Exception) -> bool:
@@ -288,7 +335,7 @@ def _job(reply: Mapping[str, Any]) -> TuningJob:
 
 
 def _id(reply: Mapping[str, Any]) -> str:
-    if not (id := _text(reply.get("id"))):
+    if not 0 < len(id := _text(reply.get("id"))) <= 1000:
         raise RunStopped("the server answers without an id where a file or a job was asked for.")
     return id
 

@@ -47,8 +47,8 @@ CHOICES: dict[str, tuple[Any, ...]] = {
                "202 without id", "hang-up", "page", "cut", 302, 400, 401, 402, 403, 404, 408, 409, 413, 425, 429, 499,
                500, 502, 503, "not made: hang-up", "not made: 429", "not made: 500", "not made: 400"),
     "creations": (1, 2),  # so many of them are odd
-    "list": ("sound", "late", "without metadata", "without file", "without both", "{}", "page", "403", "in reverse",
-             "endless", "numbers for ids", "ids too long"),
+    "list": ("sound", "late", "late", "without metadata", "without file", "without both", "{}", "page", "403",
+             "in reverse", "endless", "numbers for ids", "ids too long"),
     "others": (0, 1, 120),  # batches of somebody else
     "states": ("in_progress completed", "completed", "COMPLETED", "in_progress validating in_progress completed",
                "in_progress done", "warming in_progress finished", "in_progress", "expired", "cancelled", "failed"),
@@ -335,17 +335,22 @@ def draw(random: random.Random, *, quiet: float) -> dict[str, Any]:
     }
 
 
-def story(choice: dict[str, Any], folder: Path, monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
-    """Start the command until it is complete or the user is at their wits' end; check what must hold."""
-    server = DrawnServer(choice)
+def use(server: DrawnServer, monkeypatch: pytest.MonkeyPatch) -> Chat:
+    """Have all calls of files and batches answered by the server, in its time; return a model that asks it."""
     client = partial(httpx2.Client, transport=httpx2.MockTransport(server.handle))
     monkeypatch.setattr(httpx2, "Client", client)
     for module in (server_module, exchange, model_module):
         monkeypatch.setattr(module, "rest", server.rest)
     monkeypatch.setattr(model_module, "time", SimpleNamespace(time=server.time))
+    settings = BatchSettings(dialect=server["form"], wait=server["wait"], size=server["size"])
+    return Chat(name="m", model="m", base_url="http://127.0.0.1:9/v1", attempts=3, api_key_env=None, batch=settings)
+
+
+def story(choice: dict[str, Any], folder: Path, monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """Start the command until it is complete or the user is at their wits' end; check what must hold."""
+    server = DrawnServer(choice)
+    endpoint = use(server, monkeypatch)
     path = folder / "answers.sqlite"
-    settings = BatchSettings(dialect=choice["form"], wait=choice["wait"], size=choice["size"])
-    endpoint = Chat(name="m", model="m", base_url="http://127.0.0.1:9/v1", attempts=3, api_key_env=None, batch=settings)
     tally: Counter[str] = Counter()
 
     def command() -> str | None:

@@ -4,10 +4,20 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from contextlib import closing
 from pathlib import Path
 
+import batch_model
 import pytest
-from batch_model import CHOICES, draw, story
+from batch_model import CHOICES, REQUESTS, DrawnServer, draw, story
+from support.outcomes import each
+
+from harness.cache.model import CachedModel
+from harness.cache.store import Store
+from harness.cost.admission import Budgeted
+from harness.cost.budget import Budget
+from harness.cost.till import Till
+from harness.plugins.batches.model import Batched
 
 
 def stories(count: int, seed: int, folder: Path) -> Counter[str]:
@@ -35,3 +45,22 @@ def test_no_request_is_billed_twice_whatever_a_server_does(tmp_path):
 @pytest.mark.parametrize("seed", range(2, 12))
 def test_no_request_is_billed_twice_in_thousands_of_stories(tmp_path, seed):
     stories(500, seed, tmp_path)
+
+
+def test_a_line_that_was_worked_on_is_not_given_back_to_the_budget(tmp_path, monkeypatch):
+    """Its reply ended as the window was full: of a failed call that name says that nothing was done."""
+    full = {
+        "index": 0,
+        "message": {"role": "assistant", "content": ""},
+        "finish_reason": "model_context_window_exceeded",
+    }
+    monkeypatch.setattr(batch_model, "reply", lambda: {"id": "c", "model": "m", "choices": [full]})
+    choice = {name: options[0] for name, options in CHOICES.items()} | {"failing": 1}
+    endpoint = batch_model.use(DrawnServer(choice), monkeypatch)
+    till = Till(Budget(tokens=1e6), None, endpoint)
+    with closing(Store(tmp_path / "answers.sqlite")) as store:
+        batched = Batched(endpoint, store, CachedModel(endpoint, store).key)
+        outcomes = dict(each(Budgeted(batched, till).respond(REQUESTS)))
+    assert [outcome.kind for outcome in outcomes.values()].count("context_length") == 2
+    most = [till.size(request).input_most + till.size(request).output_most for request in REQUESTS]
+    assert till.own.tokens == sum(most)

@@ -1,0 +1,150 @@
+"""Money as an invariant, live: what a run believes it has spent is never less than what a drawn server has billed.
+
+A try is unsent, possibly billed, counted by the server, or answered. Each try draws what the server does with it, and
+whether it is billed for it; the run sees what such a server says, through the client it has.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import Counter
+from typing import Any
+
+import aiohttp
+import httpx2
+import openai
+import pytest
+from support.outcomes import each
+
+from harness.cost.admission import Budgeted
+from harness.cost.budget import Budget
+from harness.cost.price import Price
+from harness.cost.till import Till
+from harness.errors import RunStopped
+from harness.models.api import retry
+from harness.models.api.openai import Chat
+from harness.types import ChatRequest, Message, Response
+
+INPUT_USD, OUTPUT_USD = 10.0, 100.0
+PRICE = Price(((0, INPUT_USD),), ((0, OUTPUT_USD),))
+WORDS = "The premise says that A causes B, and that nothing else does. "
+LIMITS: tuple[dict[str, float], ...] = ({"usd": 0.05}, {"tokens": 3000}, {"requests": 25}, {"usd": 5.0})
+SENT = ("lost", "late", "page", "cut", "empty", "no choices", "half and 429", "half and no quota of context",
+        "window full", "withheld", "wordless", "finish error", "500", "502", "400", "408", "409",
+        "redirect")  # fmt: skip
+"""What is said of a try that was billed, beside answers."""
+UNBILLED = ("unconnected", "429", "too long", "busy inside", "503")
+COUNTS = ("counted", "uncounted", "zero", "half counted", "null")
+
+
+class DrawnServer:
+    """What happens to each try, and the bill."""
+
+    def __init__(self, seed: int, draw: random.Random) -> None:
+        """Let odd seeds draw one kind of trouble among answers that are counted: nothing else can make up for it."""
+        self.draw, self.alone = draw, seed % 2 == 1
+        self.bill = {"tokens": 0.0, "usd": 0.0, "requests": 0.0}
+        self.most = dict(self.bill)
+        self.happened: Counter[str] = Counter()
+        kinds = [*SENT, *UNBILLED]
+        self.kinds = [kinds[seed // 2 % len(kinds)]] if self.alone else draw.sample(kinds, draw.randint(1, len(kinds)))
+        self.trouble = draw.choice((0.1, 0.3, 0.6))
+        self.counts = draw.sample(COUNTS, draw.randint(1, len(COUNTS)))
+
+    async def handle(self, request: httpx2.Request) -> httpx2.Response:
+        body = json.loads(await request.aread())
+        kind = self.draw.choice(self.kinds) if self.draw.random() < self.trouble else "answer"
+        self.happened[kind] += 1
+        input = sum(len(message["content"]) for message in body["messages"]) // 4 + 8
+        output = self.draw.randint(1, 16)
+        if kind != "unconnected":
+            self._bill("requests", 1)
+        if kind not in UNBILLED:
+            self._bill("tokens", input + output)
+            self._bill("usd", (input * INPUT_USD + output * OUTPUT_USD) / 1e6)
+        return self.said(kind, self.usage(input, output, exact=self.alone and kind == "answer"))
+
+    def _bill(self, unit: str, amount: float) -> None:
+        self.bill[unit] += amount
+        self.most[unit] = max(self.most[unit], amount)
+
+    def usage(self, input: int, output: int, *, exact: bool) -> dict[str, Any]:
+        how = "counted" if exact else self.draw.choice(self.counts)
+        true = {"prompt_tokens": input, "completion_tokens": output}
+        said = {"counted": true, "zero": dict.fromkeys(true, 0), "half counted": {"prompt_tokens": input}, "null": None}
+        return {"usage": said[how]} if how in said else {}
+
+    def said(self, kind: str, usage: dict[str, Any]) -> httpx2.Response:
+        def choice(content: str, reason: str | None = "stop", **more: Any) -> httpx2.Response:
+            message = {"role": "assistant", "content": content}
+            choices = [{"index": 0, "message": message, "finish_reason": reason, **more}]
+            return httpx2.Response(200, json={"model": "m", "choices": choices, **usage})
+
+        def refused(status: int, message: str = "it is refused", **headers: str) -> httpx2.Response:
+            return httpx2.Response(status, json={"error": {"message": message}}, headers=headers)
+
+        if kind == "unconnected":
+            raise httpx2.ConnectError("refused") from aiohttp.ConnectionTimeoutError()
+        if kind == "lost":
+            raise httpx2.ReadError("reset")
+        if kind == "late":
+            raise httpx2.ReadTimeout("late")
+        if kind == "redirect":
+            return httpx2.Response(302, headers={"Location": "http://elsewhere/"})
+        if kind.isdigit():
+            return refused(int(kind))
+        error = {"code": 429, "message": "Rate limit exceeded"}
+        full = {"code": "context_length_exceeded", "message": "maximum context length is 9"}
+        return {
+            "answer": lambda: choice("No"),
+            "page": lambda: httpx2.Response(200, content=b"<html>", headers={"Content-Type": "text/html"}),
+            "cut": lambda: httpx2.Response(200, content=b'{"choices": [{"mess'),
+            "empty": lambda: httpx2.Response(200, content=b""),
+            "no choices": lambda: httpx2.Response(200, json={"choices": [], **usage}),
+            "half and 429": lambda: choice("N", "error", error=error),
+            "half and no quota of context": lambda: choice("N", "error", error=full),
+            "window full": lambda: choice("", "model_context_window_exceeded"),
+            "withheld": lambda: choice("", "content_filter"),
+            "wordless": lambda: choice("", None),
+            "finish error": lambda: choice("", "error"),
+            "too long": lambda: refused(400, "maximum context length is 9 tokens"),
+            "busy inside": lambda: httpx2.Response(200, json={"error": error}),
+        }[kind]()
+
+
+def story(seed: int, monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    draw = random.Random(seed)
+    server = DrawnServer(seed, draw)
+    transport = httpx2.MockTransport(server.handle)
+    monkeypatch.setattr(openai, "DefaultAioHttpClient", lambda **_: httpx2.AsyncClient(transport=transport))
+    monkeypatch.setattr(retry, "_BACKOFF", lambda state: 0.0)
+    model = Chat(name="m", model="m", base_url="http://127.0.0.1:9/v1", api_key_env=None, max_wait=0.0,
+                 attempts=draw.choice((1, 3, 5)), max_concurrency=draw.choice((1, 4)))  # fmt: skip
+    limits = draw.choice(LIMITS)
+    till = Till(Budget(**limits), PRICE, model)
+    requests = [ChatRequest((Message("user", f"{WORDS * draw.randint(1, 3)}{k}"),), max_tokens=16) for k in range(40)]
+    answers, why = 0, ""
+    try:
+        for _, outcome in each(Budgeted(model, till).respond(requests)):
+            answers += isinstance(outcome, Response)
+    except RunStopped as stopped:
+        why = str(stopped)
+    about = f"{seed}: {server.happened}, {server.counts}, {limits}; {why}"
+    for unit, billed in server.bill.items():
+        assert getattr(till.own, unit) >= billed * (1 - 1e-9), (unit, getattr(till.own, unit), billed, about)
+    for unit, limit in limits.items():
+        assert server.bill[unit] <= limit + server.most[unit] * (unit != "requests"), about
+    assert answers <= server.happened["answer"], about
+    return server.happened
+
+
+def test_what_may_be_billed_is_never_given_back_without_proof(monkeypatch):
+    happened = sum((story(seed, monkeypatch) for seed in range(2 * len(SENT + UNBILLED) + 20)), Counter())
+    assert set(happened) == {"answer", *SENT, *UNBILLED}
+
+
+@pytest.mark.slow
+def test_what_may_be_billed_is_never_given_back_in_thousands_of_runs(monkeypatch):
+    for seed in range(60, 4000):
+        story(seed, monkeypatch)
