@@ -33,7 +33,7 @@ def test_ctrl_c_while_results_are_verified_is_one_sentence(tmp_path, monkeypatch
     def interrupted(folder):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(verify.runs, "find", interrupted)
+    monkeypatch.setattr(verify, "find", interrupted)
     assert verify.main([str(tmp_path)]) == INTERRUPTED
     assert capsys.readouterr() == ("", "interrupted.\n")
 

@@ -18,6 +18,7 @@ OTHERS = {
     "baseline": (
         *("always_no", "always_yes", "majority", "random_proportional", "random_third", "random_uniform"),
         *("hypothesis_only", "linear", "shortcut", "mutual_information", "strength_constant", "strength_uniform"),
+        *("cladder_words", "cladder_shortcut"),
     ),
     "solver": ("reasoner", "ladder_reasoner"),
     "cheat": ("column_order",),

@@ -10,8 +10,7 @@ from support.brute_force import moved
 from support.corr2cause_help import PERTURBATIONS, corr2cause, meaning
 
 from harness.causal.dag import from_integer
-from harness.causal.equivalence import members
-from harness.causal.relations import Relation, relations
+from harness.causal.relations import Relation
 from harness.causal.separation import independences
 from harness.errors import ConfigError
 from harness.tasks.corr2cause.claim import ItemWriter
@@ -416,17 +415,3 @@ def test_an_id_names_premise_and_claim():
         said = meaning(relation, i, j)
         assert said == meaning(claim.relation, "ABCDEF"[claim.i], "ABCDEF"[claim.j])
         assert Relation(item.fields["relation"]) == claim.relation
-
-
-def test_a_no_is_certain_where_no_graph_of_the_class_has_the_relation():
-    task = corr2cause(split="train", num_nodes=[4], perturbation="permutation")
-    certain = 0
-    for item, claim in zip(task.items(), universe([4], split="train", seed=0), strict=True):
-        graphs = members(from_integer(4, claim.number))
-        anywhere = any(relations(graph)[claim.relation][claim.i] >> claim.j & 1 for graph in graphs)
-        assert task.refuted(item) == claim.refuted == (not anywhere)
-        assert not (claim.refuted and claim.derived)
-        certain += claim.refuted
-    assert 0 < certain < len(list(task.items()))
-    with pytest.raises(ConfigError, match="use builtin"):
-        corr2cause(source="file", path="a.csv").refuted(item)

@@ -263,7 +263,7 @@ def surroundings(finished_runs, tmp_path, monkeypatch) -> Path:
     """The working directory: sent/ with traps beside its runs, a good run, and secrets outside of both."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SECRET_VARIABLE", SECRET)
-    monkeypatch.setattr("harness.verify.run.SPARE", 100)  # what is counted and no more, without a million lines
+    monkeypatch.setattr("harness.storage.rebuild.SPARE", 100)  # what is counted and no more, without a million lines
     for module in (*dict.fromkeys(module for module, _ in watched_reading.COMMANDS.values()), *watched_reading.HEAVY):
         importlib.import_module(module)  # once, so that no fork has to
     monkeypatch.setenv("MPLCONFIGDIR", str(finished_runs.parent / "matplotlib"))

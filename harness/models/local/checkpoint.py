@@ -116,9 +116,12 @@ def training_record(folder: Path) -> dict[str, JSON]:
     return {"file": RECORD, "sha256": _sha256(place), **quoted}
 
 
-MOST_LAYERS, MOST_POSITIONS = 10_000, 10**8
-_LAYERS = re.compile(r"(?:layers?|blocks?|experts)$")
-_POSITIONS = re.compile(r"(?:position_embeddings|positions|n_ctx)$")
+_MOST = (
+    (re.compile(r"(?:layers?|blocks?)$"), 10_000),
+    (re.compile(r"experts$"), 100_000),
+    (re.compile(r"(?:position_embeddings|positions|n_ctx)$"), 10**8),
+)
+"""What a model may have of what is built one by one."""
 _LONGEST_JSON = 1 << 27
 """Bytes; a tokenizer's settings have a few million."""
 
@@ -140,7 +143,7 @@ def settings_in(file: Path) -> dict[str, Any]:
         raise ConfigError(f"{file} is no JSON object.")
     for part in (settings, *(value for value in settings.values() if isinstance(value, dict))):
         for name, value in part.items():
-            most = MOST_LAYERS if _LAYERS.search(name) else MOST_POSITIONS if _POSITIONS.search(name) else math.inf
+            most = next((most for pattern, most in _MOST if pattern.search(name)), math.inf)
             if isinstance(value, int | float) and value > most:
                 raise ConfigError(f"{file} says {name}={value:,}, and no model has more than {most:,}.")
     return settings
