@@ -119,7 +119,10 @@ def own_file(file: Path, root: Path) -> dict[str, str]:
         return {}
     here = Path.cwd().resolve()
     path = place.relative_to(here).as_posix() if place.is_relative_to(here) else place.name
-    digest, below = content_digest(place), Path(path).relative_to(root.name) if path.startswith(root.name) else None
+    digest, below = (
+        content_digest(place),
+        Path(path).relative_to(root.name) if path.startswith(f"{root.name}/") else None,
+    )
     same = (folder / below for folder in roots(root)) if below is not None else ()
     if any(file.is_file() and content_digest(file) == digest for file in same):
         return {}

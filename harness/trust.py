@@ -50,6 +50,11 @@ def assume(folder: str | Path) -> None:
 _assumed: dict[str, str] = {}
 
 
+def child_environment() -> dict[str, str]:
+    """Return the variables with which a Python of any program looks for nothing in a folder that is not marked."""
+    return {} if trusted() else {"PYTHONSAFEPATH": "1"}
+
+
 def refuse_in_place_of_shipped(place: str, way_out: str) -> None:
     """Raise ConfigError for a file of the working directory in the place of one that ships, unless it is marked."""
     if not trusted():
@@ -143,6 +148,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("\n".join(marks) if marks else "No folder is marked.")
         return 0
     places = [str(folder.resolve()) for folder in folders]
+    if odd := [place for place in places if place.encode(errors="replace").decode().splitlines() != [place]]:
+        print(f"error: {odd[0]!r} has a sign in its path that cannot stand in a list of folders.", file=sys.stderr)
+        return 1
     kept = [mark for mark in marks if mark not in places]
     if _write(kept if revoke else [*kept, *dict.fromkeys(places)]):
         return 1

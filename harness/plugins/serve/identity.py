@@ -15,6 +15,7 @@ from pathlib import Path
 from harness.codec import plain_text
 from harness.errors import ConfigError
 from harness.models.local.checkpoint import file_digest, fingerprint, locate
+from harness.trust import child_environment
 from harness.types import JSON
 
 _WITHOUT_EFFECT = frozenset(
@@ -99,6 +100,7 @@ def _output(command: Sequence[str]) -> str:
             errors="replace",
             timeout=_VERSION_TIMEOUT,
             stdin=subprocess.DEVNULL,
+            env={**os.environ, **child_environment()},
         )
     except (OSError, subprocess.TimeoutExpired):
         return ""

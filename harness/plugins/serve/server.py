@@ -19,6 +19,7 @@ from harness.errors import RunStopped
 from harness.runtime import signals
 from harness.runtime.console import clean, shortened
 from harness.runtime.signals import STOP
+from harness.trust import child_environment
 
 HOST = "127.0.0.1"
 GRACE = 30.0
@@ -77,7 +78,7 @@ class ServerProcess:
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
-                env={**variables, "PYTHONUNBUFFERED": "1"},
+                env={**variables, **child_environment(), "PYTHONUNBUFFERED": "1"},
                 start_new_session=True,
             )
 
