@@ -122,7 +122,9 @@ def complete() -> int:
             if what == "query":
                 line = os.environ.get("COMP_LINE", "")
                 point = os.environ.get("COMP_POINT", "")
-                words = completions(line[: int(point)] if point.isdecimal() else line)
+                # The shell puts them into the line as they are, where a file's name would be run.
+                found = completions(line[: int(point)] if point.isdecimal() else line)
+                words = [word for word in found if not set("$`;&|<>\n") & set(word)]
                 print(*(words if shell == "bash" else [word.rstrip(" ") for word in words]), sep="\n")
             elif what == "install":
                 print(SCRIPTS[shell], end="")

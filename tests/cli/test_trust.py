@@ -210,3 +210,14 @@ def test_a_prompt_in_a_folder_whose_name_begins_as_prompts_is_the_user_s_own(her
     (here / "prompts2").mkdir()
     (here / "prompts2/x.yaml").write_text("user: Well?\n")
     assert [*own_file(here / "prompts2/x.yaml", PROMPTS)] == ["prompts2/x.yaml"]
+
+
+def test_no_name_that_a_shell_would_run_is_offered_to_complete_a_command(here, monkeypatch, capsys):
+    from harness.cli import commands
+
+    (here / "configs/model").mkdir(parents=True)
+    for name in ("zz$(touch x)", "zz;reboot", "zz`id`", "zzmine"):
+        (here / f"configs/model/{name}.yaml").write_text("defaults: [always_no]\n")
+    monkeypatch.setattr("sys.argv", ["harness", "-sc", "query=bash"])
+    monkeypatch.setenv("COMP_LINE", "harness model=zz")
+    assert commands.complete() == 0 and capsys.readouterr().out.split("\n") == ["model=zzmine", ""]
