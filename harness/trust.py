@@ -122,7 +122,9 @@ def _spec_of(name: str) -> ModuleSpec | None:
 
 
 def _file() -> Path:
-    return Path(os.environ.get("XDG_CONFIG_HOME") or Path("~/.config").expanduser(), "harness", "trusted")
+    home = Path(os.environ.get("XDG_CONFIG_HOME") or "")
+    # A relative one would be read from the folder itself.
+    return Path(home if home.is_absolute() else Path("~/.config").expanduser(), "harness", "trusted")
 
 
 @cache

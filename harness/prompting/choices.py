@@ -40,7 +40,10 @@ _IS_RIGHT = re.compile(
     r"(?:(?:the|clearly|most|definitely|therefore|indeed|thus|by far)\s+){0,3}"
     r"(?:correct|right|best|answer|likely|likeliest|plausible)\b)(?!\s*\?)"
 )
-_DENIED = re.compile(r"\b(?:not|isn't|isn’t|never|neither|nor|cannot|wrong|incorrect|unlikely|implausible)\b", re.I)
+_DENIED = re.compile(
+    r"\b(?:not|never|neither|nor|cannot|wrong|incorrect|unlikely|implausible|rules? out|ruled out|except)\b|n['’]t\b",
+    re.I,
+)
 _LISTED = re.compile(r"\(([a-z])\)|(?<![\w'])([b-hj-z])[.)](?=\s|$)")
 _LONGEST_LINE = 400
 

@@ -176,6 +176,8 @@ def test_what_lies_in_a_marked_folder_is_not_marked_and_marks_outlive_the_proces
     trust.main([])
     assert capsys.readouterr().out == f"{tmp_path.resolve()}\n"
     assert trust.main(["--nothing"]) == 1 and trust.main([str(tmp_path / "no")]) == 1
+    monkeypatch.setenv("XDG_CONFIG_HOME", ".")
+    assert trust._file().is_absolute(), "not of the folder"
     monkeypatch.setenv("XDG_CONFIG_HOME", os.devnull)
     assert trust.main([str(tmp_path)]) == 1 and "cannot be written" in capsys.readouterr().err
 

@@ -45,6 +45,7 @@ TEXTS = ("It rained.", "A dog barked", "The man slept")
         ("<think>The answer is A", None),
         ("Answer: none of them", None),
         ("42", None),
+        ("It can't be A, as the man slept is later.", None),
     ],
 )
 def test_a_reply_in_words(reply, label):
