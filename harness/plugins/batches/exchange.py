@@ -106,7 +106,8 @@ class Sending:
             except Interrupted:
                 raise
             except RunStopped as reason:
-                raise RunStopped(f"{reason} (Its making was answered by: {in_words(error)}.)") from None
+                refusal = f" (Its making was refused: {in_words(error)}.)" * isinstance(error, RefusedError)
+                raise RunStopped(f"{reason}{refusal}") from None
             if over:
                 raise self._server.stopped(error)
             rest(self._server.pause(error, attempt))
