@@ -61,9 +61,8 @@ class Sending:
 
         Raises RunStopped.
         """
-        known = {other.id for other in self._journal.batches() if other.id}
         owned = frozenset(self._journal.keys(batch.digest))
-        sought = Sought(batch.file, batch.digest, batch.created, batch.size, known, owned.__contains__)
+        sought = Sought(batch.file, batch.digest, batch.created, batch.size, self._journal.ids(), owned.__contains__)
         if (remote := self._form.find(self._server, sought)) is None:
             return False
         self._journal.step(batch.digest, "created", id=remote.id)

@@ -58,6 +58,8 @@ TABLES = {
     "batches": "CREATE TABLE batches (digest TEXT PRIMARY KEY, model TEXT NOT NULL, made REAL NOT NULL, "
     "state TEXT NOT NULL, since REAL NOT NULL, size INTEGER NOT NULL, file TEXT NOT NULL, id TEXT NOT NULL, "
     "status TEXT NOT NULL, done INTEGER NOT NULL, waits INTEGER NOT NULL) WITHOUT ROWID",
+    # The server's ids for all batches that were ever sent: none of them is the one whose making was not heard of.
+    "batch_ids": "CREATE TABLE batch_ids (id TEXT PRIMARY KEY) WITHOUT ROWID",
     # Lines with an answer to nothing that was written out here, as they came.
     "batch_strays": "CREATE TABLE batch_strays (id TEXT PRIMARY KEY, line TEXT NOT NULL, file TEXT NOT NULL, "
     "stored REAL NOT NULL) WITHOUT ROWID",
@@ -230,6 +232,10 @@ class Journal:
         with self.store.transaction() as db:
             for (last,) in db.execute("SELECT state FROM batches WHERE digest = ?", (digest,)):
                 assert step in NEXT[last], (last, step)
+            if id is not None:
+                if db.execute("SELECT 1 FROM sqlite_master WHERE name = 'batch_ids'").fetchone() is None:
+                    db.execute(TABLES["batch_ids"])
+                db.execute("INSERT OR IGNORE INTO batch_ids VALUES (?)", (id,))
             db.execute(
                 "UPDATE batches SET state = ?, since = ?, file = coalesce(?, file), id = coalesce(?, id) "
                 "WHERE digest = ?",
@@ -268,6 +274,12 @@ class Journal:
     def _check(db: sqlite3.Connection, digest: str, proof: Proof) -> None:
         for (step,) in db.execute("SELECT state FROM batches WHERE digest = ?", (digest,)):
             assert step in PROOFS[proof], (step, proof)
+
+    def ids(self) -> frozenset[str]:
+        """Return the server's ids for all batches that were sent from this cache."""
+        there = next(self.store.query("SELECT 1 FROM sqlite_master WHERE name = 'batch_ids'"), None)
+        ended = {id for (id,) in self.store.query("SELECT id FROM batch_ids")} if there else set()
+        return frozenset(ended | {batch.id for batch in self.batches() if batch.id})
 
     def stored(self, key: str) -> bool:
         """Return whether the cache has an answer with this key."""
