@@ -304,7 +304,7 @@ def test_plain_tables_of_plug_ins_stay_beside_the_answers(path):
 def test_lines_that_are_too_long_or_too_deep_are_sentences(path, tmp_path):
     for content, said in (
         (b"{" + b" " * (65 << 20), "line 1 is longer than 64 MiB"),
-        (b'{"schema":' * 200_000, "line 1 is not JSON"),
+        (b'{"schema":' * 20_000, "line 1 is not JSON"),
         (b'{"schema": 3, "key": ' + b"[" * 900 + b"]" * 900 + b"}", "line 1 is no answer"),
         (b'{"schema": {"\x1b[2J": 1}}', "line 1 is not JSON"),
     ):

@@ -67,7 +67,15 @@ MADE_HERE = [
 ]
 
 
-@pytest.mark.parametrize(("page", "lines", "marker"), MADE_HERE, ids=[f"{m[0].stem}-{m[2]['what']}" for m in MADE_HERE])
+@pytest.mark.parametrize(
+    ("page", "lines", "marker"),
+    [
+        # The head table is of all runs of five models: a quarter of a minute.
+        pytest.param(*one, id=f"{one[0].stem}-{name}", marks=[pytest.mark.slow] * (name == "head_table"))
+        for one in MADE_HERE
+        for name in [one[2]["what"]]
+    ],
+)
 def test_numbers_that_take_seconds_are_those_of_their_command(page, lines, marker):
     printed = numbers(lines, cells=True)
     given = Counter((marker["given"] or "").split())

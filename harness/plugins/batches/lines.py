@@ -227,6 +227,8 @@ class NestedResults:
                 start = token.start()
                 del token  # what is matched in cannot be cut
                 yield bytes(sign), start
+            self._at = token.start() if token else len(self._held)  # what has no sign is not looked at again
+            del token
 
     def _take(self) -> bytes:
         taken = bytes(self._held[: self._at])
