@@ -34,6 +34,7 @@ hypothesis.settings.register_profile(
 )
 hypothesis.settings.load_profile("steady")
 forks.silence_remarks()
+forks.ask_once()
 
 
 gc.disable()  # what is imported and collected stays: looking through it again and again took a quarter of the time
@@ -41,7 +42,6 @@ gc.disable()  # what is imported and collected stays: looking through it again a
 
 def pytest_collection_finish() -> None:
     """Let the collector of garbage pass over what all tests share: a tenth of their time went into looking at it."""
-    gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 50)
     gc.enable()

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 from urllib.parse import urlsplit
@@ -292,7 +293,10 @@ def _in_path(address: str) -> bool:
 
 def in_environment() -> dict[str, str]:
     """Return the environment variables that are named like keys, by name."""
-    return {name: content for name, content in os.environ.items() if secret_name(name)}
+    return {name: content for name, content in os.environ.items() if _secret_variable(name)}
+
+
+_secret_variable = lru_cache(1024)(secret_name)  # names of variables are few, and asked for with every text
 
 
 def _environment() -> list[str]:

@@ -1,14 +1,17 @@
 """`python -m harness …` in processes of their own, forked from one that has imported what they import.
 
-Folder, environment, output, signals and exit code are those of a user's process. Three things are not, and tests of
-these start a fresh one: what is imported when the command begins, the seed of hashes, which all forks share, and that
-nothing is said of how far a command is.
+Folder, environment, output, signals and exit code are those of a user's process. Four things are not, and tests of
+these start a fresh one: what is imported and known when the command begins, the seed of hashes, which all forks share,
+that nothing is said of how far a command is, and that Python does not take itself apart in the end.
 """
 
 from __future__ import annotations
 
+import atexit
+import contextlib
 import gc
 import importlib
+import io
 import json
 import math
 import os
@@ -19,6 +22,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -151,6 +155,14 @@ def silence_remarks() -> None:
     progress.EVERY = plan.SAY_AFTER = conversation.SLOW = math.inf
 
 
+def ask_once() -> None:
+    """Have this process and its forks ask git and pip once what they are made of, and not for every run."""
+    from harness.storage import manifest
+
+    for name in ("_checkout", "_version"):
+        setattr(manifest, name, cache(getattr(manifest, name)))
+
+
 def serve(orders: socket.socket) -> tuple[str, str] | None:
     """Fork a command for every order; return its module and folder in the fork, None once orders end."""
     for number in (signal.SIGINT, signal.SIGHUP):  # the terminal sends them to the whole group
@@ -184,10 +196,22 @@ def serve(orders: socket.socket) -> tuple[str, str] | None:
     return None
 
 
+def end(leaving: SystemExit) -> None:
+    """End this process as Python does, but take nothing apart: it would copy every page, half of a short command."""
+    if not isinstance(leaving.code, int):
+        raise leaving
+    threading._shutdown()
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(leaving.code)
+
+
 if __name__ == "__main__":
     gc.disable()  # until all is imported that stays
     sys.path.pop(0)  # where -m has the working directory
     silence_remarks()
+    ask_once()
     from harness.plugin import CommandFinder
 
     sys.meta_path.append(CommandFinder())
@@ -196,11 +220,18 @@ if __name__ == "__main__":
     from hydra import compose, initialize_config_dir
     from hydra.core.plugins import Plugins
 
+    from harness.__main__ import run_one
     from harness.config_files import CONFIGS
 
     Plugins.instance()
-    with initialize_config_dir(str(CONFIGS), version_base="1.3"):
+    with (
+        initialize_config_dir(str(CONFIGS), version_base="1.3"),
+        tempfile.TemporaryDirectory() as folder,
+        contextlib.redirect_stderr(io.StringIO()),
+    ):
         compose("config", ["model=gpt4", "model.name='a b'", "task.limit=5"])  # its parser learns as it reads
+        settings = ["model=always_no", "task.limit=5", "cache=off", f"results={folder}"]
+        run_one(compose("config", settings), brief=True)  # what a process compiles and looks up once
     gc.collect()
     gc.freeze()  # or a collection in a fork would copy every page
     gc.enable()
@@ -211,4 +242,7 @@ if __name__ == "__main__":
         sys.path.insert(0, order[1])
         sys.modules.pop(order[0] if order[0] != "harness" else "", None)  # runpy warns of a module that was imported
         sys.modules.pop(f"{order[0]}.__main__", None)
-        runpy.run_module(order[0], run_name="__main__", alter_sys=True)
+        try:
+            runpy.run_module(order[0], run_name="__main__", alter_sys=True)
+        except SystemExit as leaving:
+            end(leaving)
