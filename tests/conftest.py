@@ -47,6 +47,25 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
+DRAWN = 30
+"""As many examples does `make test` draw for a property; `make test-slow` draws as many as the test says."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Draw fewer examples where slow tests are left out; what draws more is slow where these are asked for."""
+    expression = config.option.markexpr
+    for item in items:
+        function = getattr(item, "obj", None)
+        settings = getattr(function, "_hypothesis_internal_use_settings", None)
+        if settings is None or settings.max_examples <= DRAWN:
+            continue
+        if "not slow" in expression:
+            function._hypothesis_internal_use_settings = hypothesis.settings(settings, max_examples=DRAWN)
+        elif expression == "slow":
+            item.add_marker("slow")
+
+
 @pytest.fixture(autouse=True)
 def own_signals() -> Iterator[None]:
     """Restore the process's handler of Ctrl-C: a command that a test runs in this process sets its own."""

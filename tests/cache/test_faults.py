@@ -72,7 +72,7 @@ def test_kill_9_at_random_moments(serve, tmp_path, times):
     assert json.loads((place / "result.json").read_text())["complete"]
 
 
-@pytest.mark.parametrize("processes", [pytest.param(2, marks=pytest.mark.slow), 4])
+@pytest.mark.parametrize("processes", [2, pytest.param(4, marks=pytest.mark.slow)])
 def test_processes_on_one_cache_at_once(serve, tmp_path, processes):
     server = serve(lambda *_: chat_reply("No"))
     jobs = [start(tmp_path, server, f"results=r{k}", "task.limit=200") for k in range(processes)]
@@ -87,7 +87,7 @@ def test_processes_on_one_cache_at_once(serve, tmp_path, processes):
     assert len(server.calls) == asked
 
 
-@pytest.mark.parametrize("full", ["cache", "results"])
+@pytest.mark.parametrize("full", ["cache", pytest.param("results", marks=pytest.mark.slow)])
 def test_a_full_disk_is_a_sentence_and_no_stored_answer_is_asked_again(serve, tmp_path, full):
     server = serve(lambda *_: chat_reply("No, and this is said at length. " * 30), delay=0.01)
     with mounted(tmp_path / "disk", "size=300k") as disk:

@@ -86,7 +86,7 @@ def replay(path: Path, mode="on") -> tuple[dict, list, list[str]]:
     return found, inner.asked, lines
 
 
-@pytest.mark.parametrize("response", few(ODD, 2))
+@pytest.mark.parametrize("response", few(ODD, 1))
 def test_an_answer_with_an_odd_field_is_used_without_it_and_named(path, tmp_path, response):
     key = key_of(path, "7?")
     write(path, key, response)
@@ -106,7 +106,7 @@ def test_an_answer_with_an_odd_field_is_used_without_it_and_named(path, tmp_path
         assert command("export", tmp_path / "lines.jsonl", f"cache={path}").returncode == 0
 
 
-@pytest.mark.parametrize("response", few(UNREADABLE, 3))
+@pytest.mark.parametrize("response", few(UNREADABLE, 2))
 def test_an_answer_that_cannot_be_read_is_missing_asked_again_and_replaced(path, tmp_path, response):
     key = key_of(path, "7?")
     write(path, key, response)
@@ -263,7 +263,7 @@ HOSTILE = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("what", few(HOSTILE, 3))
+@pytest.mark.parametrize("what", few(HOSTILE, 1))
 def test_a_file_whose_tables_are_not_those_of_a_cache_is_not_read(path, tmp_path, what):
     hostile = tmp_path / "hostile.sqlite"
     path.rename(hostile)

@@ -57,7 +57,7 @@ def test_one_end_on_the_other_ends_path_makes_a_collider_only_with_another_way()
     assert pairs(relations(from_edges(3, [(0, 1), (1, 2), (0, 2)]))[Relation.COLLIDER]) == {(0, 1), (1, 0)}
 
 
-@pytest.mark.parametrize("n", [2, 3, 4])
+@pytest.mark.parametrize("n", [2, 3, pytest.param(4, marks=pytest.mark.slow)])
 def test_shared_is_what_every_member_of_a_class_has(n):
     for alike in classes(n).values():
         expected = {r: set.intersection(*(by_definition(dag, r) for dag in alike)) for r in Relation}

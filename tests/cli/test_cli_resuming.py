@@ -57,8 +57,10 @@ def test_after_kill_9_no_stored_answer_is_asked_again(harness, serve, tmp_path):
     [
         (signal.SIGINT, 1),
         (signal.SIGINT, 2),
-        (signal.SIGHUP, 1),
-        *(pytest.param(number, 1, marks=pytest.mark.slow) for number in (signal.SIGTERM, signal.SIGQUIT)),
+        *(
+            pytest.param(number, 1, marks=pytest.mark.slow)
+            for number in (signal.SIGHUP, signal.SIGTERM, signal.SIGQUIT)
+        ),
     ],
 )
 def test_ctrl_c_loses_nothing(harness, serve, tmp_path, number, times):

@@ -118,7 +118,7 @@ def test_the_output_layer_is_computed_where_something_is_asked_only(share, check
     assert sum(rows) == 1
 
 
-@pytest.mark.parametrize("kind, batch_tokens, on_gpu", few(WRITTEN, 5))
+@pytest.mark.parametrize("kind, batch_tokens, on_gpu", few(WRITTEN, 3))
 def test_shared_writing_is_that_of_one_token_at_a_time(kind, batch_tokens, on_gpu, checkpoint):
     model = lm(checkpoint(kind), method="generate", batch_tokens=batch_tokens)
     model._engine.on_gpu = on_gpu
@@ -256,7 +256,7 @@ REASONS = {
 }
 
 
-@pytest.mark.parametrize("kind", few(REASONS, 4))
+@pytest.mark.parametrize("kind", few(REASONS, 2))
 def test_a_model_that_cannot_share_says_so_once_and_computes_each_prompt(kind, checkpoint, capsys):
     model = lm(checkpoint(kind), batch_tokens=100, window=5)
     requests = [*map(ranking, TEXTS), writing(TEXTS[0]), writing("A")]

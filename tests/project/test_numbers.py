@@ -67,11 +67,14 @@ MADE_HERE = [
 ]
 
 
+LONGEST = ("head_table", "latent_graphs", "collider_errors", "shortcut", "errors_renamed")
+"""The first takes a quarter of a minute, of all runs of five models, the others seconds each."""
+
+
 @pytest.mark.parametrize(
     ("page", "lines", "marker"),
     [
-        # The head table is of all runs of five models: a quarter of a minute.
-        pytest.param(*one, id=f"{one[0].stem}-{name}", marks=[pytest.mark.slow] * (name == "head_table"))
+        pytest.param(*one, id=f"{one[0].stem}-{name}", marks=[pytest.mark.slow] * (name in LONGEST))
         for one in MADE_HERE
         for name in [one[2]["what"]]
     ],

@@ -71,7 +71,7 @@ def test_a_baseline_runs_without_what_only_others_have_and_that_is_said(command)
             ),
             (("model=gpt4", "prompt=plain,mine.yaml"), "{nothing}"),
         ],
-        6,
+        3,
     ),
 )
 def test_a_job_that_cannot_run_is_told_before_any_is_begun(command, serve, key, arguments, said):

@@ -60,7 +60,7 @@ def test_nothing_of_many_claims_is_kept():
     truth.cache_clear()
     premises(7, "all")
     tracemalloc.start()
-    total = sum(c.derived for c in islice(blocks([7], split="all", seed=0), 30_000))
+    total = sum(c.derived for c in islice(blocks([7], split="all", seed=0), 10_000))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert total > 0

@@ -37,8 +37,8 @@ def stories(count: int, seed: int, folder: Path) -> Counter[str]:
 
 
 def test_no_request_is_billed_twice_whatever_a_server_does(tmp_path):
-    tally = stories(60, 1, tmp_path)
-    assert tally["complete"] > 20 and tally["waits"] > 10 and tally["forgotten"] > 5, tally
+    tally = stories(25, 1, tmp_path)
+    assert tally["complete"] > 8 and tally["waits"] > 4 and tally["forgotten"] > 2, tally
 
 
 @pytest.mark.slow

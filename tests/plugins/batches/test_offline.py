@@ -69,7 +69,13 @@ def records(folder: Path) -> dict[str, Any]:
     return {line["item"]: line for line in lines}
 
 
-@pytest.mark.parametrize("more", [(), ("prompt=cot_two_step",)], ids=["a question", "a turn before the question"])
+@pytest.mark.parametrize(
+    "more",
+    [
+        pytest.param((), marks=pytest.mark.slow, id="a question"),
+        pytest.param(("prompt=cot_two_step",), id="a turn before"),
+    ],
+)
 def test_a_run_of_imported_answers_is_a_live_run(here, serve, harness, more):
     server = serve(lambda path, body, number: said(body))
     run = (f"model.base_url={server.url}", "model=gpt4", "task.limit=12", *more)

@@ -6,6 +6,7 @@ from collections import Counter
 from itertools import combinations
 
 import pytest
+from support.thinned import few
 
 from harness.errors import ConfigError
 from harness.prompting import prompts
@@ -63,7 +64,7 @@ def test_how_many_there_are():
     assert len(items) == 2170 and Counter(item.groups["num_nodes"] for item in items) == {"4": 36, "5": 2134}
 
 
-@pytest.mark.parametrize(("hidden", "prompt"), [(0, "plain"), (1, "few_shot"), (2, "plain"), (2, "cot")])
+@pytest.mark.parametrize(("hidden", "prompt"), few([(1, "few_shot"), (0, "plain"), (2, "cot"), (2, "plain")], 2))
 def test_the_reasoner_answers_all_of_it(hidden, prompt):
     task = latent(hidden=hidden)
     words = prompts.load(task.name, prompt, task.examples())

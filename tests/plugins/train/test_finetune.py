@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from support.conftest_models import lm_checkpoint, mlm_checkpoint, nli_checkpoint
+from support.thinned import few
 
 from harness.cli import hydra_app, multirun, own_configs
 from harness.config_files import CONFIGS, listed
@@ -72,7 +73,7 @@ def bases(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     }
 
 
-@pytest.mark.parametrize("name", ["nli", "two", "gpt2", "llama"])
+@pytest.mark.parametrize("name", few(["two", "nli", "gpt2", "llama"], 2))
 def test_training_reads_the_tensors_that_the_adapter_reads(bases, name):
     kind = "nli" if name in ("nli", "two") else "causal_lm"
     learner, lessons = lessons_of(composed(f"recipe={kind}", f"recipe.path={bases[name]}", *SMALL))
