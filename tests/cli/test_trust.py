@@ -65,7 +65,7 @@ def sent(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("name", few(COMMANDS, 4))
+@pytest.mark.parametrize("name", few(COMMANDS, 2))
 def test_no_command_has_the_working_directory_on_its_path(sent, name):
     process = subprocess.run(
         [sys.executable, "-P", "-c", WATCHED, *COMMANDS[name]], cwd=sent, capture_output=True, text=True, timeout=300

@@ -52,7 +52,7 @@ def numbers(text):
 
 
 @pytest.mark.parametrize("colour", [True, False], ids=["", "NO_COLOR"])
-@pytest.mark.parametrize("width", [160, 120, 80, 60, 40])
+@pytest.mark.parametrize("width", [pytest.param(160, marks=pytest.mark.slow), 120, 80, 60, 40])
 def test_a_leaderboard_at_every_width(monkeypatch, width, colour):
     if not colour:
         monkeypatch.setenv("NO_COLOR", "1")

@@ -19,6 +19,7 @@ from support.causalbench_help import (
     some,
     values,
 )
+from support.thinned import few
 
 from harness.scoring.intervals import means
 from harness.storage.result_json import result_from_json, result_json
@@ -30,7 +31,7 @@ from harness.types import Metric, Record
 # By pair, not by place
 
 
-@pytest.mark.parametrize(("kind", "settings"), FIVE)
+@pytest.mark.parametrize(("kind", "settings"), few(FIVE, 2))
 def test_the_order_of_the_records_means_nothing(kind, settings):
     task = causalbench(kind, networks=["asia", "cancer", "survey"], **settings)
     run_records = records(task, some(other=("Who knows?", MISSED)))
@@ -86,7 +87,7 @@ def test_exact_scores_of_random_answers_by_scikit_learn():
                 assert row.items == len(subset) and row["f1"] == pytest.approx(metrics(subset, gold)["f1"])
 
 
-@pytest.mark.parametrize(("kind", "settings"), FIVE)
+@pytest.mark.parametrize(("kind", "settings"), few(FIVE, 2))
 def test_the_mean_of_networks_weighs_them_alike(kind, settings):
     task = causalbench(kind, networks=["asia", "cancer", "child"], **settings)
     exact = task.summarize(records(task, some(2))).scores["exact"]

@@ -10,6 +10,7 @@ from support.causalbench_help import RECEIVED, SENTENCE, answers, causalbench, i
 from support.cli_help import sentence
 from support.openai_server import KEY, error
 from support.scripted import Scripted
+from support.thinned import few
 
 from harness.config_files import PROMPTS
 from harness.run import ask
@@ -94,11 +95,14 @@ def test_an_opening_goes_on_from_one_block_of_questions_to_the_next(failing, mon
 
 @pytest.mark.parametrize(
     ("broken", "kind", "complete"),
-    [
-        (lambda: error(500, "oops"), "server_error", False),
-        (lambda: error(400, "what is this"), "bad_request", False),
-        (lambda: error(400, "too long", code="context_length_exceeded"), "context_length", True),
-    ],
+    few(
+        [
+            (lambda: error(500, "oops"), "server_error", False),
+            (lambda: error(400, "what is this"), "bad_request", False),
+            (lambda: error(400, "too long", code="context_length_exceeded"), "context_length", True),
+        ],
+        2,
+    ),
 )
 def test_a_turn_that_fails_fails_the_questions_of_its_network(harness, serve, tmp_path, broken, kind, complete):
     down = [True]

@@ -23,6 +23,7 @@ import pytest
 import watched_reading
 from support import pseudo_terminal
 from support.resealing import change, lines, reseal, save_lines
+from support.thinned import few
 from watched_reading import SECRET, place
 
 from harness.errors import DataError
@@ -402,14 +403,19 @@ def test_reading_again_changes_no_hostile_run_and_writes_nothing_outside(finishe
 
 @pytest.mark.parametrize(
     "command",
-    [
-        pytest.param(
-            name,
-            marks=pytest.mark.slow if name == "plot" or (name.startswith("export") and name != "export csv") else (),
-        )
-        for name in watched_reading.COMMANDS
-        if name not in ("verify", "reread", "compare")
-    ],
+    few(
+        [
+            pytest.param(
+                name,
+                marks=pytest.mark.slow
+                if name == "plot" or (name.startswith("export") and name != "export csv")
+                else (),
+            )
+            for name in watched_reading.COMMANDS
+            if name not in ("verify", "reread", "compare")
+        ],
+        3,
+    ),
 )
 def test_a_command_shows_the_good_run_beside_all_hostile_ones_and_nothing_that_they_name(
     finished_runs, surroundings, command

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from support.thinned import few
 
 from harness import evaluate
 from harness.plugins.cladder import PLUGIN
@@ -43,6 +44,7 @@ def test_words_are_worth_ten_points_over_chance_and_numbers_thirty_five(items):
     assert accuracy("numbers", items) == pytest.approx(0.88, abs=0.025)
 
 
+@pytest.mark.slow
 def test_the_pages_numbers_are_those_of_its_command():
     page = (Path(__file__).parents[3] / "docs" / "conventions.md").read_text()
     items = list(task().items())
@@ -69,7 +71,9 @@ def test_words_see_no_number_and_numbers_no_other_word(items):
     assert features(str(backdoor.fields["text"]))[-9:] == [-1] * 9
 
 
-@pytest.mark.parametrize("name", sorted(file.stem for file in (PLUGIN.home / "prompts" / "cladder").glob("*.yaml")))
+@pytest.mark.parametrize(
+    "name", few(sorted(file.stem for file in (PLUGIN.home / "prompts" / "cladder").glob("*.yaml")), 4)
+)
 @pytest.mark.parametrize("sees", ["words", "numbers"])
 def test_they_find_the_question_in_every_prompt_that_ships(name, sees):
     chosen = task(limit=40)
