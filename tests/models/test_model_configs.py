@@ -6,6 +6,7 @@ import re
 
 import pytest
 from model_sections import FILES, merged, model, text_of
+from support.thinned import few
 
 from harness.models.api.openai import Chat
 from harness.models.local.causal_lm import CausalLM
@@ -37,7 +38,7 @@ def test_every_file_makes_its_model_and_says_what_it_is(name, key):
     assert text_of(name).startswith("# ")
 
 
-@pytest.mark.parametrize(("name", "kind", "source"), CAUSALBENCH)
+@pytest.mark.parametrize(("name", "kind", "source"), few(CAUSALBENCH, 8))
 def test_the_models_of_causalbench_are_there(name, kind, source, key):
     made = model(name)
     assert type(made) is kind and (made.model if kind is Chat else made.path) == source

@@ -11,6 +11,7 @@ from support.openai_server import chat_reply, error
 from support.openai_server import plain_chat as chat
 from support.outcomes import each
 from support.server import RawServer, http
+from support.thinned import few
 from support.virtual_wire import InVirtualTime
 
 from harness.errors import RunStopped
@@ -30,7 +31,7 @@ def words(body) -> str:
     return body["messages"][-1]["content"]
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", few(range(5), 3))
 def test_calls_that_are_refused_by_chance_do_not_wait_for_a_minute(monkeypatch, seed):
     server, draw = InVirtualTime(monkeypatch, delay=0.005), random.Random(seed)
     answered = server.answers(

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.thinned import few
 
 from harness.scoring.graphs import transitive_closure
 from harness.tasks.causalbench.networks import NETWORKS, load, meanings
@@ -20,7 +21,7 @@ import text_leaks  # noqa: E402
 README = (ROOT / "harness/data/causalbench/variables/README.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("name", NETWORKS)
+@pytest.mark.parametrize("name", few(NETWORKS, 6))
 def test_the_table_of_leaks_is_what_the_texts_come_to(name, monkeypatch):
     monkeypatch.setattr(text_leaks, "PERMUTATIONS", 0)
     texts = {variable: meaning.text for variable, meaning in meanings(name).items()}

@@ -12,6 +12,7 @@ import pytest
 from batch_runs import FORMS, STEPS, batches, config, forked, run
 from batch_torture import records, torture, undisturbed
 from support.cache_help import command, count
+from support.thinned import few
 
 from harness.cache import Store
 from harness.cli.hydra_app import run_settings
@@ -207,7 +208,7 @@ def test_fifty_kills_after_each_step(form):
     torture(kills=50, seed=0, form=form)
 
 
-@pytest.mark.parametrize("dialect", ["together", "mistral", "openrouter", "anthropic"])
+@pytest.mark.parametrize("dialect", few(["together", "mistral", "openrouter", "anthropic"], 2))
 def test_other_forms_of_the_protocol_come_to_the_same(server, tmp_path, dialect):
     server.set(faults={"lost reply to create": 1.0, "missing lines": 0.1})
     url = server.url if dialect == "mistral" else server.address(dialect)

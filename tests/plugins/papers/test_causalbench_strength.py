@@ -8,6 +8,7 @@ import pytest
 from scipy.stats import kendalltau, spearmanr
 from support.causalbench_help import causalbench, items
 from support.openai_server import KEY, chat_reply
+from support.thinned import few
 
 from harness.errors import ConfigError
 from harness.plugins.compare.paired import mean_differences
@@ -123,7 +124,7 @@ FORMS = {
 }
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", few(FORMS, 4))
 def test_every_name_of_every_network_is_found_again(form):
     """They have commas, digits, clock times, hyphens and the words strength, with and or in them."""
     for network in NETWORKS:
