@@ -25,12 +25,10 @@ from harness.scoring.samples import unread
 from harness.settings import build
 from harness.storage import records
 from harness.storage.run_folder import Folder
-from harness.types import JSON, Answer, ChatRequest, Failure, Judgement, Record, Request, Response
+from harness.types import JSON, JUDGE, Answer, ChatRequest, Failure, Judgement, Record, Request, Response
 
 PROMPT = "reply"
 """The prompt of judges: a file of prompts/judge/."""
-RULE = "judge"
-"""The rule that an answer names which a judge has read."""
 END = 20_000
 """Characters at either end of a reply that a judge is shown: a verdict stands at one of them."""
 _WORDS: Mapping[str, int | None] = {"yes": 1, "no": 0, "unreadable": None}
@@ -192,4 +190,4 @@ def reading_of(outcome: Response | Failure) -> Answer:
     if isinstance(outcome, Failure):
         return Answer(label=None)
     word = outcome.text.rpartition("</think>")[2].strip(_AROUND).casefold()
-    return Answer(label=_WORDS.get(word), span=outcome.text, rule=RULE)
+    return Answer(label=_WORDS.get(word), span=outcome.text, rule=JUDGE)

@@ -18,6 +18,8 @@ LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 """What the choices of a question are called, in their order; no question has more."""
 IN_FORM, NOT_IN_FORM = "in the form", "not in the form"
 """The rule of an answer that stood in its field (answer=choice), and how that of one begins that did not."""
+JUDGE = "judge"
+"""The rule of an answer that a judge has read."""
 Role = Literal["model", "baseline", "solver", "algorithm", "cheat"]
 """What answers: a language model, or what one is compared with. A solver computes the answer from the question's own
 words, an algorithm learns a graph from data, and a cheat looks at what tells nothing of the question."""
@@ -304,6 +306,11 @@ class Result:
     """What another model has read where the rules could not; None for a run without a judge."""
     files: Mapping[str, str] = field(default_factory=dict)
     """Further files of the run's folder, their text by name, such as graphs/asia/cause.csv."""
+    grades: Mapping[str, Tally] = field(default_factory=dict)
+    """How many answers were read how, by the names of harness.scoring.grades; {} where all are in their form."""
+    firm: Scores | None = None
+    """The headline scores of all items if only firm answers counted and the others were unreadable: their bounds are
+    how far the scores move. None where all answers are firm."""
     choices: tuple[str, ...] = ()
     """What the answers 0, 1, 2, … are called where they are places of choices; () where they are No and Yes."""
     unreadable: Unreadable = "wrong"

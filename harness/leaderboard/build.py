@@ -191,7 +191,8 @@ def _number_columns(rows: Sequence[Run], choice: BoardOptions) -> list[NumberCol
         metrics = list(dict.fromkeys(name for scores in overall for name in main_metrics(scores)))
     elif not metrics:
         answers = ["yes"] if any(derived(scores, "yes") is not None for scores in overall) else []
-        metrics = [*metrics_of(overall), *answers, *counts_of(overall)]
+        firm = ["firm"] if any(row.result.firm is not None for row in rows) else []
+        metrics = [*metrics_of(overall), *answers, *firm, *counts_of(overall)]
     groups = {("overall", "all"): None}
     for breakdown in choice.by:
         for row in rows:

@@ -9,6 +9,7 @@ from statistics import fmean
 
 from harness.errors import DataError
 from harness.scoring.definitions import definition
+from harness.scoring.grades import FIRM
 from harness.storage.runs import Run
 from harness.tables.numbers import (
     COUNTS,
@@ -33,14 +34,16 @@ OF_RUNS: Mapping[str, str] = {
     "tokens_out": "tokens out",
     "seconds": "seconds",
     "served": "served as",
+    "firm": "firm",
 }
-"""What a run took, by the names that metrics= has for it."""
+"""What a run took, and how it was read, by the names that metrics= has for it."""
 OF_RUNS_NOTES = {
     "cost": "USD: what all answers of the run cost.",
     "tokens_in": "Tokens: of all answers of the run, by each model's own tokenizer.",
     "tokens_out": "Tokens: of all answers of the run, by each model's own tokenizer.",
     "seconds": "Seconds: how long an answer took in the mean, when it was asked (answers from the cache, too).",
     "served": "Served as: the models that the server's replies name.",
+    "firm": "Firm: the share of the answers that stand in their form or are announced as answers.",
 }
 ALIASES: Mapping[str, tuple[str, ...]] = {"n": ("items",), "tokens": ("tokens_in", "tokens_out")}
 
@@ -86,11 +89,15 @@ class NumberColumn:
 
 
 def _cell_of_run(row: Run, name: str) -> Cell:
-    """Return what a run took; a dash where nobody counted it."""
+    """Return what a run took or how firm its answers are; a dash where nobody counted it."""
     usage = row.result.usage
     if name == "served":
         served = ", ".join(model for model in row.result.served_models if model)
         return Cell(served or "–", served or None)
+    if name == "firm":
+        total, firm = sum(row.result.grades.values()), sum(row.result.grades.get(grade, 0) for grade in FIRM)
+        share = firm / total if total else 1.0
+        return Cell(f"{share:.1%}", share)
     if name == "cost":
         return Cell("–") if row.usd is None else Cell(f"{row.usd:,.{2 if row.usd >= 1 else 4}f}", row.usd)
     if name == "seconds":

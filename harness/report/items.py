@@ -125,6 +125,7 @@ _OWN = {
     "read": "answer",
     "span": "span",
     "rule": "rule",
+    "grade": "grade",
     "probability": "probability",
     "finish": "finish_reason",
     "input": "input_tokens",

@@ -17,6 +17,7 @@ from harness.errors import ConfigError
 from harness.protocols import Task, remarks_of
 from harness.scoring.classification import AnswerCounts, decisions
 from harness.scoring.definitions import of_counts
+from harness.scoring.grades import FIRM, GradeCounts, firm_only
 from harness.scoring.replies import AnswerNotes, while_thinking
 from harness.scoring.summary import count_field
 from harness.types import TOKENS, Answer, Failure, Judged, Record, Response, Result, Scores, Unreadable, Usage
@@ -130,12 +131,19 @@ def _sum(counts: Iterable[int | None]) -> int | None:
 def summarize(task: Task, read: Callable[[], Iterable[Record]], samples: int, judge: str | None) -> Result:
     """Return the scores of the records; `read` gives them anew at each call, and `judge` is the name of the judge.
 
-    With a judge, the result says what it has read, and what the scores would be by the rules alone.
+    The result says how firm the answers are, and what the scores come to if only the firm ones count. With a judge it
+    says what it has read, and what the scores would be by the rules alone.
     """
-    if judge is None:
-        return summarize_votes(task, read(), samples)
+    grades = GradeCounts()
     tally = _Tally()
-    result = summarize_votes(task, tally.watch(read()), samples)
+    result = summarize_votes(task, grades.counted(tally.watch(read())), samples)
+    counts = grades.summary
+    firm = None
+    if counts.keys() - FIRM:
+        firm = summarize_votes(task, map(firm_only, read()), samples).overall
+    result = replace(result, grades=counts, firm=firm)
+    if judge is None:
+        return result
     without = summarize_votes(task, map(by_rules_alone, read()), samples).overall if tally.judged else result.overall
     return replace(result, judge=tally.summary(judge, without))
 

@@ -16,6 +16,7 @@ from msgspec import UNSET, UnsetType
 
 from harness.codec import response_from_json, response_json
 from harness.errors import ConfigError
+from harness.scoring.grades import grade_of
 from harness.storage.forms import LIMITS, Amount, Strict, Whole, form_of
 from harness.types import Answer, AnswerForm, ChatRequest, Failure, Judgement, Record, Response, Usage
 
@@ -181,7 +182,18 @@ _REPLY: Mapping[str, tuple[str, str, type]] = {
     if name not in ("usage", "usd")
 }
 """The columns of a reply, and where in a line each comes from: part, field and type."""
-_FIRST = ("answer", "probability", "correct", "failure", "failure_detail", "asked", "text", "reasoning", "span")
+_FIRST = (
+    "answer",
+    "probability",
+    "correct",
+    "failure",
+    "failure_detail",
+    "asked",
+    "text",
+    "reasoning",
+    "span",
+    "grade",
+)
 
 
 def reply_columns(line: Line) -> dict[str, Any]:
@@ -189,6 +201,7 @@ def reply_columns(line: Line) -> dict[str, Any]:
     parts = {**line, "usage": line.get("response", {}).get("usage", {})}
     values = {column: parts.get(part, {}).get(name) for column, (part, name, _) in _REPLY.items()}
     values["cost_usd"] = line.get("cost_usd")
+    values["grade"] = grade_of(Answer(**line["answer"])) if "answer" in line else None
     return {name: value for name, value in values.items() if value not in (None, [], {})}
 
 
@@ -240,14 +253,15 @@ def columns(runs: Sequence[RecordSource]) -> dict[str, type]:
     labels = [name for name in names if name.startswith("label_")]
     groups = [name for name in names if name.startswith("group_")]
     plain = [name for name in names if name not in (*groups, *labels, "sample")]
-    types = {name: kind for name, (_, _, kind) in _REPLY.items()} | {"correct": bool, "asked": str}
+    types = {name: kind for name, (_, _, kind) in _REPLY.items()} | dict.fromkeys(("asked", "grade"), str)
+    types["correct"] = bool
     return {
         **dict.fromkeys((*PLACE, *plain), str),
         "sample": int,
         **dict.fromkeys(groups, str),
         **dict.fromkeys(labels, int),
         "gold": int,
-        **{name: types[name] for name in (*_FIRST, *types)},
+        **{name: types[name] for name in (*_FIRST, "grade", *types)},
         "cost_usd": float,
         "request": str,
     }

@@ -95,6 +95,8 @@ def result_from_json(content: Mapping[str, Any]) -> Result:
         }
         for label_set, breakdowns in content["scores"].items()
     }
+    if "firm" in content:
+        parts["firm"] = _row_from_json(content["firm"], ".firm")
     if "judge" in content:
         judge = {part.name: content["judge"][part.name] for part in fields(Judged)}
         without = _row_from_json(judge["without"], ".judge.without")

@@ -7,6 +7,7 @@ from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 
 from harness.scoring.bootstrap import LEVEL, METHOD, SEED
 from harness.scoring.definitions import definition, main_metrics, of_counts
+from harness.scoring.grades import GRADES
 from harness.scoring.replies import OUT_OF_FORM
 from harness.tables.numbers import (
     count_cell,
@@ -98,12 +99,9 @@ def remarks(result: Result, requested: str = "") -> list[str]:
         counts = f"count{'s' if overall.unreadable == 1 else ''} as {'No' if result.unreadable == 'no' else 'wrong'}"
         notes.append(f"{_counted(overall.unreadable, 'reply', 'replies')} could not be read and {counts}.")
     notes += cut_off_notes(overall)
-    if between := [
-        f"{definition(m.name).title} {metric_text(m.name, m.bounds[0])} to {metric_text(m.name, m.bounds[1])}"
-        for m in overall.metrics
-        if m.bounds
-    ]:
-        notes.append(f"If all of them had been wrong, or all right: {', '.join(between)}.")
+    if between := _between(overall):
+        notes.append(f"If all of them had been wrong, or all right: {between}.")
+    notes += grade_notes(result)
     notable = {
         "length": ("reply was", "replies were", "cut off at max_tokens"),
         "premise_truncated": ("item had its", "items had their", "premise cut to the model's length"),
@@ -120,12 +118,34 @@ def remarks(result: Result, requested: str = "") -> list[str]:
     return notes
 
 
+def grade_notes(result: Result) -> list[str]:
+    """Return how the answers were read, and how far the scores move if only the firm ones count."""
+    if not result.grades:
+        return []
+    total = sum(result.grades.values())
+    shares = [f"{count / total:.1%} {GRADES[grade]}" for grade, count in result.grades.items() if grade in GRADES]
+    note = f"Answers by grade: {', '.join(shares)}."
+    if result.firm is not None and (between := _between(result.firm)):
+        note += f" If only those in the form or announced counted, and all others had been wrong, or right: {between}."
+    return [note]
+
+
+def _between(row: Scores) -> str:
+    """Return between what numbers the metrics of a row are, whatever its lost answers would have been."""
+    return ", ".join(
+        f"{definition(m.name).title} {metric_text(m.name, m.bounds[0])} to {metric_text(m.name, m.bounds[1])}"
+        for m in row.metrics
+        if m.bounds
+    )
+
+
 def reading_notes(result: Result) -> list[str]:
-    """Return how replies were read that were not in their form, or that the rules could not read.
+    """Return how replies were read that were not in their form, not firm, or that the rules could not read.
 
     A table of several runs shows these of each: they are of its scores alone.
     """
-    return [*(note for note in result.notes if OUT_OF_FORM in note), *judge_notes(result)]
+    grades = grade_notes(result) if result.firm is not None else []
+    return [*(note for note in result.notes if OUT_OF_FORM in note), *grades, *judge_notes(result)]
 
 
 def judge_notes(result: Result) -> list[str]:

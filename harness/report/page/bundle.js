@@ -450,6 +450,11 @@ ${reply}`.toLowerCase();
       { name: "right", title: "Outcome", values: OUTCOMES, of: (row) => set.status[row] },
       { name: "gold", title: "Gold", values: answerNames(set.items), of: (row) => set.gold[row] }
     ];
+    const grades = [...new Set(set.answers.grade || [])].filter(Boolean).sort();
+    if (grades.length > 1) {
+      const of = (row) => grades.indexOf(set.answers.grade[row]);
+      facets.push({ name: "grade", title: "How read", values: grades, of });
+    }
     if (other) facets.push(contrastFacet(set, other));
     for (const [name, group] of Object.entries(set.items.groups)) {
       if (group.names.length < 2 || group.names.length > 40) continue;
@@ -2985,6 +2990,7 @@ ${reply}`.toLowerCase();
       ["read", failure ? "nothing: the call failed" : readText(set, row, sampleTitle)],
       ["read from", failure || !span ? null : `“${span}”`],
       ["read by", failure || !span || !answers.rule ? null : RULES[answers.rule[row]] || answers.rule[row]],
+      ["grade", failure || !answers.grade ? null : answers.grade[row]],
       ["probability of Yes", probability === null ? null : probability.toFixed(4)],
       ["finish reason", answers.finish && answers.finish.names[answers.finish.codes[row]]],
       ["tokens", input === null && output === null ? null : `${input ?? "?"} in, ${output ?? "?"} out`],
@@ -3228,6 +3234,8 @@ ${reply}`.toLowerCase();
     const facts = factList([
       !counts && ["Unreadable replies", formatCount(row.unreadable)],
       !counts && ["Failed calls", formatCount(row.failed)],
+      countsFact("Answers by grade", result.grades),
+      firmFact(result.firm),
       countsFact("Failures by kind", result.failures),
       countsFact("How replies ended", result.finish_reasons),
       row.cut_off > 0 && ["Cut off while the model was thinking", formatCount(row.cut_off)],
@@ -3236,6 +3244,12 @@ ${reply}`.toLowerCase();
       countsFact("Configurations of the server (fingerprints)", result.system_fingerprints)
     ]);
     return titledSection("Answers", counts && confusionTable(counts, result.headline), facts);
+  }
+  function firmFact(firm) {
+    const bounds = Object.entries(firm && firm.bounds || {});
+    const range = (name, ends) => `${metricTitle(name)} ${ends.map((end) => formatMetric(name, end)).join(" to ")}`;
+    const title = "If all others than form and announced had been wrong, or right";
+    return bounds.length > 0 && [title, bounds.map(([name, ends]) => range(name, ends)).join(", ")];
   }
   function countsFact(title, counts) {
     const entries = Object.entries(counts || {});

@@ -17,7 +17,7 @@ const SORTS = {
 };
 
 /**
- * Return what a filter may ask for: outcome, gold, and every group that tells items apart; with a second run also what
+ * Return what a filter may ask for: outcome, gold, grade, and every group that tells items apart; with a second run also what
  * the two have in common. Each is {name, title, values, of(row)}, with `all(row)` for `of` where several values may
  * hold for one answer.
  */
@@ -26,6 +26,11 @@ export function facetsOf(set, other) {
     { name: "right", title: "Outcome", values: OUTCOMES, of: (row) => set.status[row] },
     { name: "gold", title: "Gold", values: answerNames(set.items), of: (row) => set.gold[row] },
   ];
+  const grades = [...new Set(set.answers.grade || [])].filter(Boolean).sort();
+  if (grades.length > 1) {
+    const of = (row) => grades.indexOf(set.answers.grade[row]);
+    facets.push({ name: "grade", title: "How read", values: grades, of });
+  }
   if (other) facets.push(contrastFacet(set, other));
   for (const [name, group] of Object.entries(set.items.groups)) {
     if (group.names.length < 2 || group.names.length > 40) continue;

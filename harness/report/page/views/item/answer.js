@@ -89,6 +89,7 @@ function replyFacts(set, row, sampleTitle) {
     ["read", failure ? "nothing: the call failed" : readText(set, row, sampleTitle)],
     ["read from", failure || !span ? null : `“${span}”`],
     ["read by", failure || !span || !answers.rule ? null : RULES[answers.rule[row]] || answers.rule[row]],
+    ["grade", failure || !answers.grade ? null : answers.grade[row]],
     ["probability of Yes", probability === null ? null : probability.toFixed(4)],
     ["finish reason", answers.finish && answers.finish.names[answers.finish.codes[row]]],
     ["tokens", input === null && output === null ? null : `${input ?? "?"} in, ${output ?? "?"} out`],

@@ -1,5 +1,5 @@
 // What a run was and how it came about: answers that could not be read, usage and cost, settings, provenance.
-import { formatCount, formatNumber, formatTime } from "../../data/format.js";
+import { formatCount, formatMetric, formatNumber, formatTime, metricTitle } from "../../data/format.js";
 import { el, titledSection } from "../../ui/dom.js";
 import { scrollTable } from "../../ui/table.js";
 
@@ -10,6 +10,8 @@ export function answersSection({ result }) {
   const facts = factList([
     !counts && ["Unreadable replies", formatCount(row.unreadable)],
     !counts && ["Failed calls", formatCount(row.failed)],
+    countsFact("Answers by grade", result.grades),
+    firmFact(result.firm),
     countsFact("Failures by kind", result.failures),
     countsFact("How replies ended", result.finish_reasons),
     row.cut_off > 0 && ["Cut off while the model was thinking", formatCount(row.cut_off)],
@@ -18,6 +20,14 @@ export function answersSection({ result }) {
     countsFact("Configurations of the server (fingerprints)", result.system_fingerprints),
   ]);
   return titledSection("Answers", counts && confusionTable(counts, result.headline), facts);
+}
+
+// Between what numbers the metrics are where only answers in their form, or announced, count.
+function firmFact(firm) {
+  const bounds = Object.entries((firm && firm.bounds) || {});
+  const range = (name, ends) => `${metricTitle(name)} ${ends.map((end) => formatMetric(name, end)).join(" to ")}`;
+  const title = "If all others than form and announced had been wrong, or right";
+  return bounds.length > 0 && [title, bounds.map(([name, ends]) => range(name, ends)).join(", ")];
 }
 
 function countsFact(title, counts) {
