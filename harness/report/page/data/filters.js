@@ -17,9 +17,9 @@ const SORTS = {
 };
 
 /**
- * Return what a filter may ask for: outcome, gold, grade, and every group that tells items apart; with a second run also what
- * the two have in common. Each is {name, title, values, of(row)}, with `all(row)` for `of` where several values may
- * hold for one answer.
+ * Return what a filter may ask for: outcome, gold, grade, and every group that tells items apart; with a second run
+ * also what the two have in common. Each is {name, title, values, of(row)}, with `all(row)` for `of` where several
+ * values may hold for one answer.
  */
 export function facetsOf(set, other) {
   const facets = [
