@@ -66,9 +66,7 @@ def test_a_judge_reads_what_the_rules_cannot_and_nothing_else(harness, serve, tm
     board = harness("results", "out=-", module="harness.leaderboard")
     assert f"gpt4, limit=60,judge=careful, plain: {len(unread)} replies" in board.stdout
     # What it read is not firm: tables say how many, and how far the scores would move.
-    assert after.result.grades["judged"] == vague and "read by the judge. If only those" in done.stdout.replace(
-        "\n", " "
-    )
+    assert after.result.grades["judged"] == vague and "read by the judge. If only" in " ".join(done.stdout.split())
     assert f"{(60 - len(unread)) / (60 - len(unread) + vague):.1%}" in board.stdout and "firm" in board.stdout
     # The plain run is as it was, and a judged one that is run again asks nothing.
     assert load(tmp_path / PLACE).result_json == before.result_json
