@@ -1,4 +1,4 @@
-"""A model that reads the replies in which the rules find no verdict (judge=…).
+"""A model that reads the replies in which the rules find no verdict, and a sample of the others (judge=…).
 
 It goes over the records of a finished run once, and its readings are written into them.
 """
@@ -18,21 +18,22 @@ from harness.codec import request_digest
 from harness.config_files import PROMPTS
 from harness.errors import ConfigError, HarnessError, RunStopped
 from harness.prompting import prompts
+from harness.prompting.constrained import ROOM, ConstrainedPrompt, constrained
 from harness.prompting.prompts import Prompt
+from harness.prompting.reading.own_words import own_words
 from harness.prompting.schema import read
 from harness.protocols import Model, Outcomes, Task, Wrapper
+from harness.scoring.audit import drawn, judge_words, key_of, read_by_rules, verdict
 from harness.scoring.samples import unread
 from harness.settings import build
 from harness.storage import records
 from harness.storage.run_folder import Folder
-from harness.types import JSON, JUDGE, Answer, ChatRequest, Failure, Judgement, Record, Request, Response
+from harness.types import JSON, JUDGE, Answer, AnswerForm, ChatRequest, Failure, Judgement, Record, Request, Response
 
-PROMPT = "reply"
-"""The prompt of judges: a file of prompts/judge/."""
+PROMPT, CHOICE_PROMPT = "reply", "choice"
+"""The prompts of judges, files of prompts/judge/: for Yes and No, and for questions with choices of their own."""
 END = 20_000
 """Characters at either end of a reply that a judge is shown: a verdict stands at one of them."""
-_WORDS: Mapping[str, int | None] = {"yes": 1, "no": 0, "unreadable": None}
-_AROUND = " \t\r\n.\"'`*"
 _NAMES = ("statement", "hypothesis", "question")
 """Fields of an item that say what it asks, the plainest first."""
 
@@ -85,6 +86,8 @@ class Judge:
     model: Model
     """With what goes around it: budget, cache, ledger."""
     words: Prompt
+    sample: int = 0
+    """How many of the replies that the rules did read it reads as well."""
 
     @property
     def name(self) -> str:
@@ -98,37 +101,49 @@ def read_rest(
 
     Return what stopped it before it was asked about every reply; what it has read by then is kept.
     """
-    unread_items = Counter(record.item for record in records.read(folder.records_file) if unread(record))
-    if not unread_items:
+    path = folder.records_file
+    # A run that is read again may have been audited before.
+    audited = drawn(records.read(path), judge.sample)
+    audited |= {key_of(record) for record in records.read(path) if record.judgement is not None}
+
+    def is_audited(record: Record) -> bool:
+        return read_by_rules(record) and (key_of(record) in audited or record.judgement is not None)
+
+    items = Counter(record.item for record in records.read(path) if unread(record))
+    count = items.total()
+    if not count and not audited:
         return None
-    count = unread_items.total()
-    say(f"{judge.name} judges {count:,} {'reply' if count == 1 else 'replies'} in which the rules have read no answer")
-    statements = _statements(task, unread_items)
+    say(
+        f"{judge.name} judges {count:,} {'reply' if count == 1 else 'replies'} in which the rules have read no answer"
+        + f", and {len(audited):,} that they have read" * bool(audited)
+    )
+    items.update(item for item, _ in audited)
+    fields_of = {item.id: item.fields for item in task.items() if item.id in items}
 
     def question_of(record: Record) -> Request:
         assert isinstance(record.outcome, Response)
-        return request_to_judge(judge.words, statements[record.item], record.outcome.text)
+        return request_to_judge(judge.words, fields_of[record.item], record.outcome.text)
 
-    requests = (question_of(record) for record in records.read(folder.records_file) if unread(record))
-    judgements, stopped = _ask(judge, requests)
+    # Those that the scores wait for first.
+    asked = (question_of(r) for wanted in (unread, is_audited) for r in records.read(path) if wanted(r))
+    judgements, stopped = _ask(judge, asked)
     with folder.rewrite_records(task.headline) as writer:
-        for one in records.read_lines(folder.records_file):
+        for one in records.read_lines(path):
             record = one.record
-            if unread(record):
-                record = judged(record, judgements.get(request_digest(question_of(record))))
+            if unread(record) or is_audited(record):
+                judgement = judgements.get(request_digest(question_of(record)))
+                record = judged(record, judgement, number_of_choices(judge.words, fields_of[record.item]))
             writer.copy(record, one.line)
     return stopped
 
 
-def judged(record: Record, judgement: Judgement | None) -> Record:
-    """Return an unread record with the judge's reading."""
+def judged(record: Record, judgement: Judgement | None, choices: int) -> Record:
+    """Return a record with the judge's reading: as its answer where the rules have none, else beside theirs."""
     if judgement is None:
         return record
-    return replace(record, judgement=judgement, answer=reading_of(judgement.outcome))
-
-
-def _statements(task: Task, ids: Counter[str]) -> dict[str, str]:
-    return {item.id: statement_of(item.fields) for item in task.items() if item.id in ids}
+    if not unread(record):
+        return replace(record, judgement=judgement)
+    return replace(record, judgement=judgement, answer=reading_of(judgement.outcome, choices))
 
 
 def _ask(judge: Judge, requests: Iterable[Request]) -> tuple[Mapping[str, Judgement], RunStopped | None]:
@@ -156,16 +171,43 @@ def _ask(judge: Judge, requests: Iterable[Request]) -> tuple[Mapping[str, Judgem
     return judgements, stopped
 
 
+def prompt_of(judge: Model, asked: Prompt) -> Prompt:
+    """Return what a judge is asked about replies to a prompt, held to its words where its server can."""
+    service = judge.traits.service
+    return judge_prompt(asked.words.choices_from, None if service is None else service.means)
+
+
 @cache
-def judge_prompt() -> Prompt:
-    """Return the prompt that ships with harness: a folder of the working directory is not looked into."""
-    where = PROMPTS / "judge" / f"{PROMPT}.yaml"
-    return Prompt(PROMPT, where, read(where))
+def judge_prompt(choices_from: str | None = None, means: str | None = None) -> Prompt:
+    """Return the prompt that ships with harness: a folder of the working directory is not looked into.
+
+    `choices_from` names the field of an item with choices of its own.
+    """
+    name = _name_of(choices_from)
+    where = PROMPTS / "judge" / f"{name}.yaml"
+    prompt = Prompt(name, where, replace(read(where), choices_from=choices_from))
+    return prompt if means is None else constrained(prompt, means)
 
 
-def recorded_prompt(words: Mapping[str, JSON]) -> Prompt:
-    """Return the prompt whose words a manifest holds. Raises ConfigError where they make none."""
-    return prompts.recorded(PROMPT, words, ())
+def recorded_prompt(words: Mapping[str, JSON], configuration: Mapping[str, Any]) -> Prompt:
+    """Return the prompt whose words a manifest holds; its configuration says what its judge was held by.
+
+    Raises ConfigError where they make none.
+    """
+    prompt = prompts.recorded(_name_of(words.get("choices_from")), words, ())
+    part = configuration.get("judge")
+    model = part.get("model") if isinstance(part, Mapping) else None
+    means = model.get("constrain") if isinstance(model, Mapping) else None
+    return prompt if means is None else constrained(prompt, means)
+
+
+def _name_of(choices_from: Any) -> str:
+    return CHOICE_PROMPT if choices_from else PROMPT
+
+
+def number_of_choices(words: Prompt, fields: Mapping[str, JSON]) -> int:
+    """Return how many choices of its own an item has; 0 for Yes and No."""
+    return len(words.choices(fields)) if words.words.choices_from else 0
 
 
 def statement_of(fields: Mapping[str, JSON]) -> str:
@@ -176,18 +218,29 @@ def statement_of(fields: Mapping[str, JSON]) -> str:
     return "\n".join(value for value in fields.values() if isinstance(value, str))
 
 
-def request_to_judge(words: Prompt, statement: str, reply: str) -> ChatRequest:
-    """Return what a judge is asked. The gold label is no part of it."""
+def request_to_judge(words: Prompt, item: Mapping[str, JSON], reply: str) -> ChatRequest:
+    """Return what a judge is asked about a reply, without the model's thoughts. The gold label is no part of it."""
+    reply = own_words(reply).strip()
     if len(reply) > 2 * END:
         reply = f"{reply[:END]}\n[… {len(reply) - 2 * END:,} characters left out …]\n{reply[-END:]}"
-    request = words.render({"statement": statement, "reply": reply}, (), ChatRequest)
+    fields: dict[str, JSON] = {"statement": statement_of(item), "reply": reply}
+    if (name := words.words.choices_from) is not None:
+        options = zip(words.choices(item), item[name], strict=True)
+        fields |= {
+            "statement": str(item.get("text") or fields["statement"]),
+            "options": "\n".join(f"{letter}. {text}" for letter, text in options),
+            name: item[name],
+        }
+    request = Prompt.render(words, fields, (), ChatRequest)
     assert isinstance(request, ChatRequest)
-    return request
+    if not isinstance(words, ConstrainedPrompt):
+        return request
+    form = AnswerForm(judge_words(number_of_choices(words, item)), words.means)
+    return replace(request, form=form, max_tokens=request.max_tokens + ROOM)
 
 
-def reading_of(outcome: Response | Failure) -> Answer:
+def reading_of(outcome: Response | Failure, choices: int) -> Answer:
     """Return the answer that a judge has read: its one word, and no label for anything else."""
     if isinstance(outcome, Failure):
         return Answer(label=None)
-    word = outcome.text.rpartition("</think>")[2].strip(_AROUND).casefold()
-    return Answer(label=_WORDS.get(word), span=outcome.text, rule=JUDGE)
+    return Answer(label=verdict(outcome, choices)[0], span=outcome.text, rule=JUDGE)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from harness.cost.shared_budget import Book
 from harness.cost.spending import Spending
 from harness.engine import dispatch
 from harness.errors import ConfigError
-from harness.judge import Judge, judge_of, judge_prompt
+from harness.judge import Judge, judge_of, prompt_of
 from harness.prompting.fit import fitting
 from harness.prompting.prompts import Prompt
 from harness.prompting.version import reading_version
@@ -93,7 +93,7 @@ def prepare(config: Mapping[str, Any], book: Book | None = None) -> Prepared:
         service.check_key()
     judge = _judge(settings, prompt, asks=asks and settings.shard is None)
     # Its place. Every setting that can change what it finds is in the path or in the configuration.
-    judge_part = of_judge(judge.name, judge.identity, judge_prompt()) if judge is not None else None
+    judge_part = of_judge(judge.name, judge.model.identity, judge.words) if judge is not None else None
     place, configuration = of_model(
         task, prompt, model.name, of_answerer(model, prompt, fitting(prompt, model)), settings.samples, judge_part
     )
@@ -120,7 +120,7 @@ def prepare(config: Mapping[str, Any], book: Book | None = None) -> Prepared:
     )
     progress = Progress(f"{task.name} {model.name}{f' {task}' if is_shard else ''}", spending.so_far)
     prepared = Prepared(settings, task, prompt, model, spending, folder, progress, own)
-    for each in filter(None, (model, judge)):
+    for each in (model, *(() if judge is None else (judge.model,))):
         if settings.cache.mode == "off" or (_in_batches(each) and not plugin.wrappers()):
             _wrapped(each, prepared, None)  # refuses what needs the cache, or a plug-in
     return prepared
@@ -130,15 +130,12 @@ def _in_shards(settings: Main) -> bool:
     return settings.shards > 1 or settings.shard is not None or settings.workers is not None
 
 
-def _judge(settings: Main, prompt: Prompt, *, asks: bool) -> Model | None:
+def _judge(settings: Main, prompt: Prompt, *, asks: bool) -> Judge | None:
     """Return the judge, or None if the run has none. Raises ConfigError for a model that cannot judge."""
     if settings.judge is None:
         return None
-    if prompt.words.choices_from is not None:
-        raise ConfigError(
-            "judge=…: a judge reads Yes or No, and the questions have choices of their own: leave judge= out."
-        )
-    return judge_of(settings.judge, asks=asks)
+    model = judge_of(settings.judge, asks=asks)
+    return Judge(model, prompt_of(model, prompt), settings.judge_sample)
 
 
 def _manifest(
@@ -161,7 +158,7 @@ def _manifest(
         training=dict(training_of(model)) or None,
         words=prompt.as_json,
         **spending.provenance,
-        judge=None if judge is None else {"words": judge_prompt().as_json, **judge.provenance},
+        judge=None if judge is None else {"words": judge.judge.words.as_json, **judge.provenance},
         reading=reading_version(prompt.as_json),
     )
 
@@ -262,7 +259,7 @@ def judging(prepared: Prepared, store: Store | None) -> Judge | None:
     if (spending := prepared.spending.judge) is None:
         return None
     wrapped = _wrapped(spending.model, prepared, store)
-    return Judge(spending.metered(_stored(spending.within_rest(wrapped), prepared, store)), judge_prompt())
+    return replace(spending.judge, model=spending.metered(_stored(spending.within_rest(wrapped), prepared, store)))
 
 
 def _stored(model: Model, prepared: Prepared, store: Store | None) -> Model:

@@ -138,6 +138,7 @@ class Main:
     results: Annotated[str, Field(min_length=1)]
     cache: Cache
     judge: dict[str, Any] | None = None
+    judge_sample: Annotated[int, Field(ge=0)] = 50
     prompt: str | None = None
     replies: Literal["model", "fixed"] = "model"
     answer: Literal["text", "choice"] = "text"

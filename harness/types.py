@@ -183,7 +183,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What the judge of a run made of a reply in which the rules had read nothing."""
+    """What the judge of a run made of a reply in which the rules had read nothing, or that it was to audit."""
 
     request: str
     """The digest of what the judge was asked."""
@@ -206,7 +206,8 @@ class Record:
     """None iff the outcome is a Failure."""
     sample: int = 0
     judgement: Judgement | None = None
-    """None where no judge was asked; otherwise the answer is the judge's, and the rules had none."""
+    """None where no judge was asked; otherwise the answer is the judge's, and the rules had none, or it is theirs, and
+    the judge was asked what they ought to have read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,6 +272,10 @@ class Judged:
     """The judge's, over its distinct requests."""
     without: Scores
     """The headline scores of all items by the rules alone."""
+    not_words: Tally = 0
+    """Of the replies left unreadable, those where the judge's own reply is none of its words."""
+    audit: Mapping[str, Tally] = field(default_factory=dict)
+    """Of a sample of the replies that the rules did read, how often the rules and the judge read what: "1/0"."""
 
     @property
     def replies(self) -> int:

@@ -9,15 +9,18 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields
+from heapq import nsmallest
+from operator import itemgetter
 
 from harness.codec import request_digest
 from harness.cost.budget import Budget
 from harness.cost.price import Price, Size, dollars, size
-from harness.judge import judge_prompt, request_to_judge, statement_of
+from harness.judge import Judge, request_to_judge
 from harness.models.api.families import plan_note
 from harness.prompting.prompts import Prompt
 from harness.protocols import Model, Service, Task
 from harness.runtime.signals import STOP
+from harness.scoring.audit import rank
 from harness.scoring.replies import RepeatedPrompts
 from harness.types import ChatRequest, Item, Message, Request, Response, Transcript
 
@@ -65,7 +68,8 @@ class Plan:
     """Of openings and second turns: what the model writes before the question."""
     questions: Totals = field(default_factory=Totals)
     judged: Totals = field(default_factory=Totals)
-    """What a judge is asked at most: about each reply that is still to come, and each stored one that is unreadable."""
+    """What a judge is asked at most: about each reply that is still to come, each stored one that is unreadable, and as
+    many others as it audits."""
     repeats: RepeatedPrompts = field(default_factory=RepeatedPrompts)
     """Items that are asked what another one is."""
     examples: list[Request] = field(default_factory=list)
@@ -86,6 +90,8 @@ class _Pass:
     plan: Plan
     elsewhere: set[int] | None
     digests: set[int] = field(default_factory=set)
+    readable: list[tuple[bytes, Size]] = field(default_factory=list)
+    """What a judge is asked about stored replies that the rules can read, those that are drawn among them."""
     openings: dict[tuple[tuple[str, ...], int], tuple[Transcript, int]] = field(default_factory=dict)
 
     def enter(self, request: Request, totals: Totals, unknown: int) -> Response | None:
@@ -107,11 +113,15 @@ class _Pass:
             totals.add(size(request, self.service), unknown * self.prompt.words.opening_max_tokens)
         return response
 
-    def judge(self, item: Item, request: ChatRequest, known: Response | None, service: Service | None) -> None:
-        """Count what a judge would be asked about the reply to a request, if it is unreadable."""
+    def judge(self, item: Item, request: ChatRequest, known: Response | None, judge: Judge) -> None:
+        """Count what a judge would be asked about the reply to a request, if it is unreadable or drawn."""
+        service = judge.model.traits.service
+        question = request_to_judge(judge.words, item.fields, "" if known is None else known.text)
         if known is not None and self.prompt.parse(known, item.fields).label is not None:
+            self.readable.append((rank((item.id, request.sample)), size(question, service)))
+            if len(self.readable) > 2 * judge.sample:
+                self.readable = nsmallest(judge.sample, self.readable, key=itemgetter(0))
             return
-        question = request_to_judge(judge_prompt(), statement_of(item.fields), "" if known is None else known.text)
         name = int(request_digest(request)[:16], 16) ^ int(request_digest(question)[:16], 16)
         if name not in self.digests:
             self.digests.add(name)
@@ -148,7 +158,7 @@ def plan_of(
     *,
     samples: int = 1,
     examples: int = 0,
-    judge: Model | None = None,
+    judge: Judge | None = None,
     elsewhere: set[int] | None = None,
 ) -> Plan:
     """Return the plan of a run with `samples` answers to each item; `say` gets a line where counting takes long.
@@ -168,9 +178,11 @@ def plan_of(
             if draw == 0:
                 plan.repeats.add(item.fields, request, new=len(walk.digests) > before)
             if judge is not None and isinstance(request, ChatRequest):
-                walk.judge(item, request, known, judge.traits.service)
+                walk.judge(item, request, known, judge)
             if draw == 0 and len(plan.examples) < examples:
                 plan.examples.append(request)
+    for _, question in nsmallest(judge.sample if judge is not None else 0, walk.readable, key=itemgetter(0)):
+        plan.judged.add(question, 0)
     return plan
 
 
@@ -223,15 +235,16 @@ def plan_lines(
         yield f"Limit of {whose}: {budget}."
 
 
-def judge_lines(plan: Plan, model: Model, price: Price | None, *, paid: bool) -> Iterator[str]:
+def judge_lines(plan: Plan, judge: Judge, price: Price | None, *, paid: bool) -> Iterator[str]:
     """Yield what a judge is asked at most: how many replies are unreadable is not known before they are there."""
-    total = plan.judged
+    total, model = plan.judged, judge.model
     cost = ""
     if paid and total.calls:
         _, most = costs(total, price)
         cost = f", for at most {dollars(most)} ({price})" if most is not None else ", its price unknown"
     replies = "reply" if total.calls == 1 else "replies"
-    yield f"Judge: at most {total.calls:,} {replies} judged by {model.name}, those in which no answer is read{cost}."
+    those = f"those in which no answer is read{f', and {judge.sample:,} of the others' * (judge.sample > 0)}"
+    yield f"Judge: at most {total.calls:,} {replies} judged by {model.name}, {those}{cost}."
     if model.traits.service is not None and model.traits.service.caution:
         yield f"Note: {model.traits.service.caution}"
 

@@ -14,6 +14,7 @@ from harness.cost.plan import Peek, Plan, judge_lines, plan_lines, plan_of
 from harness.cost.price import FREE, PACKAGE, Price, costs_money, dollars, key_of, price_of
 from harness.cost.shared_budget import Book, till_of
 from harness.cost.till import Till
+from harness.judge import Judge
 from harness.prompting.fit import fitting
 from harness.prompting.prompts import Prompt
 from harness.protocols import Model, Service, Task, remarks_of
@@ -31,7 +32,8 @@ Say = Callable[[str], None]
 class JudgeSpending:
     """What a judge costs: out of the same budget as the model, and in an account of its own."""
 
-    model: Model
+    judge: Judge
+    """By itself, without what goes around it."""
     budget: Budget
     paid: bool
     price: Price | None
@@ -42,18 +44,23 @@ class JudgeSpending:
 
     @classmethod
     def of(
-        cls, model: Model, budget: Budget, before: Till | None, manifest: Path, book: Book | None = None
+        cls, judge: Judge, budget: Budget, before: Till | None, manifest: Path, book: Book | None = None
     ) -> JudgeSpending:
         """Return the account of a judge; `manifest` is where an earlier run may have written the price down.
 
         `book`: where other jobs take from the same budget.
         """
+        model = judge.model
         service = model.traits.service
         paid = costs_money(service)
         price = price_of(service, _price_in(manifest, "judge")) if paid else FREE
         ledger = Ledger(price if paid else None, paid=paid)
         till = till_of(budget, price, model, ledger.discard, None if book is None else book.of_judge())
-        return cls(model, budget, paid, price, ledger, till, before)
+        return cls(judge, budget, paid, price, ledger, till, before)
+
+    @property
+    def model(self) -> Model:
+        return self.judge.model
 
     def within_rest(self, wrapped: Model | None = None) -> Model:
         """Return the judge, within what the model has left of the budget; `wrapped`: in wrappers of plug-ins."""
@@ -100,7 +107,7 @@ class Spending:
         samples: int,
         limits: Mapping[Any, float | None],
         manifest: Path,
-        judge: Model | None = None,
+        judge: Judge | None = None,
         book: Book | None = None,
         notes: tuple[str, ...] = (),
         whose: str = "this run",
@@ -169,7 +176,7 @@ class Spending:
         yield from self._lines(plan)
         yield from remarks_of(self.task)
         if self.judge is not None:
-            yield from judge_lines(plan, self.judge.model, self.judge.price, paid=self.judge.paid)
+            yield from judge_lines(plan, self.judge.judge, self.judge.price, paid=self.judge.paid)
         yield from _prompts(plan, self.model.traits.service)
         yield "\nNothing was asked (dry_run=true)."
 
@@ -177,7 +184,7 @@ class Spending:
         """Return what will be asked; `elsewhere` holds what other jobs ask the same model (`plan_of`)."""
         kind = fitting(self.prompt, self.model)
         arguments = self.task, self.prompt, kind, self.model, peek, say
-        judge = None if self.judge is None else self.judge.model
+        judge = None if self.judge is None else self.judge.judge
         return plan_of(*arguments, samples=self.samples, examples=examples, judge=judge, elsewhere=elsewhere)
 
     def _lines(self, plan: Plan) -> Iterator[str]:

@@ -29,7 +29,7 @@ from harness.types import (
 
 FIELD = "answer"
 """The field of the verdict, in JSON."""
-_ROOM = 32
+ROOM = 32
 """Tokens that the form itself takes, beside the prompt's max_tokens: braces, names, and spaces where a model likes."""
 _BARE = frozenset(("structured_outputs", "guided_choice", "regex"))
 """Means by which a reply without reasoning is the choice itself; by the others it is always JSON."""
@@ -68,7 +68,7 @@ class ConstrainedPrompt(Prompt):
         request = super().render(fields, transcript, kind, sample)
         if not isinstance(request, ChatRequest):
             return request
-        return replace(request, form=self.form, max_tokens=request.max_tokens + _ROOM, stop=())
+        return replace(request, form=self.form, max_tokens=request.max_tokens + ROOM, stop=())
 
     def parse(self, response: Response, fields: Mapping[str, JSON]) -> Answer:
         """Return the answer in the reply's field; where the reply is not of the form, what its words say."""

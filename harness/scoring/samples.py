@@ -14,13 +14,28 @@ from statistics import fmean, pstdev, stdev
 from typing import Any
 
 from harness.errors import ConfigError
+from harness.prompting.reading.own_words import own_words
 from harness.protocols import Task, remarks_of
+from harness.scoring.audit import audit_pair, by_judge, verdict
 from harness.scoring.classification import AnswerCounts, decisions
 from harness.scoring.definitions import of_counts
 from harness.scoring.grades import FIRM, GradeCounts, firm_only
-from harness.scoring.replies import AnswerNotes, while_thinking
+from harness.scoring.replies import AnswerNotes
 from harness.scoring.summary import count_field
-from harness.types import TOKENS, Answer, Failure, Judged, Record, Response, Result, Scores, Unreadable, Usage
+from harness.types import (
+    LETTERS,
+    TOKENS,
+    Answer,
+    Failure,
+    Judged,
+    Judgement,
+    Record,
+    Response,
+    Result,
+    Scores,
+    Unreadable,
+    Usage,
+)
 
 
 def summarize_votes(task: Task, records: Iterable[Record], samples: int) -> Result:
@@ -145,7 +160,7 @@ def summarize(task: Task, read: Callable[[], Iterable[Record]], samples: int, ju
     if judge is None:
         return result
     without = summarize_votes(task, map(by_rules_alone, read()), samples).overall if tally.judged else result.overall
-    return replace(result, judge=tally.summary(judge, without))
+    return replace(result, judge=tally.summary(judge, result, without))
 
 
 def unread(record: Record) -> bool:
@@ -154,18 +169,19 @@ def unread(record: Record) -> bool:
     if isinstance(outcome, Failure) or answer is None or not outcome.text.strip() or outcome.logprobs is not None:
         return False
     # Of thoughts that never came to an answer there is nothing to judge: a judge would take them for one.
-    return record.judgement is not None or (answer.label is None and not while_thinking(outcome))
+    return by_judge(record) or (answer.label is None and bool(own_words(outcome.text).strip()))
 
 
 def by_rules_alone(record: Record) -> Record:
-    return record if record.judgement is None else replace(record, judgement=None, answer=Answer(label=None))
+    return replace(record, judgement=None, answer=Answer(label=None)) if by_judge(record) else record
 
 
 class _Tally:
     """Counts of what a judge has read, while the records pass."""
 
     def __init__(self) -> None:
-        self.judged = self._waiting = 0
+        self.judged = self._waiting = self._not_words = 0
+        self._audit: Counter[str] = Counter()
         self._labels: Counter[int | None] = Counter()
         self._failures: Counter[str] = Counter()
         self._tokens: Counter[str] = Counter()
@@ -174,25 +190,40 @@ class _Tally:
     def watch(self, records: Iterable[Record]) -> Iterator[Record]:
         for record in records:
             if record.judgement is not None:
-                self._add(record)
+                self._add(record, record.judgement)
             else:
                 self._waiting += unread(record)
             yield record
 
-    def _add(self, record: Record) -> None:
-        assert record.judgement is not None
-        self.judged += 1
-        outcome = record.judgement.outcome
-        if isinstance(outcome, Failure):
-            self._failures[outcome.kind] += 1
-            return
-        self._labels[record.answer.label if record.answer else None] += 1
-        if record.judgement.request not in self._requests:
-            self._requests.add(record.judgement.request)
+    def _add(self, record: Record, judgement: Judgement) -> None:
+        outcome = judgement.outcome
+        if by_judge(record):
+            self.judged += 1
+            if isinstance(outcome, Failure):
+                self._failures[outcome.kind] += 1
+                return
+            self._labels[record.answer.label if record.answer else None] += 1
+            self._not_words += not any(verdict(outcome, choices)[1] for choices in (0, len(LETTERS)))
+        else:
+            self._audit[audit_pair(record)] += 1
+        if isinstance(outcome, Response) and judgement.request not in self._requests:
+            self._requests.add(judgement.request)
             for kind in TOKENS:
                 if (count := getattr(outcome.usage, kind)) is not None:
                     self._tokens[kind] += count
 
-    def summary(self, judge: str, without: Scores) -> Judged:
-        yes, no, unreadable = (self._labels[label] for label in (1, 0, None))
-        return Judged(judge, yes, no, unreadable, self._waiting, dict(self._failures), Usage(**self._tokens), without)
+    def summary(self, judge: str, result: Result, without: Scores) -> Judged:
+        labels = self._labels
+        yes = sum(labels.values()) - labels[None] if result.choices else labels[1]
+        return Judged(
+            judge,
+            yes,
+            0 if result.choices else labels[0],
+            labels[None],
+            self._waiting,
+            dict(self._failures),
+            Usage(**self._tokens),
+            without,
+            self._not_words,
+            dict(sorted(self._audit.items())),
+        )

@@ -64,7 +64,11 @@ def of_answerer(model: Model, prompt: Prompt, kind: type[Request]) -> Configurat
 
 def of_judge(name: str, identity: Mapping[str, JSON], prompt: Prompt) -> Configuration:
     """Return the part of a configuration that says who reads what the rules cannot, and in what words it is asked."""
-    return {"name": name, "prompt": {"name": prompt.name, "digest": prompt.digest}, "model": dict(identity)}
+    return {
+        "name": name,
+        "prompt": {"name": prompt.name, "digest": prompt.digest},
+        "model": {**identity, **prompt.model_settings},
+    }
 
 
 def of_algorithm(

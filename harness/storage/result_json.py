@@ -75,6 +75,7 @@ def _plain(value: Any) -> Any:
         return {name: count for name, count in asdict(value).items() if count is not None}
     if isinstance(value, Judged):
         parts = {part.name: _plain(getattr(value, part.name)) for part in fields(Judged)}
+        parts = {name: part for name, part in parts.items() if part or name not in ("not_words", "audit")}
         return {"model": parts.pop("model"), "replies": value.replies, **parts}
     if isinstance(value, Mapping):
         return {name: _plain(part) for name, part in value.items()}
@@ -98,7 +99,7 @@ def result_from_json(content: Mapping[str, Any]) -> Result:
     if "firm" in content:
         parts["firm"] = _row_from_json(content["firm"], ".firm")
     if "judge" in content:
-        judge = {part.name: content["judge"][part.name] for part in fields(Judged)}
+        judge = {part.name: content["judge"][part.name] for part in fields(Judged) if part.name in content["judge"]}
         without = _row_from_json(judge["without"], ".judge.without")
         parts["judge"] = Judged(**judge | {"usage": Usage(**judge["usage"]), "without": without})
     return Result(**parts | {name: tuple(parts[name]) for name in ("notes", "choices") if name in parts})

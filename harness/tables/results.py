@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 
+from harness.scoring.audit import audit_note
 from harness.scoring.bootstrap import LEVEL, METHOD, SEED
 from harness.scoring.definitions import definition, main_metrics, of_counts
 from harness.scoring.grades import GRADES
@@ -155,17 +156,21 @@ def judge_notes(result: Result) -> list[str]:
         return []
     waits = f"still wait{'s' * (judge.waiting == 1)} for the judge {judge.model}."
     waiting = [f"{_counted(judge.waiting, 'reply', 'replies')} {waits}"]
+    audit = audit_note(judge.audit, f"the judge {judge.model}", choices=bool(result.choices))
+    others = [*(waiting if judge.waiting else []), *([audit] if audit else [])]
     if not judge.replies:
         nothing = f"Judge {judge.model}: not asked, as the rules have left no reply to it."
-        return waiting if judge.waiting else [nothing]
+        return others or [nothing]
     names = main_metrics(result.overall)
     without = ", ".join(f"{definition(name).title} {metric_text(name, judge.without[name])}" for name in names)
     failed = sum(judge.failures.values())
+    read = f"{judge.yes:,} read" if result.choices else f"{judge.yes:,} read as Yes, {judge.no:,} as No"
+    not_words = f" ({judge.not_words:,} of them as its own reply is none of its words)" * (judge.not_words > 0)
     return [
         f"{_counted(judge.replies, 'reply', 'replies')} that the rules could not read went to the judge {judge.model}: "
-        f"{judge.yes:,} read as Yes, {judge.no:,} as No, {judge.unreadable:,} left unreadable"
-        f"{f', {failed:,} failed' if failed else ''}. Without the judge: {without}.",
-        *(waiting if judge.waiting else []),
+        f"{read}, {judge.unreadable:,} left unreadable{not_words}{f', {failed:,} failed' if failed else ''}. "
+        f"Without the judge: {without}.",
+        *others,
     ]
 
 

@@ -11,8 +11,9 @@ from harness.codec import request_digest
 from harness.cost.ledger import Ledger
 from harness.cost.price import costs_money
 from harness.errors import DataError
-from harness.judge import judge_prompt, reading_of, recorded_prompt, request_to_judge, statement_of
+from harness.judge import judge_prompt, number_of_choices, reading_of, recorded_prompt, request_to_judge
 from harness.prompting.version import VERSION
+from harness.scoring.audit import by_judge, read_by_rules
 from harness.scoring.samples import unread
 from harness.storage.rebuild import model_of
 from harness.storage.run_folder import MANIFEST, RESULT
@@ -40,10 +41,10 @@ class Readings:
         """Return the answer of a record, by the rules or else by the judge; None where its response has none."""
         by_rules = self._by_rules(response, item)
         if self.as_recorded:
-            recorded = record.answer if record.judgement is None else Answer(label=None)
+            recorded = Answer(label=None) if by_judge(record) else record.answer
             self.read_otherwise += _label(by_rules) != _label(recorded)
             by_rules = recorded
-        return self._judge.answer(record, by_rules) if self._judge is not None else by_rules
+        return self._judge.answer(record, by_rules, item) if self._judge is not None else by_rules
 
     def problems(self, folder: Path, manifest: Manifest) -> Iterator[str]:
         """Yield that the replies were read by other rules than today's, where that can make a difference."""
@@ -82,7 +83,7 @@ class JudgeCheck:
         words = (manifest.judge or {}).get("words")
         if not isinstance(words, Mapping):
             raise DataError(f"{MANIFEST} does not hold the words in which the judge was asked: run its command again.")
-        self.words: Prompt = recorded_prompt(words)
+        self.words: Prompt = recorded_prompt(words, manifest.configuration)
         self.ledger = Ledger(price, paid=True)
 
     @property
@@ -91,27 +92,27 @@ class JudgeCheck:
 
     def problems_of_words(self) -> Iterator[str]:
         """Yield the problem if the judge was asked in other words than today's."""
-        if self.words.digest != judge_prompt().digest:
+        if self.words.digest != judge_prompt(self.words.words.choices_from).digest:
             yield "the judge was asked in other words than today's."
 
-    def answer(self, record: Record, by_rules: Answer | None) -> Answer | None:
+    def answer(self, record: Record, by_rules: Answer | None, item: Item) -> Answer | None:
         """Return the answer that a record should have: by the rules, or where these read nothing, by the judge."""
         if record.judgement is None or by_rules is None or by_rules.label is not None:
             return by_rules
-        return reading_of(record.judgement.outcome)
+        return reading_of(record.judgement.outcome, number_of_choices(self.words, item.fields))
 
     def problems(self, record: Record, item: Item, *, complete: bool) -> Iterator[str]:
         """Yield where the judge was not asked about a reply, or asked something else."""
-        if not unread(record):
+        if not unread(record) and not read_by_rules(record):
             if record.judgement is not None:
                 yield "a judge was asked about a reply that is not in words"
             return
         if record.judgement is None:
-            if complete:
+            if complete and unread(record):
                 yield "the judge was not asked about a reply that the rules cannot read"
             return
         assert isinstance(record.outcome, Response)
-        expected = request_to_judge(self.words, statement_of(item.fields), record.outcome.text)
+        expected = request_to_judge(self.words, item.fields, record.outcome.text)
         if request_digest(expected) != record.judgement.request:
             yield "the judge was asked something else than its prompt makes of the reply"
         if not isinstance(record.judgement.outcome, Failure):

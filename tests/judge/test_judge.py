@@ -177,14 +177,14 @@ def test_a_judge_that_was_told_to_rank_is_refused(key):
 
 def test_a_judge_is_read_strictly():
     for text, label in {"yes": 1, " **No.**\n": 0, "<think>no? yes!</think>YES": 1}.items():
-        assert reading_of(Response(text)).label == label
+        assert reading_of(Response(text), 0).label == label
     for text in ("unreadable", "", "yes and no", "The reply says no", "Yes, it does"):
-        assert reading_of(Response(text)) == Answer(None, span=text, rule="judge")
-    assert reading_of(Failure("timeout", "")) == Answer(None)
+        assert reading_of(Response(text), 0) == Answer(None, span=text, rule="judge")
+    assert reading_of(Failure("timeout", ""), 0) == Answer(None)
 
 
 def test_a_long_reply_is_shown_by_its_two_ends():
-    request = request_to_judge(judge_prompt(), "A causes B", "first" + "x" * 10**6 + "last {statement}")
+    request = request_to_judge(judge_prompt(), {"statement": "A causes B"}, "first" + "x" * 10**6 + "last {statement}")
     text = request.messages[-1].content
     assert "first" in text and "last {statement}" in text and "A causes B" in text and len(text) < 50_000
 

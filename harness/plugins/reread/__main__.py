@@ -45,8 +45,9 @@ A run that does not hold (harness.verify says why) is left as it is.
                       hub for the Hub's data; several with commas
   judge=              a model that is asked about the replies that the rules cannot read; judge.…=, cache=, cache.…=
                       and budget.…= (for each run) as in the command of a run
+  judge_sample=50     with a judge: replies that the rules can read, drawn at random, which it reads as well
 """
-_OF_A_RUN = re.compile(r"\+?(?:judge|cache|budget)[.=]")
+_OF_A_RUN = re.compile(r"\+?(?:judge|cache|budget|judge_sample)[.=]")
 """Settings that a run has as well, which Hydra composes."""
 
 
@@ -79,7 +80,7 @@ def job(of_a_run: Sequence[str], folders: list[str], settings: RereadSettings) -
                 raise Interrupted(signals.sentence("every run is as it was, or read again"))
             try:
                 source = source_of(folder, settings.trust, with_judge=judge is not None)
-                if (place := target_of(source.run, judge)) != folder:
+                if (place := target_of(source.run, judge, source.prompt)) != folder:
                     if place.resolve() in places:
                         raise NotReread(f"its run with the judge is there already: {place} is read again.")
                     if source.nothing_to_judge:
@@ -140,7 +141,9 @@ def _print_change(change: Change, settings: RereadSettings, judge: NewJudge | No
     _print(f"{change.run.folder}: {number}{f' ({kinds})' if kinds else ''}; {scores}{at}.")
     if judge is not None and settings.dry_run:
         replies = f"{change.waiting:,} {'reply' if change.waiting == 1 else 'replies'}"
-        _print(f"  {replies} that the rules cannot read would go to the judge {judge.model.name}.")
+        size = judge.settings.judge_sample
+        and_others = f", and at most {size:,} that they can" * (size > 0)
+        _print(f"  {replies} that the rules cannot read would go to the judge {judge.model.name}{and_others}.")
     for note in judge_notes(change.result):
         _print(f"  {note}")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,8 @@ from harness.cost.ledger import Ledger, Metered
 from harness.cost.price import from_json
 from harness.cost.spending import JudgeSpending
 from harness.errors import RunStopped
-from harness.judge import Judge, judge_of, judge_prompt, recorded_prompt
+from harness.judge import Judge, judge_of, prompt_of, recorded_prompt
+from harness.prompting.prompts import Prompt
 from harness.protocols import Model, Outcomes, Traits, Wrapper
 from harness.runtime.interrupt import Stoppable
 from harness.settings import Main, build_main
@@ -42,13 +43,14 @@ class NewJudge:
     def recalls(self) -> bool:
         return self.settings.cache.mode != "refresh"
 
-    @property
-    def configuration(self) -> dict[str, Any]:
-        return of_judge(self.model.name, self.model.identity, judge_prompt())
+    def configuration(self, asked: Prompt) -> dict[str, Any]:
+        """Return the part of a run's configuration that says who reads what the rules cannot."""
+        return of_judge(self.model.name, self.model.identity, prompt_of(self.model, asked))
 
-    def spending(self, manifest: Path) -> JudgeSpending:
+    def spending(self, manifest: Path, asked: Prompt) -> JudgeSpending:
         """Return the account of its calls for one run. Raises ConfigError for a limit that cannot be kept."""
-        spending = JudgeSpending.of(self.model, Budget(**self.settings.budget.amounts), None, manifest)
+        judge = Judge(self.model, prompt_of(self.model, asked), self.settings.judge_sample)
+        spending = JudgeSpending.of(judge, Budget(**self.settings.budget.amounts), None, manifest)
         spending.budget.needs(spending.price, self.model.traits.service, "judge")
         return spending
 
@@ -59,12 +61,12 @@ class NewJudge:
         mode = self.settings.cache.mode
         limited = Stoppable(spending.within_rest(), mode)
         if mode == "off":
-            yield Judge(spending.metered(_Recalling(limited, outcomes)), judge_prompt())
+            yield replace(spending.judge, model=spending.metered(_Recalling(limited, outcomes)))
             return
         cache = self.settings.cache
         with closing(Store(Path(cache.path), readonly=mode == "frozen", shared=cache.shared)) as store:
             cached = CachedModel(limited, store, mode=mode, task=task)
-            yield Judge(spending.metered(_Recalling(cached, outcomes)), judge_prompt())
+            yield replace(spending.judge, model=spending.metered(_Recalling(cached, outcomes)))
 
 
 def outcomes_of_judge(run: Run) -> dict[str, Response | Failure]:
@@ -117,7 +119,7 @@ class OldJudge:
         self.name: str = part["name"]
         self.identity: Mapping[str, Any] = part["model"]
         judge = run.manifest.judge or {}
-        self._words = recorded_prompt(judge["words"])
+        self._words = recorded_prompt(judge["words"], run.configuration)
         self._outcomes = outcomes_of_judge(run)
         price = judge.get("price")
         self.ledger = Ledger(None if price is None else from_json(price), paid="cost" in run.result_json["judge"])

@@ -12,12 +12,13 @@ from typing import Any
 
 from harness.codec import request_digest
 from harness.errors import DataError, HarnessError, RunStopped
-from harness.judge import Judge, judge_prompt, judged, read_rest, recorded_prompt, request_to_judge, statement_of
+from harness.judge import Judge, judged, number_of_choices, prompt_of, read_rest, recorded_prompt, request_to_judge
 from harness.plugins.reread.judges import NewJudge, OldJudge, never_judged, outcomes_of_judge, replies_of_judge
 from harness.prompting.prompts import Prompt
 from harness.prompting.version import by_other_rules, reading_version
 from harness.protocols import Task
 from harness.runtime.progress import Progress
+from harness.scoring.audit import by_judge, read_by_rules
 from harness.scoring.samples import summarize, unread
 from harness.storage import rebuild, records, runs
 from harness.storage.configuration import folder_of, variant
@@ -74,6 +75,8 @@ class RereadableRun:
             again = record
             if isinstance(record.outcome, Response):
                 again = replace(record, answer=self.prompt.parse(record.outcome, item.fields), judgement=None)
+                if not by_judge(record) and read_by_rules(again):
+                    again = replace(again, judgement=record.judgement)  # what audited the rules stays
             yield record, again, one.line, item.fields
 
     @property
@@ -108,21 +111,27 @@ def preview(source: RereadableRun, new_judge: NewJudge | None) -> Change:
     Raises DataError where its own judge would have to be asked more, and is not there.
     """
     run, own = source.run, bool(source.run.configuration.get("judge"))
-    words = recorded_prompt((run.manifest.judge or {})["words"]) if own else judge_prompt()
+    words = None
+    if own:
+        words = recorded_prompt((run.manifest.judge or {})["words"], run.configuration)
+    elif new_judge is not None:
+        words = prompt_of(new_judge.model, source.prompt)
     judgements: Mapping[str, Any] = {}
     if own and (new_judge is None or new_judge.recalls):
         judgements = outcomes_of_judge(run) if new_judge is None else replies_of_judge(run)
 
     def request_of(record: Record, fields: Mapping[str, JSON]) -> str:
-        assert isinstance(record.outcome, Response)
-        return request_digest(request_to_judge(words, statement_of(fields), record.outcome.text))
+        assert isinstance(record.outcome, Response) and words is not None
+        return request_digest(request_to_judge(words, fields, record.outcome.text))
 
     def now() -> Iterator[tuple[Record, str]]:
         """Yield each record as it would be, with the request that its judge would get; empty where it would not."""
         for _, again, _, fields in source.lines():
-            request = request_of(again, fields) if unread(again) else ""
-            outcome = judgements.get(request)
-            yield judged(again, Judgement(request, outcome) if outcome is not None else None), request
+            request = request_of(again, fields) if words is not None and unread(again) else ""
+            if words is None or (outcome := judgements.get(request)) is None:
+                yield again, request
+            else:
+                yield judged(again, Judgement(request, outcome), number_of_choices(words, fields)), request
 
     result = summarize(source.task, lambda: (record for record, _ in now()), run.samples, _judge_name(run))
     readings, waiting = Counter[tuple[Reading, Reading]](), Counter[str]()
@@ -132,16 +141,16 @@ def preview(source: RereadableRun, new_judge: NewJudge | None) -> Change:
     requests = sum(count > 0 for count in waiting.values())
     if requests and own and new_judge is None and run.complete:
         raise DataError(str(never_judged(requests)))
-    return Change(run, target_of(run, new_judge), readings, result, waiting.total())
+    return Change(run, target_of(run, new_judge, source.prompt), readings, result, waiting.total())
 
 
 def renew(source: RereadableRun, new_judge: NewJudge | None, progress: Progress) -> Change:
     """Read a run again and leave records, scores and manifest in its folder, or beside it where a judge is added."""
     run = source.run
-    place = target_of(run, new_judge)
+    place = target_of(run, new_judge, source.prompt)
     with ExitStack() as stack:
         judge, ledger, judge_part = _judge(source, new_judge, place, stack)
-        folder = _folder(run, place, new_judge, ledger, judge_part)
+        folder = _folder(source, place, new_judge, ledger, judge_part)
         stack.enter_context(folder.lock())
         with folder.rewrite_records(source.task.headline) as writer:
             for _, again, line, _ in source.lines():
@@ -168,7 +177,7 @@ def _judge(
     """Return the judge, its account, and what the manifest says of it."""
     run = source.run
     if new is not None:
-        spending = new.spending(place / MANIFEST)
+        spending = new.spending(place / MANIFEST, source.prompt)
         judge = stack.enter_context(new.answering(spending, source.task.name, run))
         return judge, spending.ledger, {"words": judge.words.as_json, **spending.provenance}
     if run.configuration.get("judge"):
@@ -178,9 +187,10 @@ def _judge(
 
 
 def _folder(
-    run: Run, place: Path, new: NewJudge | None, ledger: Account | None, judge_part: Mapping[str, JSON]
+    source: RereadableRun, place: Path, new: NewJudge | None, ledger: Account | None, judge_part: Mapping[str, JSON]
 ) -> Folder:
     """Return the folder that the new result is written to, like that of the original command."""
+    run = source.run
     in_place = place == run.folder
     now = provenance({})
     manifest = replace(
@@ -195,7 +205,7 @@ def _folder(
         manifest = replace(
             manifest,
             run={**manifest.run, "variant": variant(settings)},
-            configuration={**manifest.configuration, "task": settings, "judge": new.configuration},
+            configuration={**manifest.configuration, "task": settings, "judge": new.configuration(source.prompt)},
             config={**(run.manifest.config or {}), "judge": new.settings.judge},
         )
     return Folder(path=place, manifest=manifest, ledger=_Kept(run), judge_ledger=ledger)
@@ -207,12 +217,12 @@ def _result(source: RereadableRun, folder: Folder, judge: Judge | None) -> Resul
     return folder.with_usage(result)
 
 
-def target_of(run: Run, new: NewJudge | None) -> Path:
+def target_of(run: Run, new: NewJudge | None, prompt: Prompt) -> Path:
     """Return the folder of a run once it is read again: another one where it gets a judge.
 
     Raises NotReread where it has another judge already.
     """
-    if new is not None and run.configuration.get("judge") not in (None, new.configuration):
+    if new is not None and run.configuration.get("judge") not in (None, new.configuration(prompt)):
         raise NotReread(f"it has another judge, {_judge_name(run)}: read the run without one again.")
     if new is None or run.configuration.get("judge"):
         return run.folder

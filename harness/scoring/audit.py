@@ -1,0 +1,120 @@
+"""The reader audited: a random sample of the replies that the rules did read, before a judge or a person."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from heapq import nsmallest
+from typing import NamedTuple
+
+from harness.prompting.constrained import choice_in
+from harness.scoring.classification import wilson
+from harness.types import JUDGE, LETTERS, AnswerForm, Failure, Record, Response
+
+SEED = "audit"
+NOTHING, NOT_A_WORD, FAILED = "nothing", "not a word", "failed"
+"""What a judge read besides answers: none, what only itself knows, and what its call failed to say."""
+_AROUND = " \t\r\n.\"'`*()"
+
+Key = tuple[str, int]
+"""(item, sample)"""
+
+
+def key_of(record: Record) -> Key:
+    return record.item, record.sample
+
+
+def by_judge(record: Record) -> bool:
+    """Return whether the judge was asked in the place of the rules, and not to audit them."""
+    answer = record.answer
+    return record.judgement is not None and (answer is None or answer.label is None or answer.rule == JUDGE)
+
+
+def read_by_rules(record: Record) -> bool:
+    """Return whether a record holds a reply in words that the rules have read."""
+    if isinstance(record.outcome, Failure) or record.answer is None or record.request is None:
+        return False
+    return record.answer.label is not None and record.answer.rule not in ("", JUDGE) and not record.outcome.logprobs
+
+
+def drawn(records: Iterable[Record], size: int) -> set[Key]:
+    """Return which replies are read once more: always the same of a run, in whatever order they came."""
+    keys = (key_of(record) for record in records if read_by_rules(record))
+    return set(nsmallest(size, keys, key=rank))
+
+
+def rank(key: Key) -> bytes:
+    """Return what replies are drawn by, the least first."""
+    return hashlib.sha256(f"{SEED}:{key[0]}:{key[1]}".encode()).digest()
+
+
+def judge_words(choices: int) -> tuple[str, ...]:
+    """Return what a judge may say: of a question with choices a letter or none."""
+    return (*LETTERS[:choices], "none") if choices else ("yes", "no", "unreadable")
+
+
+def verdict(outcome: Response, choices: int) -> tuple[int | None, bool]:
+    """Return the label that a judge's reply names, None for no answer, and whether the reply is one of its words."""
+    words = judge_words(choices)
+    text = outcome.text.rpartition("</think>")[2]
+    said = (choice_in(text, AnswerForm(words, "json_schema")) or text).strip(_AROUND).casefold()
+    names = [word.casefold() for word in words]
+    if said not in names:
+        return None, False
+    place = names.index(said)
+    return (None if place == len(words) - 1 else place if choices else 1 - place), True
+
+
+def audit_pair(record: Record) -> str:
+    """Return what the rules and the judge read in an audited reply, as one name of `Judged.audit`: "1/0"."""
+    assert record.judgement is not None and record.answer is not None
+    outcome = record.judgement.outcome
+    if isinstance(outcome, Failure):
+        return f"{record.answer.label}/{FAILED}"
+    (label, known), (letter, is_letter) = verdict(outcome, 0), verdict(outcome, len(LETTERS))
+    if not (known or is_letter):
+        return f"{record.answer.label}/{NOT_A_WORD}"
+    label = label if known else letter
+    return f"{record.answer.label}/{NOTHING if label is None else label}"
+
+
+class Errors(NamedTuple):
+    """What an audit found."""
+
+    wrong: int
+    of: int
+    interval: tuple[float, float] | None
+    """Wilson's, of the share of wrong readings."""
+    wrong_by_label: dict[str, int]
+    """By the label that the rules read: 1 and 0 for Yes and No."""
+
+
+def errors_of(audit: Mapping[str, int]) -> Errors:
+    """Return how often the rules read what the other reader did not; what told nothing of a reply does not count."""
+    total, wrong_by_label = 0, dict[str, int]()
+    for pair, count in audit.items():
+        rules, _, judge = pair.partition("/")
+        if judge in (FAILED, NOT_A_WORD):
+            continue
+        total += count
+        if rules != judge:
+            wrong_by_label[rules] = wrong_by_label.get(rules, 0) + count
+    wrong = sum(wrong_by_label.values())
+    return Errors(wrong, total, wilson(wrong, total), wrong_by_label)
+
+
+def audit_note(audit: Mapping[str, int], reader: str, *, choices: bool) -> str:
+    """Return the error rate of the rules as a sentence; "" where nothing was audited."""
+    wrong, total, interval, by_label = errors_of(audit)
+    if interval is None:
+        return ""
+    low, high = interval
+    note = (
+        f"Of {total:,} replies drawn from those that the rules did read, {reader} reads {wrong:,} otherwise: an error "
+        f"rate of {wrong / total:.1%} [{low:.1%}, {high:.1%}] for this model on this task."
+    )
+    yes, no = by_label.get("1", 0), by_label.get("0", 0)
+    if not choices and yes != no:
+        more, less = ("Yes", "No") if yes > no else ("No", "Yes")
+        note += f" Its errors lean to {more}: {max(yes, no):,} wrong {more}, {min(yes, no):,} wrong {less}."
+    return note
