@@ -112,3 +112,12 @@ def test_errors_count_what_tells_something_and_lean_where_they_lean():
     note = audit_note(audit, "the judge j", choices=False)
     assert "12.0% [5.6%, 23.8%]" in note and "lean to Yes: 5 wrong Yes, 1 wrong No" in note
     assert "lean" not in audit_note(audit, "the judge j", choices=True) and not audit_note({}, "j", choices=False)
+
+
+def test_a_finished_run_whose_replies_are_all_read_is_audited_as_well(harness, serve, tmp_path):
+    server = serve(lambda path, body, number: chat_reply("no" if judges(body) else "No"))
+    assert harness(*command(server, judge=False), OPENAI_API_KEY=KEY).returncode == 0
+    settings = [part for part in command(server, sample=7) if part.startswith("judge")]
+    done = harness("results", *settings, module="harness.reread", OPENAI_API_KEY=KEY)
+    assert "Of 7 replies drawn" in done.stdout and "an error rate of 0.0% [0.0%, 35.4%]" in done.stdout, done.stderr
+    assert harness("results", module="harness.verify").returncode == 0

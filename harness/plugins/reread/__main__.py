@@ -83,7 +83,7 @@ def job(of_a_run: Sequence[str], folders: list[str], settings: RereadSettings) -
                 if (place := target_of(source.run, judge, source.prompt)) != folder:
                     if place.resolve() in places:
                         raise NotReread(f"its run with the judge is there already: {place} is read again.")
-                    if source.nothing_to_judge:
+                    if judge is not None and source.nothing_to_judge(judge.settings.judge_sample):
                         raise NotReread("today's rules leave no reply to a judge: without judge=… they read it again.")
                 change = preview(source, judge) if settings.dry_run else renew(source, judge, progress)
                 _print_change(change, settings, judge)

@@ -79,9 +79,10 @@ class RereadableRun:
                     again = replace(again, judgement=record.judgement)  # what audited the rules stays
             yield record, again, one.line, item.fields
 
-    @property
-    def nothing_to_judge(self) -> bool:
-        return not any(unread(again) for _, again, _, _ in self.lines())
+    def nothing_to_judge(self, sample: int) -> bool:
+        """Return whether there is no reply that the rules cannot read, and none of a model's to audit them by."""
+        audits = sample > 0 and self.run.manifest.role == "model"
+        return not any(unread(again) or (audits and read_by_rules(again)) for _, again, _, _ in self.lines())
 
 
 def source_of(folder: Path, trust: Collection[str], *, with_judge: bool) -> RereadableRun:
