@@ -31,7 +31,9 @@ def decide(reading: Reading, *, cut_off: bool) -> Answer:
         return UNREAD
     whole = [verdict for verdict in verdicts if verdict.kind == "announced" and not verdict.partial]
     if whole:
-        return _announced(whole[-1], verdicts)
+        finals = {v.label for v in whole if reading.sentences[v.sentence].startswith("final")}
+        contradicts = len(finals) > 1 and not whole[-1].corrects
+        return UNREAD if contradicts else _announced(whole[-1], verdicts)
     if verdicts[0].kind == "opening":
         return _opened(verdicts[0], verdicts[1:], cut_off)
     if cut_off:
@@ -59,7 +61,7 @@ def _announced(last: Verdict, verdicts: list[Verdict]) -> Answer:
         return _answer(final, "corrected")
     if last.alone:  # a line of its own: what comes after it is talk
         return _answer(last, "announced")
-    firmly = [v for v in against if (v.kind == "concluded" and v.alone) or v.kind == "closing"]
+    firmly = [v for v in against if (v.kind == "said" and v.alone) or v.kind == "closing"]
     return UNREAD if firmly and final.label != last.label else _answer(last, "announced")
 
 
@@ -76,17 +78,18 @@ def _in_one_breath(last: Verdict, verdicts: list[Verdict]) -> bool:
 def _opened(first: Verdict, rest: list[Verdict], cut_off: bool) -> Answer:
     """Return the first word, or the conclusion that it gives way to where it spoke of something else ("Yes, but …")."""
     rest = [verdict for verdict in rest if not verdict.partial]
-    if corrections := [verdict for verdict in rest if verdict.corrects and verdict.kind != "concluded"]:
+    if corrections := [verdict for verdict in rest if verdict.corrects and verdict.kind != "said"]:
         return _answer(corrections[-1], "corrected")
     final = rest[-1] if rest else first
     if final.label == first.label:
-        return _answer(first, "opening")
+        against = any(verdict.kind == "closing" and verdict.label != first.label for verdict in rest)
+        return UNREAD if against else _answer(first, "opening")
     if cut_off:
         return _answer(first, "opening") if first.alone else UNREAD
     if final.corrects:
         return _answer(final, "corrected")
-    if not first.alone and (final.concludes or final.sentence == first.sentence):
-        return _answer(final, "concluded")
+    if final.kind != "said" and not first.alone and (final.concludes or final.sentence == first.sentence):
+        return _answer(final, "closing")
     return UNREAD
 
 

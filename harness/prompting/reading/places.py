@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from harness.prompting.reading.verdicts import ASSENT, NAMED, PLAIN
+from harness.prompting.reading.words import ASSENT, NAMED, PLAIN
 
 SENTENCE_BREAK = re.compile(r"(?:(?<=[.!?;])|(?<=[.!?]\)))\s+")
 LABEL = (

@@ -10,6 +10,11 @@ from harness.prompting.reading.normalise import normalised
 ASSERTED, DENIED = "H1", "H0"
 """What stands in a reply's text, else all in lower case, for the statement and for its negation."""
 
+_DENIED_ANYTHING = re.compile(
+    r"(?P<cannot>\b(?:cannot|can't|can not|unable to|not possible to)(?: \w+){0,3} (?:dedu\w+|infer\w*|conclud\w+) )"
+    r"(?:that|whether) [^.;:\n]+"
+)
+"""Where the statement is unknown: no reply denies that it could conclude what was not asked."""
 _ASIDE = re.compile(r"\s*\((?:ie|eg)[^()]{0,80}\)")
 _DIRECT = (
     "is a direct cause of",
@@ -34,7 +39,9 @@ _OPPOSITE = {
 
 def marked(text: str, statement: str) -> str:
     """Return a normalised text with H1 wherever it says the statement and H0 where it says the opposite."""
-    forms = _forms(statement) if statement else ()
+    if not statement:
+        return _DENIED_ANYTHING.sub(rf"\g<cannot>that {ASSERTED}", text)
+    forms = _forms(statement)
     last = forms[-1][0].rpartition(" ")[2] if forms else ""
     if not last or last not in text or (last.isascii() and re.search(rf"\b{re.escape(last)}\b", text) is None):
         return text

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Literal
 
-from harness.prompting.reading import lexicon, places
-from harness.prompting.reading.clauses import conclusions, may_conclude
+from harness.prompting.reading import places
 from harness.prompting.reading.context import Context
-from harness.prompting.reading.verdicts import PLAIN_WORDS, TELLING, label_of
+from harness.prompting.reading.said import may_tell, said
+from harness.prompting.reading.words import PLAIN_WORDS, TELLING, label_of
 
-Kind = Literal["announced", "opening", "answered", "closing", "concluded"]
+Kind = Literal["announced", "opening", "answered", "closing", "said"]
 """Announced as the answer; the first word; the answer to its own question; a sentence of its own; in other words."""
 
 
@@ -57,7 +57,7 @@ def verdicts(text: str) -> Reading:
     corrected = False
     for number, (sentence, begins_line) in enumerate(parts):
         words = places.WORD.findall(sentence)
-        if number and not corrected and _EVENTFUL.isdisjoint(words) and sentence.isascii():
+        if number and not corrected and _EVENTFUL.isdisjoint(words) and sentence.isascii() and not may_tell(sentence):
             continue
         corrects = not places.CORRECTING.isdisjoint(words) and places.CORRECTS.search(sentence) is not None
         # A correction may stand in a sentence of its own ("Wait. No."), or in the middle of one ("Yes, no, wait: no").
@@ -78,7 +78,7 @@ def verdicts(text: str) -> Reading:
     return Reading(tuple(found), sentences)
 
 
-_EVENTFUL = places.CORRECTING | TELLING | lexicon.ANCHORS
+_EVENTFUL = places.CORRECTING | TELLING
 """A sentence without any of these words says nothing, and takes nothing back."""
 
 
@@ -110,17 +110,17 @@ _PLAIN_TELLING = TELLING - {"not"}
 def _in_sentence(sentence: str, words: list[str], number: int, before: str, only: bool) -> list[Verdict]:
     """Return what one sentence asserts, in its order: in the words yes and no, or in other words."""
     telling = number == 0 or not sentence.isascii() or _tells(words)
-    concluding = may_conclude(words)
+    concluding = may_tell(sentence)
     if not (telling or concluding) or (sentence[-1] in "?)" and places.QUESTION.search(sentence) and not only):
         return []
     context = Context(sentence, before)
     found = list(_in_words(context, words, number, only)) if telling else []
     if concluding and all(verdict.kind != "announced" for verdict in found) and context.supposed_from >= 0:
         found += [
-            Verdict(said.label, "concluded", said.words, number, weak=said.in_part, alone=said.names_it)
-            for said in conclusions(context.sentence)
+            Verdict(it.label, "said", it.words, number, weak=it.in_part, alone=it.names_it)
+            for it in said(context)
             # "One might answer No, but that is incorrect" speaks of the word, not of the statement.
-            if said.names_it or found or (PLAIN_WORDS.isdisjoint(words[1:]) and not _on_a_step(context))
+            if it.names_it or found or (PLAIN_WORDS.isdisjoint(words[1:]) and not _on_a_step(context))
         ]
     if found and places.CONCLUDES.search(sentence, 0, 60):
         found = [replace(verdict, concludes=True) for verdict in found]
@@ -174,7 +174,7 @@ def _announced(context: Context, match: re.Match[str], number: int) -> Verdict |
     elsewhere = places.ELSEWHERE.match(context.sentence, 0, match.start()) is not None
     weak = bool(groups.get("would")) or "'d be" in match[0] or elsewhere
     would = groups.get("would") or " would " in match[0]
-    if would and (places.IN_THAT_CASE.search(context.sentence, 0, match.start()) or elsewhere):
+    if would and (elsewhere or places.IN_THAT_CASE.search(context.before + context.sentence[: match.start()])):
         return None
     partial = (
         places.STEP.search(context.sentence, 0, 300) is not None
