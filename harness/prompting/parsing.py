@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
 from harness.prompting import reading
 from harness.types import Answer, Response
@@ -11,22 +13,31 @@ from harness.types import Answer, Response
 UNREAD = Answer(label=None)
 
 
-def verdict(response: Response, statement: str = "", next_words: Sequence[str] = ()) -> Answer:
-    """Return the Yes or No of a reply in words, as `harness.prompting.reading.read` finds it."""
-    cut_off = response.finish_reason == "length"
-    return reading.read(response.text, cut_off=cut_off, statement=statement, next_words=next_words)
+def verdict(response: Response, **asked: Any) -> Answer:
+    """Return the Yes or No of a reply in words, or the place of a choice, as `reading.read` finds it (its settings)."""
+    return reading.read(response.text, cut_off=response.finish_reason == "length", **asked)
 
 
-def choice(response: Response, choices: Sequence[str]) -> Answer:
-    """Return the likelier of the choices (the first says Yes); its probability is normalised over the choices."""
+def likeliest(response: Response, choices: Sequence[str]) -> Answer:
+    """Return the place of the choice with the greatest log-probability; none where several have it, or one has none."""
     logprobs = response.logprobs or {}
     if not _complete(logprobs, choices):
         return UNREAD
-    top = max(logprobs[c] for c in choices)
-    weights = [math.exp(logprobs[c] - top) for c in choices]
-    best = [c for c in choices if logprobs[c] == top]
-    label = int(best[0] == choices[0]) if len(best) == 1 else None  # a tie, which low precision makes, decides nothing
-    return Answer(label, probability=weights[0] / sum(weights), span=" = ".join(best))
+    top = max(logprobs[choice] for choice in choices)
+    best = [place for place, choice in enumerate(choices) if logprobs[choice] == top]
+    # A tie, which low precision makes, decides nothing.
+    return Answer(best[0] if len(best) == 1 else None, span=" = ".join(choices[place] for place in best))
+
+
+def choice(response: Response, choices: Sequence[str]) -> Answer:
+    """Return whether the first choice, which says Yes, is the likeliest; its probability is normalised over them."""
+    answer = likeliest(response, choices)
+    if not answer.span or response.logprobs is None:
+        return UNREAD
+    top = max(response.logprobs[choice] for choice in choices)
+    weights = [math.exp(response.logprobs[choice] - top) for choice in choices]
+    label = None if answer.label is None else int(answer.label == 0)
+    return replace(answer, label=label, probability=weights[0] / sum(weights))
 
 
 def entailment(response: Response) -> Answer:

@@ -12,7 +12,7 @@ from typing import Any, Literal
 from harness.codec import KINDS, digest
 from harness.config_files import BUILTIN, PROMPTS, own_file, prompt_files
 from harness.errors import ConfigError, unknown
-from harness.prompting import choices, parsing
+from harness.prompting import parsing
 from harness.prompting.schema import Words, check, fill, names_in, parser_of, read
 from harness.runtime.processor_time import TooLongError, processor_limit
 from harness.trust import refuse_in_place_of_shipped
@@ -60,7 +60,7 @@ class Prompt:
     @property
     def digest(self) -> str:
         """Changes with every word that is sent and with the parser, not with the comments or the source."""
-        words = {name: value for name, value in self.as_json.items() if name != "source"}
+        words = {name: value for name, value in self.as_json.items() if name not in ("source", "form")}
         return digest([words, [dict(shot) for shot in self.shots], self.replies if self.words.opening else "model"])
 
     @property
@@ -163,7 +163,7 @@ class Prompt:
             parser = parser_of(self.words.parser, self.where)
             if parser is not parsing.verdict:
                 return parser(response)
-            return parsing.verdict(response, str(fields.get("statement", "")), self._next_words(fields))
+            return self._verdict(response, fields, statement=str(fields.get("statement", "")))
         if "entailment" in response.logprobs:
             return parsing.entailment(response)
         return parsing.choice(response, self.words.choices)
@@ -182,9 +182,15 @@ class Prompt:
     def _choice(self, response: Response, fields: Mapping[str, JSON]) -> Answer:
         """Return which of the item's choices a response takes."""
         if response.logprobs is not None:
-            return choices.likeliest(response, self.choices(fields))
+            return parsing.likeliest(response, self.choices(fields))
         parser = parser_of(self.words.parser, self.where)
-        return parser(response) if parser is not parsing.verdict else choices.read(response, self._texts(fields))
+        if parser is not parsing.verdict:
+            return parser(response)
+        return self._verdict(response, fields, choices=self._texts(fields))
+
+    def _verdict(self, response: Response, fields: Mapping[str, JSON], **about: Any) -> Answer:
+        """Return what a reply in words answers to the question that these words ask."""
+        return parsing.verdict(response, next_words=self._next_words(fields), form=self.words.form, **about)
 
     def _next_words(self, fields: Mapping[str, JSON]) -> tuple[str, ...]:
         """Return the words by which a base model that goes on writing would begin the next question."""

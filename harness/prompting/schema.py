@@ -16,6 +16,7 @@ from harness.codec import KINDS
 from harness.config_files import read_yaml
 from harness.errors import ConfigError, unknown
 from harness.prompting import number, parsing, ranking, story
+from harness.prompting.reading.form import PLACE
 from harness.settings import first_sentence
 from harness.trust import named_module
 from harness.types import JSON, Answer, Response
@@ -70,6 +71,8 @@ class Words:
     """The longest reply to the question: more for a chain of thought."""
     stop: tuple[str, ...] = ()
     """Texts at which a reply ends."""
+    form: str = ""
+    """What the words ask a reply to answer in, {answer} for the answer: a last line, a tag, a field, or {answer} alone."""
     parser: str = "verdict"
     """A function of harness/prompting/parsing.py; `ranking`, `story`, `number` (beside it); or module:function."""
     formats: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
@@ -152,6 +155,8 @@ def _check(words: Words, where: Path) -> None:
     missing = [name for name in needed if getattr(words, name) is None]
     if missing or not words.makes:
         raise ConfigError(f"{where}: what it makes ({', '.join(words.makes)}) needs {', '.join(missing) or 'a kind'}.")
+    if words.form and words.form.count(PLACE) != 1:
+        raise ConfigError(f"{where}: form: says where the answer stands, once: form: 'Answer: {PLACE}'.")
     asking = [words.user or "", words.premise or "", *words.opening]
     for template in (*asking, words.example or "", words.hypothesis or ""):
         names_in(template, where)

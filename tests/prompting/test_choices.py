@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from harness.prompting.choices import likeliest, read
+from harness.prompting.parsing import likeliest, verdict
 from harness.types import Response
 
 TEXTS = ("It rained.", "A dog barked", "The man slept")
+
+
+def read(reply: str, finish_reason: str = "stop") -> int | None:
+    return verdict(Response(reply, finish_reason=finish_reason), choices=TEXTS).label
 
 
 @pytest.mark.parametrize(
@@ -49,12 +53,12 @@ TEXTS = ("It rained.", "A dog barked", "The man slept")
     ],
 )
 def test_a_reply_in_words(reply, label):
-    assert read(Response(reply), TEXTS).label == label
+    assert read(reply) == label
 
 
 def test_a_reply_that_was_cut_off_counts_by_what_it_states_alone():
-    assert read(Response("A. It rained.\nLet us look at", finish_reason="length"), TEXTS).label is None
-    assert read(Response("So the answer is C.\nThat is", finish_reason="length"), TEXTS).label == 2
+    assert read("A. It rained.\nLet us look at", "length") is None
+    assert read("So the answer is C.\nThat is", "length") == 2
 
 
 def test_the_likeliest_choice():

@@ -10,7 +10,7 @@ from functools import partial
 
 import pytest
 
-from harness.prompting import choices, number, prompts, ranking, reading, story
+from harness.prompting import number, prompts, ranking, reading, story
 from harness.types import Answer, Response
 
 TOKENS = (
@@ -29,7 +29,7 @@ TEXTS = ("a dog barked", "A causes B", "yes", "no")
 READERS: dict[str, Callable[[str], object]] = {
     "verdict": lambda text: reading.read(text, statement="A directly causes B.", next_words=("Can we deduct this:",)),
     "cut off": lambda text: reading.read(text, cut_off=True),
-    "choices": lambda text: choices.read(Response(text), TEXTS),
+    "choices": lambda text: reading.read(text, choices=TEXTS),
     "ranking": lambda text: ranking.ranking(Response(text)),
     "number": lambda text: number.number(Response(text)),
     "story": lambda text: story.story(Response(text)),

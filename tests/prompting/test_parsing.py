@@ -11,7 +11,7 @@ from harness.types import Answer, Response
 
 
 def read(text: str, finish_reason: str = "stop") -> int | None:
-    return verdict(Response(text, finish_reason=finish_reason), "A directly causes B").label
+    return verdict(Response(text, finish_reason=finish_reason), statement="A directly causes B").label
 
 
 SHORT = [
@@ -265,7 +265,7 @@ def test_the_next_question_of_a_base_model_is_not_ours(text, label):
 
 def test_the_deciding_words_are_kept():
     assert verdict(Response("A – B is open.\n**Final answer:** No")) == Answer(0, span="answer: no", rule="announced")
-    assert verdict(Response("So we cannot deduce it.")).span == "we cannot deduce"
+    assert verdict(Response("So we cannot deduce it.")).span == "we cannot deduce it"
 
 
 @given(st.text(), st.sampled_from(["", "stop", "length"]))

@@ -39,7 +39,7 @@ def differences(file: str) -> Iterator[tuple[str, dict[str, str]]]:
 
 @pytest.mark.parametrize(
     ("file", "unread", "read_though"),
-    [("replies.jsonl", 4, 0), ("replies_blind.jsonl", 8, 0), ("replies_second.jsonl", 6, 2), ("sentences.jsonl", 3, 0)],
+    [("replies.jsonl", 7, 0), ("replies_blind.jsonl", 22, 0), ("replies_second.jsonl", 12, 0), ("sentences.jsonl", 23, 0)],
 )
 def test_replies_are_read_as_a_careful_person_reads_them(file, unread, read_though):
     found = list(differences(file))
@@ -208,7 +208,7 @@ def test_any_text_is_read_without_an_error(text, cut_off):
         ("B fits.\n**Final answer:** No", "announced", "answer: no"),
         ("No, we cannot.", "opening", "no"),
         ("The edge may be reversed. So, no.", "closing", "so, no"),
-        ("Thus the hypothesis does not hold.", "concluded", "hypothesis does not hold"),
+        ("Thus the hypothesis does not hold.", "said", "hypothesis does not hold"),
         ("Yes. Wait, B may cause A. No.", "corrected", "no"),
     ],
 )

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from harness.prompting.reading.clauses import conclusions
+from harness.prompting.reading.context import Context
 from harness.prompting.reading.normalise import normalised
 from harness.prompting.reading.options import options_resolved
-from harness.prompting.reading.own_words import own_words
+from harness.prompting.reading.own_words import next_questions, own_words
+from harness.prompting.reading.said import said
 from harness.prompting.reading.statement_forms import marked
 from harness.prompting.reading.statements import verdicts
 
@@ -35,18 +36,27 @@ NEXT = ("Can we deduct the following",)
         ("<|im_start|>assistant\nb<|im_end|>\n<|im_start|>user\na", "b"),
         ("b\n\nUser: a", "b"),
         ("b\n### Human\na", "b"),
-        ("Yes\n\nQuestion: a", "Yes"),
-        ("Question: is it? Yes", "Question: is it? Yes"),
-        ("Yes\nCan we deduct the following: a", "Yes"),
-        ("I see.\nCan we deduct the following: a? Yes", "I see.\nCan we deduct the following: a? Yes"),
-        ("So, can we deduct the following: a? Yes", "So, can we deduct the following: a? Yes"),
     ],
 )
 def test_what_is_not_the_reply_is_taken_off(reply, own):
-    text = own_words(reply, NEXT)
+    text = own_words(reply)
     assert " ".join(text.replace("<|end_of_solution|>", "").replace("<|begin_of_solution|>", "").split()).removeprefix(
         "<|im_start|>assistant "
     ) == " ".join(own.split())
+
+
+@pytest.mark.parametrize(
+    ("text", "places"),
+    [
+        ("Yes\n\nQuestion: a", [(5, 0), (5, 0)]),
+        ("Question: is it? Yes", []),
+        ("Yes\nCan we deduct the following: a", [(4, 0)]),
+        ("I see.\nAnswer: No\nContext: a", [(18, 7)]),
+        ("So, can we deduct the following: a? Yes", []),
+    ],
+)
+def test_where_a_base_model_may_have_begun_the_next_question(text, places):
+    assert list(next_questions(text, NEXT)) == places
 
 
 @pytest.mark.parametrize(
@@ -112,7 +122,7 @@ def test_the_statement_is_marked_in_its_forms():
     ],
 )
 def test_what_a_sentence_says_of_the_statement(sentence, labels):
-    assert [conclusion.label for conclusion in conclusions(sentence)] == labels
+    assert [found.label for found in said(Context(sentence, ""))] == labels
 
 
 @pytest.mark.parametrize(

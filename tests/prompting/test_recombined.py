@@ -7,9 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from harness.prompting import choices
 from harness.prompting.reading import read
-from harness.types import Response
 
 STATEMENTS = (
     "A directly causes B",
@@ -159,7 +157,7 @@ def test_a_choice_is_read_as_it_was_put_together_in_any_case(seed):
         before = [part.format(*texts) for part in draw.sample(BEFORE, draw.randint(0, 2))]
         line = draw.choice(TAKEN).format(l="ABCDE"[place], t=texts[place])
         reply = draw.choice((str, str.upper, str.lower))("\n".join([*before, line]) + draw.choice(NEXT_ONE))
-        assert choices.read(Response(reply), texts).label == place, reply
+        assert read(reply, choices=texts).label == place, reply
 
 
 @pytest.mark.parametrize(
@@ -178,4 +176,4 @@ def test_a_choice_is_read_as_it_was_put_together_in_any_case(seed):
 )
 def test_what_takes_no_choice_is_none(reply):
     for letter, other in (("A", "B"), ("C", "A"), ("B", "D")):
-        assert choices.read(Response(reply.format(l=letter, m=other)), CHOICES[0]).label is None
+        assert read(reply.format(l=letter, m=other), choices=CHOICES[0]).label is None

@@ -1,39 +1,51 @@
-"""Reading a reply as a careful person would: Yes, No, or nothing that one would bet on.
+"""Reading a reply as a careful person would: Yes, No, one of the item's choices, or nothing that one would bet on.
 
 The stages, each a file of its own: `own_words` takes off what is not the reply, `normalised` takes off its decoration,
-`verdicts` finds what asserts Yes or No and leaves what is only supposed, `decide` weighs what is left.
+`marked` and `choices_marked` put marks for what the question is about, `verdicts` finds what asserts Yes or No and leaves what is only supposed, `decide` weighs what is left.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from harness.prompting.reading.decide import decide
+from harness.prompting.reading.decide import UNREAD, decide
+from harness.prompting.reading.form import last_in_form
 from harness.prompting.reading.normalise import normalised
-from harness.prompting.reading.options import options_resolved
-from harness.prompting.reading.own_words import own_words
+from harness.prompting.reading.options import choices_marked, held_alone, options_resolved
+from harness.prompting.reading.own_words import next_questions, own_words
 from harness.prompting.reading.statement_forms import marked
 from harness.prompting.reading.statements import verdicts
-from harness.types import Answer
+from harness.prompting.reading.words import label_of
+from harness.types import IN_FORM, LETTERS, Answer
 
 
-def read(reply: str, *, cut_off: bool = False, statement: str = "", next_words: Sequence[str] = ()) -> Answer:
+def read(
+    reply: str,
+    *,
+    cut_off: bool = False,
+    statement: str = "",
+    next_words: Sequence[str] = (),
+    choices: Sequence[str] = (),
+    form: str = "",
+) -> Answer:
     """Return the verdict of a reply, with the words that decided it and the rule that read them.
 
     `cut_off`: the reply ended at its token limit, and only a verdict that was announced before counts. `statement` is
     what a Yes asserts ("A directly causes B"); where it is unknown, no sentence can assert it in its own words.
-    `next_words` are the words of the prompt with which a base model would ask itself the next question.
+    `next_words` are the words of the prompt with which a base model would ask itself the next question. Of an item with
+    `choices` the label is the place of the one that the reply takes, by its letter or its words. `form` is what the
+    prompt asks for ("Answer: {answer}"): the last such line wins, unless another answer is announced after it.
     """
-    if len(reply) <= _SHORT and "\n" not in reply and not _may_name(statement, reply):
-        return _read_short(reply, cut_off, bool(statement))  # as thousands of replies are, whatever was asked
-    return _read(reply, cut_off, statement, next_words, known=bool(statement))
+    if not choices and len(reply) <= _SHORT and "\n" not in reply and not _may_name(statement, reply):
+        return _read_short(reply, cut_off, bool(statement), form)  # as thousands of replies are, whatever was asked
+    return _read(_Question(statement, bool(statement), tuple(choices), form), reply, cut_off, next_words)
 
 
 _END = 40_000
 """Characters at either end of a reply that are read, once its reasoning is taken off: no verdict stands deeper."""
-
 _DEDUCES_A_CAUSE = re.compile(
     r"\b(?:(?<!whether we )(?<!whether it )can (?:therefore |thus |then |indeed )?(?:be )?(?:conclude|deduce"
     r"|deduct|infer)(?:r?ed|d)?|necessarily follows[^.;\n]{0,40}) that "
@@ -50,16 +62,98 @@ def _may_name(statement: str, reply: str) -> bool:
 
 
 @lru_cache(maxsize=1024)
-def _read_short(reply: str, cut_off: bool, known: bool) -> Answer:
-    return _read(reply, cut_off, "", (), known=known)
+def _read_short(reply: str, cut_off: bool, known: bool, form: str) -> Answer:
+    return _read(_Question("", known, (), form), reply, cut_off, ())
 
 
-def _read(reply: str, cut_off: bool, statement: str, next_words: Sequence[str], *, known: bool) -> Answer:
-    text = own_words(reply, next_words)
-    if len(text) > 2 * _END:
-        text = f"{text[:_END]}\n{text[-_END:]}"
-    text = marked(options_resolved(normalised(text)), statement)
-    answer = decide(verdicts(text), cut_off=cut_off)
-    # Where the statement is unknown, it may be what this No goes on to deduce.
-    doubtful = not known and answer.label == 0 and answer.rule != "announced"
-    return Answer(label=None) if doubtful and _DEDUCES_A_CAUSE.search(text) else answer
+@dataclass(frozen=True)
+class _Question:
+    """What was asked, as far as an answer depends on it."""
+
+    statement: str
+    known: bool
+    """Whether it is known what a Yes asserts, though no reply so short may say it."""
+    choices: tuple[str, ...]
+    form: str
+
+    def marked(self, words: str) -> str:
+        """Return a normalised text with marks for what the question is about."""
+        if self.choices:
+            return choices_marked(words, self.choices)
+        text = options_resolved(words)
+        return text if self.known and not self.statement else marked(text, self.statement)
+
+    def answer(self, words: str, *, cut_off: bool = False) -> Answer:
+        """Return what a normalised text answers."""
+        text = self.marked(words)
+        answer = decide(verdicts(text, choices=bool(self.choices)), cut_off=cut_off)
+        if self.choices:
+            return self._choice(answer, words, cut_off)
+        # Where the statement is unknown, it may be what this No goes on to deduce.
+        doubtful = not self.known and answer.label == 0 and answer.rule != "announced"
+        return UNREAD if doubtful and _DEDUCES_A_CAUSE.search(text) else answer
+
+    def _choice(self, answer: Answer, words: str, cut_off: bool) -> Answer:
+        if answer.label is None and not cut_off and (held := held_alone(words, self.choices)) is not None:
+            return Answer(held, span=self.choices[held], rule="said")
+        listing = cut_off and answer.rule == "opening" and "\n" in words  # it may be the first of all the choices
+        if listing or answer.label is None or answer.label >= len(self.choices):
+            return UNREAD
+        return replace(answer, span=_in_letters(answer.span))
+
+    def in_form(self, words: str) -> Answer:
+        """Return the answer of a normalised text's last line of the form; unread without one, or with another later."""
+        text = self.marked(words)
+        line = last_in_form(text, self.form, r"C(?P<option>\d+)" if self.choices else "(?P<yes>yes)|(?P<no>no)")
+        if line is None:
+            return UNREAD
+        label = label_of(line)
+        later = self.answer(text[line.end() :]) if text[line.end() :].strip() else UNREAD
+        if later.label not in (None, label) and later.rule in ("announced", "corrected"):
+            return UNREAD
+        return Answer(label, span=_in_letters(line[0].strip()), rule=IN_FORM)
+
+
+def _in_letters(span: str) -> str:
+    return re.sub(r"C(\d+)", lambda mark: LETTERS[int(mark[1])], span)
+
+
+def _read(question: _Question, reply: str, cut_off: bool, next_words: Sequence[str]) -> Answer:
+    """Return what a reply answers before the next question that a base model asks itself.
+
+    Where one may have begun, the text before it is the reply if it is an answer by itself.
+    """
+    text = own_words(reply)
+    if question.form and (answer := _in_form(question, text, next_words)).label is not None:
+        return answer
+    if "\n" in text:
+        for end, start in next_questions(text, next_words):
+            words = _plain(text[start:end])
+            answer = question.answer(words)
+            if answer.rule == "opening" or (
+                answer.rule == "announced" and (question.choices or _begins_a_line(answer.span, words))
+            ):
+                return question.answer(_plain(text[:end])) if start else answer
+    return question.answer(_plain(text), cut_off=cut_off)
+
+
+def _begins_a_line(span: str, words: str) -> bool:
+    """Return whether an answer was announced at the beginning of a line, as the one to the question, not to its own."""
+    label = re.escape(span.split(" ")[0])
+    return (
+        re.search(rf"^\W*(?:(?:so|therefore|thus|hence|the|my|final|correct)\b,? ?)*{label}", words, re.MULTILINE)
+        is not None
+    )
+
+
+def _in_form(question: _Question, text: str, next_words: Sequence[str]) -> Answer:
+    """Return the answer in the form; nothing cuts it off but the prompt's own words after one."""
+    for words in next_words:
+        found = text.find(f"\n{words}")
+        if found > 0 and (answer := question.in_form(_plain(text[:found]))).label is not None:
+            return answer
+    return question.in_form(_plain(text))
+
+
+def _plain(text: str) -> str:
+    return normalised(f"{text[:_END]}\n{text[-_END:]}" if len(text) > 2 * _END else text)

@@ -66,9 +66,6 @@ _DENIES = re.compile(
     r"|believe|assert|suppose|infer|deduce|that|true|case|saying|answering)"
     r"(?:\s+(?:that|with|the|an?))*\s*\Z"
 )
-_CANNOT_KNOW = re.compile(
-    r"\b(?:cannot|can't|no reason|no grounds|no basis|no evidence|not (?:able|possible|clear)|don't)\b"
-)
 _MENTION = re.compile(
     r"(?:\b(?:if|whether|unless|not|cannot|either|neither|instead of|rather than|between|say|says|word|words|than"
     r"|of)|n't)"
@@ -81,6 +78,7 @@ _JUST_ANSWER = re.compile(
 _BOTH = re.compile(
     r"\byes *-?,? *(?:and|or|but also|/|&|\|) *-?(?:(?:a|also|answer:) )? *no\b|\bno *-?,? *(?:and|or|but also|/|&"
     r"|\|) *-?(?:(?:a|also|answer:) )? *yes\b"
+    r"|C\d+ *(?:,|\?|/|&|\||,? ?(?:and|or|nor)) *C\d+"
     r"|\b(?:yes, no|no, yes)\b(?! \w)|\byes no\b(?! (?:variable|other))|\bno yes\b"
 )
 
@@ -142,8 +140,3 @@ class Context:
     def given(self, start: int, end: int) -> bool:
         """Return whether a verdict between the two places is the reply's own."""
         return not (self.supposes(start, end) or self.offers_both(start) or self.mentions(start))
-
-
-def leaves_open(denial: str) -> bool:
-    """Return whether a denial says that one cannot know, rather than that it is not so."""
-    return _CANNOT_KNOW.search(denial) is not None

@@ -28,7 +28,7 @@ _FORMAT = re.compile(r"\((?:yes|no)(?: ?/ ?| or )(?:no|yes)\)")
 """What the prompt asks for, in parentheses: "The answer (yes or no) is no"."""
 _CELLS = re.compile(r"</t[dh]>\s*<t[dh]\b[^<>]{0,200}>", re.IGNORECASE)
 _FOREIGN_LABEL = re.compile(
-    r"(?P<label>答案|回答|结论|結論|答え|정답|답변|답|คำตอบ|الإجابة|الجواب|jawaban|odpowiedź|antwort|antwoord|cevap"
+    r"(?P<label>答案|正解|回答|结论|結論|答え|정답|답변|답|คำตอบ|الإجابة|الجواب|jawaban|odpowiedź|antwort|antwoord|cevap"
     r"|câu trả lời)\s*(?:是|为|為|は|은|는|คือ|هي|هو|adalah|brzmi|lautet|là|\bis\b|(?<=cevap) )\s*",
     re.IGNORECASE,
 )

@@ -1,8 +1,13 @@
-"""Options that a reply lists with letters: taken off, with each later letter put into its word."""
+"""Letters of options put into what they stand for: Yes and No of a list in the reply, or the choices of the item."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from functools import lru_cache
+
+from harness.prompting.reading.normalise import normalised
+from harness.types import LETTERS
 
 _LIST = re.compile(
     r"\(?\ba[).:]\s*(?P<a>yes|no|true|false)\b[.,;]?\s*(?:and |or )?\s*\(?b[).:]\s*(?P<b>yes|no|true|false)\b[.,;]?"
@@ -33,3 +38,77 @@ def options_resolved(text: str) -> str:
         return rest[position : position + 8].lstrip(" ,:.-")
 
     return _LETTER.sub(word, rest)
+
+
+def choices_marked(text: str, choices: Sequence[str]) -> str:
+    """Return a normalised text with C0, C1, … for the item's choices: for their words, and their letters in places.
+
+    A letter counts where an answer may stand: with a bracket, after "option", as the first of a line or a statement,
+    after "is", "with" and their kind. "B. The dog barked" is one mark; a letter with another choice's words is neither.
+    """
+    words, letters = _choice_patterns(tuple(choices))
+    text = words.sub(_mark_of_words, text) if words is not None else text
+    places = _letters_and_short_words(tuple(choices))
+
+    def mark(found: re.Match[str]) -> str:
+        place, same = places[found["bare"] or found["sure"]], places.get(found["word"] or "")
+        return f"{found['before'] or ''}C{place}{'' if same in (None, place) else f' or C{same}'}"
+
+    text = letters.sub(mark, text)
+    return _LISTED.sub("", _UNLIKE.sub(r"\1 or \2", _SAME.sub(r"\1", text)))
+
+
+def held_alone(text: str, choices: Sequence[str]) -> int | None:
+    """Return the only choice whose words a normalised text holds; None where it denies something, or holds several."""
+    words, _ = _choice_patterns(tuple(choices))
+    held = {_mark_of_words(found) for found in words.finditer(text)} if words is not None else ()
+    return int(held.pop()[1:]) if len(held) == 1 and not _DENIES.search(text) else None
+
+
+_DENIES = re.compile(
+    r"\b(?:not|never|neither|nor|cannot|wrong|incorrect|unlikely|implausible|rules? out|ruled out|except|less|if)\b|n't\b"
+)
+_SAME = re.compile(r"(C\d+)(?:[ ).:\"(-]*\1\b)+")
+_UNLIKE = re.compile(r"(C\d+)[ ).:\"(-]+(C\d+)\b")
+_LISTED = re.compile(r"^[^\w\n]*C0[^\w\n]*\n(?:[^\w\n]*C[1-9]\d*[^\w\n]*(?:\n|\Z))+", re.MULTILINE)
+_LONG = 5
+"""Characters of words that are no others' by chance."""
+_BEFORE = (
+    r"^[^\w\n]*|[:=→]\s*|-\s+|[.!?,]\s+|\b(?:is|was|be|not|est|es|ist|é|è|answer|with|choose|pick|select|say|so|actually|towards|thus|therefore"
+    r"|hence|and|or|nor|either|neither|between|but|la|die|der|das|opt for|vote for)\s+"
+)
+"""What stands before a letter that names a choice: also the words that name two of them, or deny one."""
+_AFTER = (
+    r"(?=[.):,!?;%/]|\s*$|\s*[-→(]|\s+(?:because|since|as|with|given|and|or|is|are|seems|appears|looks|must be|would be|fits|\d"
+    r"|C\d)|です)"
+)
+
+
+@lru_cache(maxsize=1024)
+def _choice_patterns(choices: tuple[str, ...]) -> tuple[re.Pattern[str] | None, re.Pattern[str]]:
+    """Return the patterns of the choices' long words, if any, and of their letters and short words."""
+    ways = sorted(_plain(choices).items(), key=lambda way: -len(way[0]))
+    long = "|".join(rf"(?P<C{place}>{re.escape(text)})" for text, place in ways if len(text) >= _LONG)
+    short = "|".join(re.escape(name) for name in sorted(_letters_and_short_words(choices), key=len, reverse=True))
+    letters = re.compile(
+        rf"(?:(?:\b(?:option|choice|alternative)\s+\(?|\()(?P<sure>{short})\b|(?P<before>{_BEFORE})(?P<bare>{short}){_AFTER})"
+        rf"\)?(?:[ .:-]{{1,3}}(?P<word>{short})\b(?=\W*$))?",
+        re.MULTILINE,
+    )
+    return re.compile(rf"(?<![\w-])(?:{long})(?![\w-])") if long else None, letters
+
+
+@lru_cache(maxsize=1024)
+def _letters_and_short_words(choices: tuple[str, ...]) -> dict[str, int]:
+    letters = {letter: place for place, letter in enumerate(LETTERS[: len(choices)].lower())}
+    return {text: place for text, place in _plain(choices).items() if len(text) < _LONG} | letters
+
+
+def _plain(choices: tuple[str, ...]) -> dict[str, int]:
+    """Return the words of each choice as a normalised reply has them, but for those that two choices share."""
+    texts = [normalised(text).strip(" .?!\n") for text in choices]
+    return {text: place for place, text in enumerate(texts) if text and texts.count(text) == 1}
+
+
+def _mark_of_words(found: re.Match[str]) -> str:
+    return str(found.lastgroup)

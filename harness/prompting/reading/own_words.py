@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import islice
 
 _REASONING = (
     r"(?:(?:inner|internal)?[_-]?(?:think(?:ing)?|thoughts?|reason(?:ing)?|monologue)|chain[_-]of[_-]thought"
@@ -51,36 +52,42 @@ _TURN = re.compile(
     r"|human)\|?[\]>])",
     re.IGNORECASE | re.MULTILINE,
 )
-NEXT_QUESTION = re.compile(
+_NEXT_QUESTION = re.compile(
     r"^[ \t#*>]*(?:(?:next )?question|q|instruction|premise|problem|exercise|example)\b[ \t]*\d*[ \t]*(?:[*:.]|$)",
-    re.IGNORECASE | re.MULTILINE,
-)
-# What a next question may begin with just after an answer; in a chain of thought it may be the question's own.
-_FIELD = re.compile(
-    r"(?P<answer>^\W*+(?:(?:the |my )?(?:final |correct )?answer(?: is)?\W++)?(?:yes|no|true|false)\b[^\w\n]*+)\n\s*+"
-    r"(?:[ \t#*>]|\d{1,3}[.)])*+(?:hypothesis|context|input|task|statement|question|premise|response|student"
-    r"|q\d{1,3})\b[^:\n]{0,20}:",
     re.IGNORECASE | re.MULTILINE,
 )
 _NUMBERED = re.compile(r"\W*q\d", re.IGNORECASE)
 _WORDS = re.compile(r"(?!assistant\b)\b\w")
-_COMPLETE = re.compile(
-    r"\A\W*+(?:yes|no|true|false)\b"
-    r"|^[^\w\n]*+(?:so |therefore,? |thus,? |hence,? )?(?:the |my )?(?:final |correct )?(?:answer|verdict|conclusion)\b"
-    r"(?: is)?\W{0,8}(?:yes|no|true|false)\b"
-    r"|^[^\w\n]*+(?:so|therefore|thus|hence),? (?:yes|no)\b",
+_FIELD = re.compile(
+    r"^(?:[ \t#*>]|\d{1,3}[.)])*+(?:hypothesis|context|input|task|statement|question|premise|response|student|q\d{1,3})"
+    r"\b[^:\n]{0,20}:",
     re.IGNORECASE | re.MULTILINE,
 )
-"""An answer that is one by itself: the first word, an announced one, or a conclusion."""
+"""What a next question may begin with just after an answer; in a chain of thought it may be the question's own."""
+_MOST_QUESTIONS = 8
 
 
-def own_words(text: str, next_words: Sequence[str] = ()) -> str:
-    """Return the part of a reply that its model says to the user.
+def own_words(text: str) -> str:
+    """Return the part of a reply that its model says to the user: no reasoning, and nothing of the next turn."""
+    return _before_next_turn(_without_reasoning(text))
 
-    `next_words` are what the prompt puts between its fields ("Can we deduct the following:"): a reply that has given a
-    verdict and then says them asks itself the next question.
+
+def next_questions(text: str, next_words: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Yield where a base model may have begun to ask itself the next question, if what stands before answers this one.
+
+    With each place, the one from which on the answer has to stand: the beginning, or just the line before.
+    `next_words` are what the prompt puts between its fields ("Can we deduct the following:").
     """
-    return _before_next_question(_without_reasoning(text), next_words)
+    begins = len(text) - len(text.lstrip())
+    places = [
+        (found, 0) for words in next_words for found in [text.find(words, begins + 1)] if _begins_line(text, found)
+    ]
+    questions = (question.start() for question in _NEXT_QUESTION.finditer(text) if question.start() > begins)
+    places += [(question, 0) for question in islice(questions, _MOST_QUESTIONS)]
+    if not _NUMBERED.match(text):
+        fields = islice(_FIELD.finditer(text), _MOST_QUESTIONS)
+        places += [(field.start(), text[: field.start()].rstrip().rfind("\n") + 1) for field in fields if field.start()]
+    yield from sorted(places)
 
 
 def _without_reasoning(text: str) -> str:
@@ -122,8 +129,8 @@ def _final_channel(text: str) -> str:
     return text
 
 
-def _before_next_question(text: str, next_words: Sequence[str]) -> str:
-    """Return what comes before the end-of-text token, the user's turn or the next question that the model wrote."""
+def _before_next_turn(text: str) -> str:
+    """Return what comes before the end-of-text token or the user's turn that the model wrote."""
     if "\n" not in text and "<" not in text and "[" not in text:
         return text
     text, position = _TEMPLATE.sub("", text), 0
@@ -133,21 +140,9 @@ def _before_next_question(text: str, next_words: Sequence[str]) -> str:
             break
         position = mark.end()
     begins = len(text) - len(text.lstrip())
-    turn = next((turn.start() for turn in _TURN.finditer(text) if turn.start() > begins), len(text))
-    text = text[:turn]
-    verdict = _COMPLETE.search(text)
-    if verdict is None:
-        return text
-    ends = [found for words in next_words if (found := text.find(words, verdict.end())) >= 0 and _own(text, found)]
-    # A chain of thought may ask itself questions all along; a reply that restates its question begins with it.
-    question = next((question.start() for question in NEXT_QUESTION.finditer(text) if question.start() > begins), 0)
-    if verdict.end() <= question:
-        ends.append(question)
-    if not _NUMBERED.match(text) and (field := _FIELD.search(text)) is not None:
-        ends.append(field.end("answer"))
-    return text[: min(ends)] if ends else text
+    return text[: next((turn.start() for turn in _TURN.finditer(text) if turn.start() > begins), len(text))]
 
 
-def _own(text: str, position: int) -> bool:
-    """Return whether a line begins at the position, where a next question would."""
-    return text[max(0, position - 24) : position].rpartition("\n")[1] == "\n"
+def _begins_line(text: str, position: int) -> bool:
+    """Return whether a line begins at the position, where a next question would; not where nothing was found (-1)."""
+    return position >= 0 and text[max(0, position - 24) : position].rpartition("\n")[1] == "\n"

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
-from harness.prompting.reading.words import ASSENT, NAMED, PLAIN
+from harness.prompting.reading.words import CHOICES, YES_AND_NO, Vocabulary
 
 SENTENCE_BREAK = re.compile(r"(?:(?<=[.!?;])|(?<=[.!?]\)))\s+")
 LABEL = (
@@ -19,30 +20,13 @@ FILLER = (
     r"(?:[\s:=,(→-]*+(?!\w+ not\b)(?:therefore|thus|then|simply|clearly|a|an|definitely|indeed|still|also|again"
     r"|hence|just|actually|obviously"
     r"|certainly|likely|most likely|probably|very likely|clear|definite|definitive|firm|resounding|simple|hard"
-    r"|strong|option|choice|[b-e]|\([a-e]|answer|final|my answer is|in fact|firmly|now|that it is)"
+    r"|strong|option|choice|[b-e]|\([a-e]\)|answer|final|la|le|el|die|der|das|my answer is|in fact|firmly|now|that it is)"
     r"\b[),.:]?){0,6}+[\s:=,(→-]*+"
 )
 LINK = (
     r"(?:\s*(?:[:=→]|-+(?=[\s>]))+|(?:'s|\s+(?:is|was|es|est|ist|é|è|remains|stays|becomes))\b"
     r"|\s+(?:(?P<would>would)|should|must|will|has to|can only|turns out to|i give|i arrive at|comes out)"
     r"(?:\s+(?:also|then|still|therefore|thus|instead))?\s+(?:be|is|as)\b)"
-)
-ANNOUNCED = re.compile(
-    rf"(?:(?<![\w-]){LABEL}(?:\s+(?:to|for|of)\s+(?:the|this|your|that|our)\s+[\w ,:()]{{1,160}}?"
-    rf"|\s+here)?\)?(?:,? (?:though|however|then|therefore|thus),?)?{LINK}"
-    r"|(?:答案|回答|结论|結論|答え|정답|답변|답|คำตอบ)(?:是|为|為|は|은|는|คือ)?\s*:?)"
-    rf"(?P<not_it>\s+(?:not|never)(?=\s+(?:yes|no|a (?:clear )?(?:yes|no))\b))?{FILLER}(?:{PLAIN}|{NAMED})"
-)
-SAID = re.compile(
-    r"(?:\b(?P<speaker>(?:i|we|let's|let me)(?:'d|'ll|'m| am| would| will| must| shall| should| can"
-    r"| do)?(?: going to| have to| going)?(?: (?:therefore|thus|then|definitely|simply|still|also)){0,2} )?"
-    r"(?:say|answer|go with|with|choose|pick|vote|respond|reply|select|conclude|lean(?:ing)? towards?|lean"
-    r"|inclined to (?:say|answer)|opt for"
-    r"|stick with|settle on|guess|think|believe|justif(?:y|ies) the answer|supports? the answer|warrants? the answer"
-    r"|suggests?)(?: with| for| that)?(?: the answer is| it's| it is| a| an)?"
-    r"|\b(?:it|this|that)(?:'s| is|'d be| would be| has to be| must be| should be)(?: an?)?(?: (?:clear|definite"
-    r"|definitive|firm|resounding|hard|solid|simple|plain|strong|straight)){0,2}"
-    rf"|\bgets? an?)[\s:,]*{PLAIN}"
 )
 LEAD = (
     r"(?:(?:(?:answer|assistant|response|reply|edit|i mean|or rather|make that|so|therefore|thus|hence|well|ok"
@@ -55,11 +39,6 @@ LEAD = (
     r"|option [a-e]|[a-e]\)|\([a-e]\)|\d{1,2}[.)])"
     r"\s*+[,:.!)-]*+\s*+){0,6}"
 )
-SENTENCE = re.compile(
-    rf"[^\w(]*\(?{LEAD}(?P<verdict>{PLAIN}|{NAMED}(?=\s*(?:[.,;!?()\n-]|:(?! (?:yes|no|not"
-    rf"|true|false)\b)|$)))"
-)
-ALONE = re.compile(rf"[^\w]*{LEAD}(?:(?P<assent>{ASSENT})|(?P<y>y)|(?P<n>n)|{PLAIN}|{NAMED})[\s.!,)(\d%-]*$")
 CONCEDES = re.compile(
     r"\W*(?:true|right|correct), (?!because|since|as\b|it\b|we\b|the (?:hypo|stat|claim|concl)|H1|this|that|so\b)"
 )
@@ -73,12 +52,7 @@ SHORT_FORM = re.compile(
     r"|(?:we|you|one) (?:cannot|can't|can not)|they (?:do not|don't|are not|aren't)|(?:that's "
     r"|this is )?(?:not possible|impossible))\W*"
 )
-AT_END = re.compile(rf"(?:[,:]|\bso|\bthus|\btherefore|\bhence|\bbut)\s+{PLAIN}[\s.!)]*$")
 SEPARATED = re.compile(r":|→| - ")
-LABELLED = re.compile(
-    rf"(?P<of>[^:\n]{{1,200}}?)\s*(?::|→|-(?=\s))[\s:]*(?:{PLAIN}"
-    rf"|{NAMED})(?:\s*\(?\s*\d[\d.]*%?\)?)?[\s.!)]*$"
-)
 OTHER_STATEMENT = re.compile(
     r"\b(?:converse|reverse|opposite|inverse|other (?:direction|way)|counterfactual|variant|bonus|if|unless)\b"
 )
@@ -144,7 +118,10 @@ SAYING = frozenset(
     "support supports warrant warrants suggest suggests "
     "it this that gets get".split()
 )
-VERDICT_GROUPS = ("yes", "no", "positive", "negative", "dissent")
+RIGHT = frozenset(
+    "cause effect reason explanation event fits describes explains correct right best answer likely likeliest plausible".split()
+)
+VERDICT_GROUPS = ("yes", "no", "positive", "negative", "dissent", "option")
 
 WORD = re.compile(r"\w+")
 BARE_SAYING = re.compile(
@@ -152,3 +129,45 @@ BARE_SAYING = re.compile(
     r"|justif|support|warrant"
     r"|suggest)"
 )
+
+
+class Places:
+    """Where a verdict in the words of a vocabulary may stand, as patterns."""
+
+    def __init__(self, words: Vocabulary) -> None:
+        """Compile the patterns."""
+        self.choices = words is CHOICES
+        self.announced = re.compile(
+            rf"(?:(?<![\w-]){LABEL}(?:\s+(?:correct[aeo]?|corretta|richtige|final[ea]?))?(?:\s+(?:to|for|of)\s+(?:the|this|your|that|our)\s+[\w ,:()]{{1,160}}?"
+            rf"|\s+here)?\)?(?:,? (?:though|however|then|therefore|thus),?)?{LINK}"
+            r"|(?:答案|回答|结论|結論|答え|正解|정답|답변|답|คำตอบ)(?:是|为|為|は|은|는|คือ)?\s*:?)"
+            rf"(?P<not_it>\s+(?:not|never)(?=\s+(?:yes|no|a (?:clear )?(?:yes|no)|C\d+)\b))?{FILLER}(?:{words.plain}|{words.named})"
+        )
+        self.said = re.compile(
+            r"(?:\b(?P<speaker>(?:i|we|let's|let me)(?:'d|'ll|'m| am| would| will| must| shall| should| can"
+            r"| do)?(?: going to| have to| going)?(?: (?:therefore|thus|then|definitely|simply|still|also)){0,2} )?"
+            r"(?:say|answer|go with|with|choose|pick|vote|respond|reply|select|conclude|lean(?:ing)? towards?|lean"
+            r"|inclined to (?:say|answer)|opt for"
+            r"|stick with|settle on|guess|think|believe|justif(?:y|ies) the answer|supports? the answer|warrants? the answer"
+            r"|suggests?)(?: with| for| that)?(?: the answer is| it's| it is| a| an)?"
+            r"|\b(?:it|this|that)(?:'s| is|'d be| would be| has to be| must be| should be)(?: an?)?(?: (?:clear|definite"
+            r"|definitive|firm|resounding|hard|solid|simple|plain|strong|straight)){0,2}"
+            rf"|\bgets? an?)[\s:,]*{words.plain}"
+        )
+        self.sentence = re.compile(
+            rf"[^\w(]*\(?{LEAD}(?P<verdict>{words.plain}|{words.named}(?=\s*(?:[.,;!?()\n-]|:(?! (?:yes|no|not"
+            rf"|true|false)\b)|$)))"
+        )
+        self.alone = re.compile(rf"[^\w]*{LEAD}(?:{words.alone}|{words.plain}|{words.named})[\s.!,)(\d%-]*$")
+        self.at_end = re.compile(rf"(?:[,:]|\bso|\bthus|\btherefore|\bhence|\bbut)\s+{words.plain}[\s.!)]*$")
+        self.labelled = re.compile(
+            rf"(?P<of>[^:\n]{{1,200}}?)\s*(?::|→|-(?=\s))[\s:]*(?:{words.plain}"
+            rf"|{words.named})(?:\s*\(?\s*\d[\d.]*%?\)?)?[\s.!)]*$"
+        )
+        self.right = re.compile(words.right)
+
+
+@lru_cache
+def places(choices: bool) -> Places:
+    """Return where a verdict may stand that is one of the item's choices, or Yes or No."""
+    return Places(CHOICES if choices else YES_AND_NO)

@@ -18,7 +18,9 @@ _TELLS = re.compile(
     r"H[01]|deduc|deduct|infer|conclu|deriv|determin|follow|hold|stand|hypothes|statement|claim|entail|impl|support"
     r"|establish|prov|valid|true|false|correct|wrong|right|confirm|sound|contradict|justif|guarant|possible|draw"
 )
-_CONTRACTED = re.compile(r"\b(?P<can>can|could)(?:'t|not|n't)\b|(?P<fails>\bfails? to)\b|(?<=[a-z])n't\b|\b(?P<it>it|that|this)'s\b")
+_CONTRACTED = re.compile(
+    r"\b(?P<can>can|could)(?:'t|not|n't)\b|(?P<fails>\bfails? to)\b|(?<=[a-z])n't\b|\b(?P<it>it|that|this)'s\b"
+)
 _ADVERBS = (
     r"(?:,?\s+(?:therefore|thus|hence|then|so|indeed|clearly|definite(?:ly)?|definitively|certainly|necessarily|logically"
     r"|always|strictly|also|still|simply|actually|validly|correctly|reliably|conclusively|unambiguously|safely|really"
@@ -29,7 +31,7 @@ _NOT = rf"{_ADVERBS}(?P<not>\s+(?:not|never))?{_ADVERBS}"
 _KIND = r"(?:hypothesis|statement|claim|conclusion|assertion|proposition|inference|deduction|implication|argument)"
 _OF_IT = r"(?:(?:the|this|that|such an?|your|our|its|proposed|given|above|stated|original|suggested|final)\s+)*+"
 _NAMED = rf"{_OF_IT}{_KIND}(?:,?\s+(?:namely\s+|of\s+)?(?:that\s+)?H1)?"
-_IT = rf"(?:(?P<named>{_NAMED}|(?:that\s+|the\s+)?(?:edge\s+|existence of\s+an?\s+)?H1|consistent with [\w ]{1,30} but)|it|this(?: one)?|that)\b,?"
+_IT = rf"(?:(?P<named>{_NAMED}|(?:that\s+|the\s+)?(?:edge\s+|existence of\s+an?\s+)?H1|consistent with [\w ]{1, 30} but)|it|this(?: one)?|that)\b,?"
 _VERB = (
     r"(?:deduce|deduct|infer|conclude|derive|determine|establish|prove|confirm|say|assert|claim|state|know|verify|justify"
     r"|tell|guarantee)"
@@ -129,12 +131,23 @@ def said(context: Context) -> Iterator[Said]:
     if turned is not None:
         plain = plain[: turned.start()] + plain[turned.end() :]
     here = Context(plain, context.before)
+    ends: set[int] = set()
     for pattern in _PATTERNS:
         for match in pattern.finditer(plain):
-            if not here.supposes(match.start(), match.end()) and (found := _read(plain, match)) is not None:
+            if (
+                match.end() not in ends
+                and not here.supposes(match.start(), match.end())
+                and (found := _read(plain, match)) is not None
+            ):
+                ends.add(match.end())
                 yield found if turned is None else Said(1 - found.label, found.words, found.names_it, found.in_part)
     for match in _PLAINLY.finditer(plain):
-        if (match["so"] or turned) and not here.supposes(match.start(), match.end()) and _whole(plain, match.start(), match.end()) is not None:
+        denial = match["said"] == "H0" and not plain[: match.start()].strip("-> (")  # nobody restates the opposite
+        if (
+            (match["so"] or turned or denial)
+            and not here.supposes(match.start(), match.end())
+            and _whole(plain, match.start(), match.end()) is not None
+        ):
             yield Said(int((match["said"] == "H1") != (turned is not None)), match[0].strip(), names_it=True)
 
 

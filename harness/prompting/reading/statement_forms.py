@@ -10,10 +10,10 @@ from harness.prompting.reading.normalise import normalised
 ASSERTED, DENIED = "H1", "H0"
 """What stands in a reply's text, else all in lower case, for the statement and for its negation."""
 
-_DENIED_ANYTHING = re.compile(
+_CANNOT = (
     r"(?P<cannot>\b(?:cannot|can't|can not|unable to|not possible to)(?: \w+){0,3} (?:dedu\w+|infer\w*|conclud\w+) )"
-    r"(?:that|whether) [^.;:\n]+"
 )
+_DENIED_ANYTHING = re.compile(rf"{_CANNOT}(?:that|whether) [^.;:\n]+")
 """Where the statement is unknown: no reply denies that it could conclude what was not asked."""
 _ASIDE = re.compile(r"\s*\((?:ie|eg)[^()]{0,80}\)")
 _DIRECT = (
@@ -47,7 +47,17 @@ def marked(text: str, statement: str) -> str:
         return text
     for form, mark in forms:
         text = _replaced(text, form, mark)
-    return text
+    return _denied_effect(statement).sub(rf"\g<cannot>that {ASSERTED}", text)
+
+
+@lru_cache(maxsize=4096)
+def _denied_effect(statement: str) -> re.Pattern[str]:
+    """Return the pattern of "we cannot deduce that A causes B", which denies more than that A causes B directly."""
+    first, last = (re.escape(word.lower()) for word in (statement.split()[0], statement.rstrip(". ").split()[-1]))
+    effect = (
+        rf"that {first} (?:is an? cause|causes|has an effect|affects|influences)(?! direct)[^.;:\n]{{0,20}}\b{last}\b"
+    )
+    return re.compile(rf"{_CANNOT}{effect}[^.;:\n]*")
 
 
 @lru_cache(maxsize=4096)

@@ -10,6 +10,7 @@ from typing import Literal
 
 from harness.prompting.reading import places
 from harness.prompting.reading.context import Context
+from harness.prompting.reading.places import Places
 from harness.prompting.reading.said import may_tell, said
 from harness.prompting.reading.words import PLAIN_WORDS, TELLING, label_of
 
@@ -46,8 +47,9 @@ class Reading:
     sentences: tuple[str, ...]
 
 
-def verdicts(text: str) -> Reading:
-    """Return what a normalised reply asserts, sentence by sentence."""
+def verdicts(text: str, *, choices: bool = False) -> Reading:
+    """Return what a normalised reply asserts, sentence by sentence: Yes or No, or one of its marked choices."""
+    where = places.places(choices)
     text = places.HEADING.sub(r"\1: ", text) if "\n" in text else text
     if any(words in text for words in ("i mean", "sorry", "or rather", "make that")):
         text = places.TAKEN_BACK.sub(r"\g<first>. \g<second>", text)
@@ -57,7 +59,7 @@ def verdicts(text: str) -> Reading:
     corrected = False
     for number, (sentence, begins_line) in enumerate(parts):
         words = places.WORD.findall(sentence)
-        if number and not corrected and _EVENTFUL.isdisjoint(words) and sentence.isascii() and not may_tell(sentence):
+        if number and not corrected and _EVENTFUL.isdisjoint(words) and not _may_assert(sentence, choices):
             continue
         corrects = not places.CORRECTING.isdisjoint(words) and places.CORRECTS.search(sentence) is not None
         # A correction may stand in a sentence of its own ("Wait. No."), or in the middle of one ("Yes, no, wait: no").
@@ -68,7 +70,7 @@ def verdicts(text: str) -> Reading:
             if number == 0 or (begins_line and not _answers_line(sentences[number - 1], words))
             else sentences[number - 1]
         )
-        here = list(_in_sentence(sentence, words, number, before, len(parts) == 1))
+        here = list(_in_sentence(where, Context(sentence, before), words, number, len(parts) == 1))
         if here and corrected:
             here, corrected = [replace(verdict, corrects=True) for verdict in here], False
         elif here and corrects:
@@ -76,6 +78,10 @@ def verdicts(text: str) -> Reading:
         found += here
         corrected = corrected or breaks_off
     return Reading(tuple(found), sentences)
+
+
+def _may_assert(sentence: str, choices: bool) -> bool:
+    return "C" in sentence if choices else not sentence.isascii() or may_tell(sentence)
 
 
 _EVENTFUL = places.CORRECTING | TELLING
@@ -107,14 +113,14 @@ def _tells(words: list[str]) -> bool:
 _PLAIN_TELLING = TELLING - {"not"}
 
 
-def _in_sentence(sentence: str, words: list[str], number: int, before: str, only: bool) -> list[Verdict]:
+def _in_sentence(where: Places, context: Context, words: list[str], number: int, only: bool) -> list[Verdict]:
     """Return what one sentence asserts, in its order: in the words yes and no, or in other words."""
-    telling = number == 0 or not sentence.isascii() or _tells(words)
-    concluding = may_tell(sentence)
+    sentence = context.sentence
+    telling = number == 0 or not sentence.isascii() or _tells(words) or where.choices
+    concluding = not where.choices and may_tell(sentence)
     if not (telling or concluding) or (sentence[-1] in "?)" and places.QUESTION.search(sentence) and not only):
         return []
-    context = Context(sentence, before)
-    found = list(_in_words(context, words, number, only)) if telling else []
+    found = list(_in_words(where, context, words, number, only)) if telling else []
     if concluding and all(verdict.kind != "announced" for verdict in found) and context.supposed_from >= 0:
         found += [
             Verdict(it.label, "said", it.words, number, weak=it.in_part, alone=it.names_it)
@@ -131,10 +137,10 @@ def _on_a_step(context: Context) -> bool:
     return any(places.STEP.search(text, 0, 300) is not None for text in (context.sentence, context.before))
 
 
-def _in_words(context: Context, words: list[str], number: int, only: bool) -> Iterator[Verdict]:
-    """Yield the verdicts in the words yes and no and their kind: those announced, or else one that stands alone."""
+def _in_words(where: Places, context: Context, words: list[str], number: int, only: bool) -> Iterator[Verdict]:
+    """Yield the verdicts in the words of answers: those announced, or else one that stands alone."""
     sentence, announced = context.sentence, False
-    for pattern, needed in ((places.ANNOUNCED, places.LABELS), (places.SAID, places.SAYING)):
+    for pattern, needed in ((where.announced, places.LABELS), (where.said, places.SAYING), (where.right, places.RIGHT)):
         if needed.isdisjoint(words) and sentence.isascii():
             continue
         for match in pattern.finditer(sentence):
@@ -144,13 +150,17 @@ def _in_words(context: Context, words: list[str], number: int, only: bool) -> It
         if announced:
             return
     verdict = (
-        _leading(context, number)
-        or _alone(context, number, only)
-        or _labelled(context, number)
-        or (_ending(context, number) if words[-1:] and (words[-1] in PLAIN_WORDS or not sentence.isascii()) else None)
+        _leading(where, context, number)
+        or _alone(where, context, number, only)
+        or _labelled(where, context, number)
+        or (_ending(where, context, number) if _may_end(words, sentence, where) else None)
     )
     if verdict is not None:
         yield verdict
+
+
+def _may_end(words: list[str], sentence: str, where: Places) -> bool:
+    return bool(words) and (words[-1] in PLAIN_WORDS or not sentence.isascii() or where.choices)
 
 
 def _announced(context: Context, match: re.Match[str], number: int) -> Verdict | None:
@@ -166,6 +176,8 @@ def _announced(context: Context, match: re.Match[str], number: int) -> Verdict |
     if denial and not groups.get("not_it"):
         return None  # a denied verdict is not the other one: "one should not say no by default"
     if denial:
+        if groups.get("option"):
+            return None
         label = 1 - label
     elif _said_by_nobody(match) or context.mentions(match.start()):
         return None
@@ -213,40 +225,40 @@ def _said_by_nobody(match: re.Match[str]) -> bool:
     return "speaker" in groups and not groups["speaker"] and places.BARE_SAYING.match(match[0]) is not None
 
 
-def _leading(context: Context, number: int) -> Verdict | None:
+def _leading(where: Places, context: Context, number: int) -> Verdict | None:
     """Return the verdict that a sentence begins with ("No, because …"); the first word of a reply is its opening."""
-    lead = places.SENTENCE.match(context.sentence)
+    lead = where.sentence.match(context.sentence)
     label = label_of(lead) if lead else None
     if lead is None or label is None or not context.given(lead.start("verdict"), lead.end()):
         return None
     if places.CONCEDES.match(context.sentence):
         return None
-    alone = places.ALONE.match(context.sentence) is not None
+    alone = where.alone.match(context.sentence) is not None
     asked = bool(places.QUESTION.search(context.before))
-    if number and not asked and not (alone or lead["yes"] or lead["no"]):
+    if number and not asked and not (alone or lead.groupdict().get("yes") or lead.groupdict().get("no")):
         return None
     kind: Kind = "answered" if asked else "closing" if number else "opening"
     return Verdict(label, kind, lead[0].strip(), number, partial=asked and _on_the_way(context.before), alone=alone)
 
 
-def _alone(context: Context, number: int, only: bool) -> Verdict | None:
+def _alone(where: Places, context: Context, number: int, only: bool) -> Verdict | None:
     """Return the verdict of a first sentence that is nothing else: "Absolutely.", "I don't think so.", "Y"."""
     if number:
         return None
     sentence = context.sentence
-    if only and (short := places.SHORT_FORM.fullmatch(sentence)) is not None:
+    if only and not where.choices and (short := places.SHORT_FORM.fullmatch(sentence)) is not None:
         return Verdict(int(short["assents"] is not None), "opening", sentence, number, alone=True)
-    alone = places.ALONE.match(sentence)
-    if alone is None or (not only and (alone["y"] or alone["n"] or alone["assent"])):
+    alone = where.alone.match(sentence)
+    if alone is None or (not only and any(alone.groupdict().get(name) for name in ("y", "n", "assent"))):
         return None
-    label = 1 if alone["assent"] or alone["y"] else 0 if alone["n"] else label_of(alone)
+    label = label_of(alone)
     return None if label is None else Verdict(label, "opening", sentence.strip(" ."), number, alone=True)
 
 
-def _labelled(context: Context, number: int) -> Verdict | None:
+def _labelled(where: Places, context: Context, number: int) -> Verdict | None:
     """Return the verdict of a line such as "Deducible: No"; of one about something else, it is on the way."""
     match = (
-        places.LABELLED.search(context.sentence)
+        where.labelled.search(context.sentence)
         if len(context.sentence) < places.LONGEST_LINE and places.SEPARATED.search(context.sentence)
         else None
     )
@@ -258,9 +270,9 @@ def _labelled(context: Context, number: int) -> Verdict | None:
     return Verdict(label, "announced", match[0].strip()[-80:], number, partial=not places.ABOUT_IT.search(match["of"]))
 
 
-def _ending(context: Context, number: int) -> Verdict | None:
+def _ending(where: Places, context: Context, number: int) -> Verdict | None:
     """Return the verdict that a sentence ends with ("the edge may be reversed, so no")."""
-    match = places.AT_END.search(context.sentence, max(0, len(context.sentence) - 40))
+    match = where.at_end.search(context.sentence, max(0, len(context.sentence) - 40))
     label = label_of(match) if match else None
     if match is None or label is None or not context.given(_verdict_start(match), match.end()):
         return None

@@ -1,8 +1,9 @@
-"""The words of a verdict, and where one may stand: one definition for Yes and No, so that both are read alike."""
+"""The words of a verdict, and where one may stand: one definition for all verdicts, so that they are read alike."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 YES = (
     "yes yeah yep yup yea aye affirmative sí sì oui ja sim evet tak ya đúng có да はい 예 네 ใช่ "
@@ -73,14 +74,55 @@ TELLING = frozenset(
 
 PLAIN_WORDS = frozenset((*YES, *NO))
 
+_CHOICE_END = (
+    r"(?=\s*(?:$|[.,;!()%/\n]|:(?!\s*\d)|-+(?:\s|$)|→|\d)|\s+(?:because|since|as|with|due|given|for|in|which|here|based|confidence"
+    r"|it|this|that|but)\b)"
+)
+_CHOICE = r"(?<!\w)C(?P<option>\d+)"
+_CAUSE_IS = (
+    r"(?<!least likely )(?:cause|effect|reason|explanation|event)(?: (?:is|must be|has to be|would be))\s+(?:option )?"
+)
+_IS_RIGHT = (
+    r"\s+(?:fits best|best (?:fits|explains|describes)|(?:is|seems|appears|looks|must be|would be)\s+(?:(?:the|clearly|most|definitely|therefore|indeed"
+    r"|thus|by far|single)\s+){0,3}(?:correct|right|best|answer|likely|likeliest|plausible))\b(?!\s*\?)"
+)
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """The words in which an answer may come, as patterns; `label_of` tells what a match of one of them says."""
+
+    plain: str
+    """Words that say it wherever a verdict may stand."""
+    named: str
+    """Words that say it where an answer is announced, or alone."""
+    alone: str
+    """Words that say it where nothing else is said."""
+    right: str
+    """A sentence that says of one of the words that it is the answer."""
+
+
+YES_AND_NO = Vocabulary(
+    PLAIN,
+    NAMED,
+    rf"(?P<assent>{ASSENT})|(?P<y>y)|(?P<n>n)",
+    r"(?<![\w-])(?:(?P<yes>yes)|(?P<no>no)) is the (?:correct|right|final) answer\b",
+)
+CHOICES = Vocabulary(
+    _CHOICE + _CHOICE_END, r"(?!)", r"(?!)", rf"(?P<because>{_CAUSE_IS})?{_CHOICE}(?(because){_CHOICE_END}|{_IS_RIGHT})"
+)
+"""Of choices, which stand in the text as C0, C1, …: see `marks`."""
+
 
 def label_of(match: re.Match[str]) -> int | None:
-    """Return what the word found says: 1 for Yes, 0 for No, None for a denied No ("not false")."""
+    """Return what the word found says: 1 for Yes, 0 for No, the place of a choice; None for a denied No ("not false")."""
     groups = match.groupdict()
-    if groups.get("yes"):
+    if option := groups.get("option"):
+        return int(option)
+    if groups.get("yes") or groups.get("assent") or groups.get("y"):
         return 1
-    if groups.get("no") or groups.get("dissent"):
+    if groups.get("no") or groups.get("dissent") or groups.get("n"):
         return 0
     if groups.get("positive"):
         return 0 if groups.get("denied") else 1
-    return None if groups.get("denied") else 0
+    return None if groups.get("denied") or not groups.get("negative") else 0
