@@ -72,7 +72,7 @@ class Words:
     stop: tuple[str, ...] = ()
     """Texts at which a reply ends."""
     form: str = ""
-    """What the words ask a reply to answer in, {answer} for the answer: a last line, a tag, a field, or {answer} alone."""
+    """The form in which they ask for the answer: a last line ("Answer: {answer}"), a tag, a field, {answer} alone."""
     parser: str = "verdict"
     """A function of harness/prompting/parsing.py; `ranking`, `story`, `number` (beside it); or module:function."""
     formats: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)

@@ -13,6 +13,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from harness.prompting.reading import read
+from harness.types import IN_FORM
 
 DATA = Path(__file__).resolve().parents[1] / "data"
 STATEMENT = "A directly causes B"
@@ -39,7 +40,12 @@ def differences(file: str) -> Iterator[tuple[str, dict[str, str]]]:
 
 @pytest.mark.parametrize(
     ("file", "unread", "read_though"),
-    [("replies.jsonl", 7, 0), ("replies_blind.jsonl", 22, 0), ("replies_second.jsonl", 12, 0), ("sentences.jsonl", 23, 0)],
+    [
+        ("replies.jsonl", 7, 0),
+        ("replies_blind.jsonl", 23, 0),
+        ("replies_second.jsonl", 13, 0),
+        ("sentences.jsonl", 27, 0),
+    ],
 )
 def test_replies_are_read_as_a_careful_person_reads_them(file, unread, read_though):
     found = list(differences(file))
@@ -271,3 +277,37 @@ def test_a_megabyte_takes_no_longer_than_its_length():
     for shape in shapes:
         read(shape * (1_000_000 // len(shape)), statement=STATEMENT, next_words=NEXT)
     assert process_time() - begin < 60
+
+
+COT = "Answer: {answer}"
+
+
+@pytest.mark.parametrize(
+    ("reply", "form", "expected", "rule"),
+    [
+        (
+            "Is correlation enough? No.\n\n**Example**: fire.\nAnswer: Yes\n\nQuestion: which way?\n\nAnswer: No",
+            COT,
+            0,
+            IN_FORM,
+        ),
+        ("The premise says: yes.\n- **Answer:** Yes.", COT, 1, IN_FORM),
+        ("Answer: No\n\nSuppose there is a closed system of 3.\nAnswer: Yes", COT, 0, IN_FORM),
+        ("Answer: Yes\nWait, that is wrong. The answer is no.", COT, 0, "announced"),
+        ("Answer: Yes, because B is a collider.", COT, 1, "announced"),
+        ("Yes, it does.", COT, 1, "opening"),
+        ("Thinking about it:\n<answer>no</answer>", "<answer>{answer}</answer>", 0, IN_FORM),
+        ('Here: {"why": "They correlate.", "answer": "Yes"}', '"answer": "{answer}"', 1, IN_FORM),
+        ("**No.**", "{answer}", 0, IN_FORM),
+        ("No, it does not.", "{answer}", 0, "opening"),
+    ],
+)
+def test_the_form_that_was_asked_for_wins_and_is_told(reply, form, expected, rule):
+    answer = read(reply, statement=STATEMENT, next_words=NEXT, form=form)
+    assert (answer.label, answer.rule) == (expected, rule)
+
+
+def test_a_choice_may_have_a_form_too():
+    reply = "A: it rained.\nThe answer could be B.\nAnswer: C\nHope this helps!"
+    assert read(reply, choices=("It rained", "It snowed", "It froze"), form=COT).rule == IN_FORM
+    assert read(reply, choices=("It rained", "It snowed", "It froze"), form=COT).label == 2

@@ -6,7 +6,7 @@ import pytest
 
 from harness.prompting.reading.context import Context
 from harness.prompting.reading.normalise import normalised
-from harness.prompting.reading.options import options_resolved
+from harness.prompting.reading.options import choices_marked, listed_words
 from harness.prompting.reading.own_words import next_questions, own_words
 from harness.prompting.reading.said import said
 from harness.prompting.reading.statement_forms import marked
@@ -86,10 +86,13 @@ def test_decoration_is_taken_off(reply, plain):
     assert [" ".join(line.split()) for line in normalised(reply).split("\n")] == plain.split("\n")
 
 
-def test_letters_of_options_become_their_words():
-    assert "yes" in options_resolved("the choices are (a) yes and (b) no. i pick (a).").rpartition("pick")[2]
-    assert "no" in options_resolved("a) yes\nb) no\nanswer: b").rpartition("answer")[2]
-    assert options_resolved("option b: no") == "option b: no"
+def test_letters_and_words_of_choices_are_marked_where_they_may_answer():
+    assert listed_words("the choices are (a) yes and (b) no. i pick (a).") == ("yes", "no")
+    assert listed_words("option b: no") == ()
+    marks = lambda text: choices_marked(text, ("It rained", "no", "A dog barked"))  # noqa: E731
+    assert marks("answer: c") == "answer: C2" and marks("(b) no") == "C1" and marks("it rained.") == "C0."
+    assert marks("a cat slept") == "a cat slept" and marks("b. it rained") == "C1 or C0"
+    assert marks("a) it rained\nb) no\nc) a dog barked\n\nanswer: b").strip() == "answer: C1"
 
 
 def test_the_statement_is_marked_in_its_forms():

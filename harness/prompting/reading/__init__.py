@@ -1,7 +1,8 @@
 """Reading a reply as a careful person would: Yes, No, one of the item's choices, or nothing that one would bet on.
 
 The stages, each a file of its own: `own_words` takes off what is not the reply, `normalised` takes off its decoration,
-`marked` and `choices_marked` put marks for what the question is about, `verdicts` finds what asserts Yes or No and leaves what is only supposed, `decide` weighs what is left.
+`marked` and `choices_marked` put marks for what the question is about, `verdicts` finds what asserts an answer and
+leaves what is only supposed, `decide` weighs what is left.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from functools import lru_cache
 from harness.prompting.reading.decide import UNREAD, decide
 from harness.prompting.reading.form import last_in_form
 from harness.prompting.reading.normalise import normalised
-from harness.prompting.reading.options import choices_marked, held_alone, options_resolved
+from harness.prompting.reading.options import choices_marked, held_alone, listed_words
 from harness.prompting.reading.own_words import next_questions, own_words
 from harness.prompting.reading.statement_forms import marked
 from harness.prompting.reading.statements import verdicts
@@ -80,11 +81,13 @@ class _Question:
         """Return a normalised text with marks for what the question is about."""
         if self.choices:
             return choices_marked(words, self.choices)
-        text = options_resolved(words)
-        return text if self.known and not self.statement else marked(text, self.statement)
+        return words if self.known and not self.statement else marked(words, self.statement)
 
     def answer(self, words: str, *, cut_off: bool = False) -> Answer:
         """Return what a normalised text answers."""
+        if not self.choices and (listed := listed_words(words)):
+            taken = replace(self, choices=listed).answer(words, cut_off=cut_off)
+            return replace(taken, label=None if taken.label is None else int(listed[taken.label] in ("yes", "true")))
         text = self.marked(words)
         answer = decide(verdicts(text, choices=bool(self.choices)), cut_off=cut_off)
         if self.choices:

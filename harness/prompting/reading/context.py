@@ -6,22 +6,19 @@ import re
 from functools import cached_property
 
 _WHEN = (
-    r"(?:when(?:ever)? (?:it|there|[a-z]|[a-z] and [a-z]|(?:the|every|each|no) \w+) (?:is|are|were|was|holds?"
-    r"|has|have)\b"
-    r"(?! (?:checked|considered|compared|listed|enumerated|read|asked))"
-    r"|in the case that\b|on (?:the )?condition that\b|depending on\b)"
+    r"(?:when(?:ever)? (?:it|there|[a-z]|[a-z] and [a-z]|(?:the|every|each|no) \w+) (?:is|are|were|was|holds?|has"
+    r"|have)\b(?! (?:checked|considered|compared|listed|enumerated|read|asked))|in the case that\b|on (?:the"
+    r" )?condition that\b|depending on\b)"
 )
 """A condition without an "if"; "when all DAGs are checked" is none."""
 # What stands before a verdict that is not given: in its sentence, or just before it.
 _CONDITION = re.compile(
     rf"\b{_WHEN}|given that (?:we|you|one) (?:knew|had)\b|\bassume(?: that)? the answer\b"
-    r"|^\W*(?:yes|no|true|false) (?:means|stands for|would mean|indicates)\b|\b(?:if|unless|whether|suppose"
-    r"|supposing|assuming|provided (?:that|there|it|we|no)|otherwise|in case"
-    r"|had (?:the|a|b|it|there|we)|(?:^\W*|[.] )were \w+|were (?:the|there|it|[a-z] and)|should (?:the|it)"
-    r"|as long as|under (?:the"
-    r"|an?) (?:additional|further|stronger|extra)"
-    r"|in (?:the|a|that|this|such an?) (?:reverse|other|opposite|hypothetical|different|alternative|first|second"
-    r"|third)(?![^,;]{0,20}, (?:so|hence|thus|therefore)\b)|si|wenn|falls|如果)\b"
+    r"|^\W*(?:yes|no|true|false) (?:means|stands for|would mean|indicates)\b|\b(?:if|unless|whether|suppose|supposing"
+    r"|assuming|provided (?:that|there|it|we|no)|otherwise|in case|had (?:the|a|b|it|there|we)|(?:^\W*|[.] )were \w+"
+    r"|were (?:the|there|it|[a-z] and)|should (?:the|it)|as long as|under (?:the|an?) (?:additional|further|stronger"
+    r"|extra)|in (?:the|a|that|this|such an?) (?:reverse|other|opposite|hypothetical|different|alternative|first"
+    r"|second|third)(?![^,;]{0,20}, (?:so|hence|thus|therefore)\b)|si|wenn|falls|如果)\b"
 )
 _CONDITION_AFTER = re.compile(
     r",? *\(?(?:but )?(?:only )?(?:if|unless|provided|assuming|as long as|in case|only when|on (?:the )?condition"
@@ -31,10 +28,9 @@ _CONDITION_AFTER = re.compile(
 _ASSUMES = re.compile(r"\b(?:assum|provided|under|even if|if (?:i|you|no)\b|whether)")
 _STANDING = re.compile(
     r"\b(?:assuming|if we assume|provided|under)\b(?=[^.;\n]{0,60}\b(?:markov|faithful\w*|causal sufficiency"
-    r"|acyclic\w*|no (?:hidden|latent|unobserved)|closed system|standard assumptions)\b)"
-    r"|\beven if\b|\bif i(?:'m| am| have to| had to| were to| must| understand| see)\b|\bif you (?:want|insist"
-    r"|prefer|need|ask)\b"
-    r"|\bif no (?:hidden|latent|unobserved)\b|\bwhether\b[^,;.\n]{0,60}\bor not,"
+    r"|acyclic\w*|no (?:hidden|latent|unobserved)|closed system|standard assumptions)\b)|\beven if\b|\bif i(?:'m| am|"
+    r" have to| had to| were to| must| understand| see)\b|\bif you (?:want|insist|prefer|need|ask)\b|\bif no"
+    r" (?:hidden|latent|unobserved)\b|\bwhether\b[^,;.\n]{0,60}\bor not,"
 )
 """Assumptions that the question makes anyway, and conditions that change nothing ("even if", "if I had to choose"): a
 verdict that names them is given all the same."""
@@ -45,41 +41,32 @@ _SUPPOSITION = re.compile(
 _THEN = re.compile(r"\W*(?:then|in that case|in this case|in which case|now|so|here)\b")
 _PROVISIONAL = re.compile(
     r"\b(?:maybe|perhaps|possibly|at first|first glance|first sight|initially|initial|preliminary|tentative"
-    r"|provisional"
-    r"|(?:first|wrong|incorrect|earlier|previous|original|intuitive|tempting) \Z|first thought|(?<!second )thought"
-    r"|according to (?:my|some|others|people|chatgpt|gpt|the (?:user|student|textbook|author|paper))|seems?|seemed"
-    r"|looks?|appears?|tempt\w*|intuiti\w*|naive\w*|superficial\w*"
-    r"|might|may (?:say|think|answer)|could (?:say|think|argue|answer)|some(?:one|body)?(?: people)?(?: would"
-    r"| might| may| could)? (?:say|think|argue|claim|answer)s?"
-    r"|people|others|critics|students?|another model|most would|many would|(?:premise|prompt|user|question"
-    r"|hypothesis|textbook|paper|author|colleague|friend|they|he|she|you)"
-    r" (?:says?|said|claims?|claimed|thinks?|suggests?|asked|asks?|states?|stated|wants?|expects?|answered|would)"
-    r"|expected|pretend|imagine|guess(?:ed)? (?:was|would))\b"
+    r"|provisional|(?:first|wrong|incorrect|earlier|previous|original|intuitive|tempting) \Z|first thought|(?<!second"
+    r" )thought|according to (?:my|some|others|people|chatgpt|gpt|the (?:user|student|textbook|author|paper))|seems?"
+    r"|seemed|looks?|appears?|tempt\w*|intuiti\w*|naive\w*|superficial\w*|might|may (?:say|think|answer)|could (?:say"
+    r"|think|argue|answer)|some(?:one|body)?(?: people)?(?: would| might| may| could)? (?:say|think|argue|claim"
+    r"|answer)s?|people|others|critics|students?|another model|most would|many would|(?:premise|prompt|user|question"
+    r"|hypothesis|textbook|paper|author|colleague|friend|they|he|she|you) (?:says?|said|claims?|claimed|thinks?"
+    r"|suggests?|asked|asks?|states?|stated|wants?|expects?|answered|would)|expected|pretend|imagine|guess(?:ed)?"
+    r" (?:was|would))\b"
 )
 _DENIES = re.compile(
-    r"\b(?:nothing|no reason|no grounds|no basis|wrong|incorrect|mistake|mistaken"
-    r"|error)\b[\w' ]{0,60}\b(?:to (?:say|answer|reply|conclude|respond|claim)|for (?:saying|answering|concluding"
-    r"|replying)|justif\w+|supports?|warrants?|suggests?)(?: that)?(?: the answer(?: is)?)?\s*\Z|"
-    r"(?:\bwrong to|\bincorrect to|\ba mistake to|\bmistaken to|\berror to|\bnot|\bnever|n't|\bfalse that"
-    r"|\buntrue that|\bcannot|\bno reason to|\bno grounds to|\bno basis to"
-    r"|\bno justification (?:to|for)|\bno evidence)\s*(?:\w+\s+){0,4}(?:say|claim|answer|conclude|conclud\w+|think"
-    r"|believe|assert|suppose|infer|deduce|that|true|case|saying|answering)"
-    r"(?:\s+(?:that|with|the|an?))*\s*\Z"
+    r"\b(?:nothing|no reason|no grounds|no basis|wrong|incorrect|mistake|mistaken|error)\b[\w' ]{0,60}\b(?:to (?:say"
+    r"|answer|reply|conclude|respond|claim)|for (?:saying|answering|concluding|replying)|justif\w+|supports?"
+    r"|warrants?|suggests?)(?: that)?(?: the answer(?: is)?)?\s*\Z|(?:\bwrong to|\bincorrect to|\ba mistake to"
+    r"|\bmistaken to|\berror to|\bnot|\bnever|n't|\bfalse that|\buntrue that|\bcannot|\bno reason to|\bno grounds to"
+    r"|\bno basis to|\bno justification (?:to|for)|\bno evidence)\s*(?:\w+\s+){0,4}(?:say|claim|answer|conclude"
+    r"|conclud\w+|think|believe|assert|suppose|infer|deduce|that|true|case|saying|answering)(?:\s+(?:that|with|the"
+    r"|an?))*\s*\Z"
 )
 _MENTION = re.compile(
-    r"(?:\b(?:if|whether|unless|not|cannot|either|neither|instead of|rather than|between|say|says|word|words|than"
-    r"|of)|n't)"
-    r"(?: \w+)?(?: (?:a|an|the|your|my|final|correct|then|simply|clear|definite|say|be|answer|with))* ?\Z"
-)
-_JUST_ANSWER = re.compile(
-    r"\b(?:just|only|please|simply|must|to|should|asked to|and|line that says|with) (?:answer|reply|respond|say"
-    r"|says)(?: with)?:? ?\Z"
+    r"(?:\b(?:if|whether|unless|not|cannot|either|neither|instead of|rather than|between|say|says|word|words|than|of)"
+    r"|n't)(?: \w+)?(?: (?:a|an|the|your|my|final|correct|then|simply|clear|definite|say|be|answer|with))* ?\Z"
 )
 _BOTH = re.compile(
-    r"\byes *-?,? *(?:and|or|but also|/|&|\|) *-?(?:(?:a|also|answer:) )? *no\b|\bno *-?,? *(?:and|or|but also|/|&"
-    r"|\|) *-?(?:(?:a|also|answer:) )? *yes\b"
-    r"|C\d+ *(?:,|\?|/|&|\||,? ?(?:and|or|nor)) *C\d+"
-    r"|\b(?:yes, no|no, yes)\b(?! \w)|\byes no\b(?! (?:variable|other))|\bno yes\b"
+    r"\byes *-?,? *(?:and|or|but also|/|&|\|) *-?(?:(?:a|also|answer:) )? *no\b|\bno *-?,? *(?:and|or|but also|/|&|"
+    r"\|) *-?(?:(?:a|also|answer:) )? *yes\b|C\d+ *(?:,|\?|/|&|\||,? ?(?:and|or|nor)) *C\d+|\b(?:yes, no|no,"
+    r" yes)\b(?! \w)|\byes no\b(?! (?:variable|other))|\bno yes\b"
 )
 
 # "At first I thought yes, but the answer is no": what was said before is taken back.
@@ -126,10 +113,6 @@ class Context:
         if _CONTRAST.search(before):
             return False
         return bool(_MENTION.search(before) or _PROVISIONAL.search(before))
-
-    def asks_for(self, start: int) -> bool:
-        """Return whether the place repeats what the user is to answer ("just answer yes")."""
-        return _JUST_ANSWER.search(self.sentence, max(0, start - 60), start) is not None
 
     def denies(self, start: int, verdict: int) -> str:
         """Return the words that deny what is announced between the places ("it is wrong to say"), or ""."""

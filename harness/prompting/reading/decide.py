@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import re
 
-from harness.prompting.reading.statements import Reading, Verdict, flips
+from harness.prompting.reading.statements import Reading, Verdict
 from harness.types import Answer
 
 UNREAD = Answer(label=None)
-
-_LOOP = 3
-"""So many changes from Yes to No and back, with nothing but verdicts around them, are no answer."""
 
 # What may follow a last sentence without being one: an offer, a note, thanks.
 _CLOSER = re.compile(
@@ -27,7 +24,7 @@ def decide(reading: Reading, *, cut_off: bool) -> Answer:
     """
     firm = [verdict for verdict in reading.verdicts if not verdict.weak]
     verdicts = firm or list(reading.verdicts)
-    if not verdicts or _loops(reading):
+    if not verdicts:
         return UNREAD
     whole = [verdict for verdict in verdicts if verdict.kind == "announced" and not verdict.partial]
     if whole:
@@ -41,16 +38,10 @@ def decide(reading: Reading, *, cut_off: bool) -> Answer:
     return _ended(verdicts, reading)
 
 
-def _loops(reading: Reading) -> bool:
-    return flips(reading) >= _LOOP and len(reading.verdicts) >= len(reading.sentences) - 1
-
-
 def _announced(last: Verdict, verdicts: list[Verdict]) -> Answer:
     """Return the announced verdict; nothing where a conclusion after it says the opposite."""
     others = [v for v in verdicts if v.kind == "announced" and not v.partial and v.sentence == last.sentence - 1]
     if any(other.label != last.label and other.alone and last.alone for other in others) and not last.corrects:
-        return UNREAD
-    if not last.corrects and _in_one_breath(last, verdicts):
         return UNREAD
     after = [verdict for verdict in verdicts if verdict.sentence > last.sentence and not verdict.partial]
     against = [verdict for verdict in after if verdict.label != last.label]
@@ -63,16 +54,6 @@ def _announced(last: Verdict, verdicts: list[Verdict]) -> Answer:
         return _answer(last, "announced")
     firmly = [v for v in against if (v.kind == "said" and v.alone) or v.kind == "closing"]
     return UNREAD if firmly and final.label != last.label else _answer(last, "announced")
-
-
-def _in_one_breath(last: Verdict, verdicts: list[Verdict]) -> bool:
-    """Return whether one sentence without end announces both ("Answer: yes answer: no")."""
-    beside = [v for v in verdicts if v.kind == "announced" and v.sentence == last.sentence and v.label != last.label]
-    return (
-        bool(beside)
-        and not any(v.concludes for v in (*beside, last))
-        and beside[0].span.split(" ")[0] == last.span.split(" ")[0]
-    )
 
 
 def _opened(first: Verdict, rest: list[Verdict], cut_off: bool) -> Answer:

@@ -16,10 +16,8 @@ def last_in_form(text: str, form: str, answers: str) -> re.Match[str] | None:
 
     A form that is the answer alone has to be the whole text.
     """
-    last = None
-    for last in _line(form, answers).finditer(text):
-        pass
-    return last
+    lines = list(_line(form, answers).finditer(text))
+    return lines[-1] if lines else None
 
 
 @lru_cache(maxsize=256)

@@ -52,7 +52,6 @@ _BOX = re.compile(r"\\(?:boxed|fbox|framebox|bbox)\s*\{")
 _ESCAPED_LINE = re.compile(r"\\n(?=[A-Z\\\s*#-]|$)")
 _COMMAND = re.compile(r"\\[a-zA-Z]+\*?\s?|\\.")
 _MEMBERS = re.compile(r"[\"'\]}]\s*,\s*(?=[\"'])|(?<=true),\s*(?=\")|(?<=false),\s*(?=\")|(?<=\d),\s*(?=\")")
-_OBJECT_END = re.compile(r"(?<=[\"'\d\]])\s*\}(?=\s*\w)")
 _QUOTED_KEY = re.compile(r"[\"']\s*:\s*[\[{\"'\s]*")
 _TABLE_ROW = re.compile(r"^[ \t]*\|(.*?)\|?[ \t]*$", re.MULTILINE)
 _UNTICKED = re.compile(r"(?:\[ ?\]|☐|□)[^\n☐☑☒✅\[]*")
@@ -72,7 +71,6 @@ _SHORTENED = (
     (" vs.", " vs"),
     (" etc.", " etc"),
 )
-_LENGTHENED = re.compile(r"\b(?:y(?P<yes>e)e*(?P<end>s)s*|n(?P<no>o)o+)\b")
 _NUMBER = re.compile(r"\bno\. (?=of\b|\d)")
 
 
@@ -106,7 +104,7 @@ def normalised(text: str) -> str:
     if "?" in text:
         text = _QUOTED_QUESTION.sub(" ", text)
     if '"' in text or "'" in text:
-        text = _QUOTED_KEY.sub(": ", _MEMBERS.sub("\n", _OBJECT_END.sub("\n", text)))
+        text = _QUOTED_KEY.sub(": ", _MEMBERS.sub("\n", text))
     if "|" in text:
         text = _RULE.sub("", text)
         text = _TABLE_ROW.sub(lambda row: row[1].strip(" |").replace("|", ": "), text).replace("|", " ")
@@ -127,8 +125,6 @@ def normalised(text: str) -> str:
             text = text.replace(short, plain)
     if not text.isascii() or any(label in text for label in ("antwo", "jawaban", "cevap")):
         text = _FOREIGN_LABEL.sub(r"\g<label>: ", text)
-    if "yees" in text or "yess" in text or "noo" in text:
-        text = _LENGTHENED.sub(lambda word: "yes" if word["yes"] else "no", text)
     if "yes" in text and "no" in text:
         text = _FORMAT.sub(" ", text)
     return _NUMBER.sub("number ", text) if "no. " in text else text

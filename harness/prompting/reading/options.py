@@ -9,35 +9,13 @@ from functools import lru_cache
 from harness.prompting.reading.normalise import normalised
 from harness.types import LETTERS
 
-_LIST = re.compile(
-    r"\(?\ba[).:]\s*(?P<a>yes|no|true|false)\b[.,;]?\s*(?:and |or )?\s*\(?b[).:]\s*(?P<b>yes|no|true|false)\b[.,;]?"
-    r"(?:\s*(?:and |or )?\s*\(?c[).:]\s*(?P<c>[a-z' ]{2,40}))?"
-)
-_SECOND = re.compile(r"b[).:]\s*(?:yes|no|true|false)\b")
-_LETTER = re.compile(
-    r"(?:\boption |\bchoice )?\((?P<one>[ab])\)|\b(?:option|choice) (?P<two>[ab])\b"
-    r"|(?<=answer: )(?P<three>[ab])(?=\W|$)|(?<=answer is )(?P<four>[ab])(?=\W|$)"
-)
+_LISTED_WORDS = re.compile(r"\(?\ba[).:]\s*(yes|no|true|false)\b\W{0,5}(?:and |or )?\(?b[).:]\s*(yes|no|true|false)\b")
 
 
-def options_resolved(text: str) -> str:
-    """Return a normalised text without its list of options, and "option b" as the word that the list gives it."""
-    listed = _LIST.search(text) if _SECOND.search(text) else None
-    if listed is None or listed["a"] == listed["b"]:
-        return text
-    words = {"a": listed["a"], "b": listed["b"]}
-
-    def word(letter: re.Match[str]) -> str:
-        """Return the option's word, but nothing where the word itself follows."""
-        name = words[next(group for group in letter.groups() if group)]
-        return "" if text_after(letter.end()).startswith(name) else name
-
-    rest = text[: listed.start()] + " " + text[listed.end() :]
-
-    def text_after(position: int) -> str:
-        return rest[position : position + 8].lstrip(" ,:.-")
-
-    return _LETTER.sub(word, rest)
+def listed_words(text: str) -> tuple[str, ...]:
+    """Return Yes and No in the order in which a normalised reply lists them with letters; () if it does not."""
+    listed = _LISTED_WORDS.search(text)
+    return listed.groups() if listed and listed[1] != listed[2] else ()
 
 
 def choices_marked(text: str, choices: Sequence[str]) -> str:
@@ -66,7 +44,8 @@ def held_alone(text: str, choices: Sequence[str]) -> int | None:
 
 
 _DENIES = re.compile(
-    r"\b(?:not|never|neither|nor|cannot|wrong|incorrect|unlikely|implausible|rules? out|ruled out|except|less|if)\b|n't\b"
+    r"\b(?:not|never|neither|nor|cannot|wrong|incorrect|unlikely|implausible|rules? out|ruled out|except|less|if)\b"
+    r"|n't\b"
 )
 _SAME = re.compile(r"(C\d+)(?:[ ).:\"(-]*\1\b)+")
 _UNLIKE = re.compile(r"(C\d+)[ ).:\"(-]+(C\d+)\b")
@@ -74,13 +53,13 @@ _LISTED = re.compile(r"^[^\w\n]*C0[^\w\n]*\n(?:[^\w\n]*C[1-9]\d*[^\w\n]*(?:\n|\Z
 _LONG = 5
 """Characters of words that are no others' by chance."""
 _BEFORE = (
-    r"^[^\w\n]*|[:=→]\s*|-\s+|[.!?,]\s+|\b(?:is|was|be|not|est|es|ist|é|è|answer|with|choose|pick|select|say|so|actually|towards|thus|therefore"
-    r"|hence|and|or|nor|either|neither|between|but|la|die|der|das|opt for|vote for)\s+"
+    r"^[^\w\n]*|[:=→]\s*|-\s+|[.!?,]\s+|\b(?:is|was|be|not|est|es|ist|é|è|answer|with|choose|pick|select|say|so"
+    r"|actually|towards|thus|therefore|hence|and|or|nor|either|neither|between|but|la|die|der|das|opt for|vote for)\s+"
 )
 """What stands before a letter that names a choice: also the words that name two of them, or deny one."""
 _AFTER = (
-    r"(?=[.):,!?;%/]|\s*$|\s*[-→(]|\s+(?:because|since|as|with|given|and|or|is|are|seems|appears|looks|must be|would be|fits|\d"
-    r"|C\d)|です)"
+    r"(?=[.):,!?;%/]|\s*$|\s*[-→(]|\s+(?:because|since|as|with|given|and|or|is|are|seems|appears|looks|must be|would"
+    r" be|fits|\d|C\d)|です)"
 )
 
 
@@ -91,7 +70,8 @@ def _choice_patterns(choices: tuple[str, ...]) -> tuple[re.Pattern[str] | None, 
     long = "|".join(rf"(?P<C{place}>{re.escape(text)})" for text, place in ways if len(text) >= _LONG)
     short = "|".join(re.escape(name) for name in sorted(_letters_and_short_words(choices), key=len, reverse=True))
     letters = re.compile(
-        rf"(?:(?:\b(?:option|choice|alternative)\s+\(?|\()(?P<sure>{short})\b|(?P<before>{_BEFORE})(?P<bare>{short}){_AFTER})"
+        rf"(?:(?:\b(?:option|choice|alternative)\s+\(?|\()(?P<sure>{short})\b|(?P<before>{_BEFORE})(?P<bare>{short})"
+        rf"{_AFTER})"
         rf"\)?(?:[ .:-]{{1,3}}(?P<word>{short})\b(?=\W*$))?",
         re.MULTILINE,
     )

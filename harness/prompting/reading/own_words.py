@@ -41,9 +41,8 @@ _BARE_FINAL = re.compile(r"(?:assistant\s?|(?<=[.!?]))final(?:\s?json)?(?=[\sA-Z
 # Tokens after which a model writes for somebody else, written out as text.
 _END = re.compile(
     r"<\|(?:endoftext|im_end|eot_id|eom_id|end|return|end_of_text|end_of_turn|eos|endofprompt|END_OF_TURN_TOKEN"
-    r"|im_start)\|>"
-    r"|<\|start_header_id\|>\s?user|</s>|<eos>|<end_of_turn>|<start_of_turn>user|<｜end▁of▁sentence｜>|<｜User｜>"
-    r"|<end_of_utterance>|\[/?INST\]"
+    r"|im_start)\|>|<\|start_header_id\|>\s?user|</s>|<eos>|<end_of_turn>|<start_of_turn>user|<｜end▁of▁sentence｜>"
+    r"|<｜User｜>|<end_of_utterance>|\[/?INST\]"
 )
 _TEMPLATE = re.compile(r"\A\s*\[/INST\]")
 # What the next turn begins with, at the beginning of a line.

@@ -7,21 +7,20 @@ from functools import lru_cache
 
 from harness.prompting.reading.words import CHOICES, YES_AND_NO, Vocabulary
 
-SENTENCE_BREAK = re.compile(r"(?:(?<=[.!?;])|(?<=[.!?]\)))\s+")
+SENTENCE_BREAK = re.compile(
+    r"(?:(?<=[.!?;])|(?<=[.!?]\)))\s+|(?:,| -+) (?:no,? )?(?=(?:i mean|sorry|or rather|make that)\b)"
+)
 LABEL = (
     r"(?:answers?|ans|verdict|conclusion|decision|judge?ment|result|response|reply|output|label|prediction|guess"
-    r"|opinion|determination|assessment|choice"
-    r"|classification|solution|final|one-word answer|tldr|(?:right|correct|proper|best|better) (?:one|word"
-    r"|option)|respuesta"
-    r"|réponse|reponse|antwort|resposta|ответ|risposta|cevap|odpowiedź|jawaban|đáp án|trả lời|उत्तर"
-    r"|الجواب|الإجابة|উত্তর|جواب)"
+    r"|opinion|determination|assessment|choice|classification|solution|final|one-word answer|tldr|(?:right|correct"
+    r"|proper|best|better) (?:one|word|option)|respuesta|réponse|reponse|antwort|resposta|ответ|risposta|cevap"
+    r"|odpowiedź|jawaban|đáp án|trả lời|उत्तर|الجواب|الإجابة|উত্তর|جواب)"
 )
 FILLER = (
-    r"(?:[\s:=,(→-]*+(?!\w+ not\b)(?:therefore|thus|then|simply|clearly|a|an|definitely|indeed|still|also|again"
-    r"|hence|just|actually|obviously"
-    r"|certainly|likely|most likely|probably|very likely|clear|definite|definitive|firm|resounding|simple|hard"
-    r"|strong|option|choice|[b-e]|\([a-e]\)|answer|final|la|le|el|die|der|das|my answer is|in fact|firmly|now|that it is)"
-    r"\b[),.:]?){0,6}+[\s:=,(→-]*+"
+    r"(?:[\s:=,(→-]*+(?!\w+ not\b)(?:therefore|thus|then|simply|clearly|a|an|definitely|indeed|still|also|again|hence"
+    r"|just|actually|obviously|certainly|likely|most likely|probably|very likely|clear|definite|definitive|firm"
+    r"|resounding|simple|hard|strong|option|choice|[b-e]|\([a-e]\)|answer|final|la|le|el|die|der|das|my answer is|in"
+    r" fact|firmly|now|that it is)\b[),.:]?){0,6}+[\s:=,(→-]*+"
 )
 LINK = (
     r"(?:\s*(?:[:=→]|-+(?=[\s>]))+|(?:'s|\s+(?:is|was|es|est|ist|é|è|remains|stays|becomes))\b"
@@ -29,28 +28,23 @@ LINK = (
     r"(?:\s+(?:also|then|still|therefore|thus|instead))?\s+(?:be|is|as)\b)"
 )
 LEAD = (
-    r"(?:(?:(?:answer|assistant|response|reply|edit|i mean|or rather|make that|so|therefore|thus|hence|well|ok"
-    r"|okay|sure|hmm|in short|short answer"
-    r"|to answer your question|then|and|but"
-    r"|in conclusion|to conclude|in summary|overall|finally|consequently|accordingly|still|in the end|ultimately"
-    r"|actually|wait|sorry|hold on|oh|ergo|simply|just|clearly|definitely|probably|most likely|almost certainly"
-    r"|certainly|likely|obviously|a|big|hard|firm|clear|simple|definite|resounding"
-    r"|tldr|correction|scratch that|on second thoughts?|on reflection|conclusion|again|however|as a result)\b"
-    r"|option [a-e]|[a-e]\)|\([a-e]\)|\d{1,2}[.)])"
-    r"\s*+[,:.!)-]*+\s*+){0,6}"
+    r"(?:(?:(?:answer|assistant|response|reply|edit|i mean|or rather|make that|so|therefore|thus|hence|well|ok|okay"
+    r"|sure|hmm|in short|short answer|to answer your question|then|and|but|in conclusion|to conclude|in summary"
+    r"|overall|finally|consequently|accordingly|still|in the end|ultimately|actually|wait|sorry|hold on|oh|ergo"
+    r"|simply|just|clearly|definitely|probably|most likely|almost certainly|certainly|likely|obviously|a|big|hard"
+    r"|firm|clear|simple|definite|resounding|tldr|correction|scratch that|on second thoughts?|on reflection"
+    r"|conclusion|again|however|as a result)\b|option [a-e]|[a-e]\)|\([a-e]\)|\d{1,2}[.)])\s*+[,:.!)-]*+\s*+){0,6}"
 )
 CONCEDES = re.compile(
     r"\W*(?:true|right|correct), (?!because|since|as\b|it\b|we\b|the (?:hypo|stat|claim|concl)|H1|this|that|so\b)"
 )
 """What is granted before the verdict: "True, they correlate"."""
 SHORT_FORM = re.compile(
-    r"\W*+(?:indeed|sure|of course|well|so|sorry)?\W*+(?:(?P<assents>(?:i (?:think|believe|suppose|guess"
-    r"|would say) so|it (?:does|can|is|follows)|(?:we|you"
-    r"|one) can|that's (?:right|correct)|that is (?:right|correct)|they (?:do|are))"
-    r")|i (?:don't|do not) (?:think|believe) so|i (?:think|believe|guess|suppose) not|i'm afraid not|afraid not"
-    r"|it (?:does not|doesn't|cannot|can't|is not|isn't)"
-    r"|(?:we|you|one) (?:cannot|can't|can not)|they (?:do not|don't|are not|aren't)|(?:that's "
-    r"|this is )?(?:not possible|impossible))\W*"
+    r"\W*+(?:indeed|sure|of course|well|so|sorry)?\W*+(?:(?P<assents>(?:i (?:think|believe|suppose|guess|would say)"
+    r" so|it (?:does|can|is|follows)|(?:we|you|one) can|that's (?:right|correct)|that is (?:right|correct)|they (?:do"
+    r"|are)))|i (?:don't|do not) (?:think|believe) so|i (?:think|believe|guess|suppose) not|i'm afraid not|afraid not"
+    r"|it (?:does not|doesn't|cannot|can't|is not|isn't)|(?:we|you|one) (?:cannot|can't|can not)|they (?:do not|don't"
+    r"|are not|aren't)|(?:that's |this is )?(?:not possible|impossible))\W*"
 )
 SEPARATED = re.compile(r":|→| - ")
 OTHER_STATEMENT = re.compile(
@@ -71,19 +65,14 @@ STEP = re.compile(
 )
 SCENARIO = re.compile(r"\W*(?:scenario|case|graph|dag|example|situation) (?:\d|[a-e])\b")
 ELSEWHERE = re.compile(
-    r"\W*(?:(?:ps|note(?: that)?|also|similarly|conversely|by contrast|but|and|bonus|remark|aside)\b\W*)*"
-    r"(?:with|without|for|once|adding|after adding|replacing|in an?|on an?) "
-    r"(?!(?:this|these|those|that|it|its|us|all|both|only|two|three|four|several|many|multiple|now|me|which|any"
-    r"|every|what|my|sure|respect|regard\w*|certainty|no further"
-    r"|the (?:given|above|information|premise|hypothesis|question|statement|relations|reasons?)|reasons?"
-    r"|example|now|word"
-    r"|nutshell|sentence|sum|short|high|\w+ confidence|\w+ (?:in mind|considered|listed|checked|said|done"
-    r"|words?)|completeness|clarity)\b)"
+    r"\W*(?:(?:ps|note(?: that)?|also|similarly|conversely|by contrast|but|and|bonus|remark|aside)\b\W*)*(?:with"
+    r"|without|for|once|adding|after adding|replacing|in an?|on an?) (?!(?:this|these|those|that|it|its|us|all|both"
+    r"|only|two|three|four|several|many|multiple|now|me|which|any|every|what|my|sure|respect|regard\w*|certainty|no"
+    r" further|the (?:given|above|information|premise|hypothesis|question|statement|relations|reasons?)|reasons?"
+    r"|example|now|word|nutshell|sentence|sum|short|high|\w+ confidence|\w+ (?:in mind|considered|listed|checked|said"
+    r"|done|words?)|completeness|clarity)\b)"
 )
 """What begins a sentence on another world than the premise's ("with a collider at C, …")."""
-TAKEN_BACK = re.compile(
-    r"\b(?P<first>yes|no)(?:,| -+) ?(?:no,? )?(?P<second>(?:i mean|sorry|or rather|make that)[,:]? (?:yes|no)\b)"
-)
 BREAKS_OFF = re.compile(r"\b(?:wait|hold on|scratch that|strike that|hmm|sorry|correction)\W*$")
 """A correction that ends its sentence: "No, wait. Yes."."""
 CORRECTS = re.compile(
@@ -101,33 +90,12 @@ QUESTION = re.compile(r"\?[\s)]*$")
 HEADING = re.compile(
     rf"^((?:[\d.]+\s*)?(?:the |my |so the )?(?:final |short |correct )?{LABEL})\s*(?: is)?[:.]?\n(?=\S)", re.MULTILINE
 )
-CORRECTING = frozenset(
-    "wait actually correction scratch hold second reflection wrong mistake misspoke sorry hmm oops strike "
-    "reconsider reconsidering reconsidered revise revised "
-    "revising correct edit mean rather make".split()
-)
-LABELS = frozenset(
-    "answer answers ans verdict conclusion decision judgment judgement result response reply output label prediction "
-    "determination assessment choice classification solution guess opinion final tldr one word option right better "
-    "best correct proper antwoord antwort respuesta resposta risposta cevap jawaban reponse réponse ответ odpowiedź "
-    "答案 回答 结论 結論 答え 정답 답변".split()
-)
-SAYING = frozenset(
-    "say answer leaning inclined go going guess think believe choose pick vote respond reply select conclude "
-    "lean opt stick settle justify justifies "
-    "support supports warrant warrants suggest suggests "
-    "it this that gets get".split()
-)
-RIGHT = frozenset(
-    "cause effect reason explanation event fits describes explains correct right best answer likely likeliest plausible".split()
-)
 VERDICT_GROUPS = ("yes", "no", "positive", "negative", "dissent", "option")
 
 WORD = re.compile(r"\w+")
 BARE_SAYING = re.compile(
     r"(?:say|answer|go|choose|pick|vote|respond|reply|select|conclude|lean|opt|stick|settle|guess|think|believe"
-    r"|justif|support|warrant"
-    r"|suggest)"
+    r"|justif|support|warrant|suggest)"
 )
 
 
@@ -138,20 +106,21 @@ class Places:
         """Compile the patterns."""
         self.choices = words is CHOICES
         self.announced = re.compile(
-            rf"(?:(?<![\w-]){LABEL}(?:\s+(?:correct[aeo]?|corretta|richtige|final[ea]?))?(?:\s+(?:to|for|of)\s+(?:the|this|your|that|our)\s+[\w ,:()]{{1,160}}?"
-            rf"|\s+here)?\)?(?:,? (?:though|however|then|therefore|thus),?)?{LINK}"
+            rf"(?:(?<![\w-]){LABEL}(?:\s+(?:correct[aeo]?|corretta|richtige|final[ea]?))?(?:\s+(?:to|for|of)\s+(?:the"
+            rf"|this|your|that|our)\s+[\w ,:()]{{1,160}}?|\s+here)?\)?(?:,? (?:though|however|then|therefore"
+            rf"|thus),?)?{LINK}"
             r"|(?:答案|回答|结论|結論|答え|正解|정답|답변|답|คำตอบ)(?:是|为|為|は|은|는|คือ)?\s*:?)"
-            rf"(?P<not_it>\s+(?:not|never)(?=\s+(?:yes|no|a (?:clear )?(?:yes|no)|C\d+)\b))?{FILLER}(?:{words.plain}|{words.named})"
+            rf"(?P<not_it>\s+(?:not|never)(?=\s+(?:yes|no|a (?:clear )?(?:yes|no)|C\d+)\b))?{FILLER}(?:{words.plain}"
+            rf"|{words.named})"
         )
         self.said = re.compile(
-            r"(?:\b(?P<speaker>(?:i|we|let's|let me)(?:'d|'ll|'m| am| would| will| must| shall| should| can"
-            r"| do)?(?: going to| have to| going)?(?: (?:therefore|thus|then|definitely|simply|still|also)){0,2} )?"
-            r"(?:say|answer|go with|with|choose|pick|vote|respond|reply|select|conclude|lean(?:ing)? towards?|lean"
-            r"|inclined to (?:say|answer)|opt for"
-            r"|stick with|settle on|guess|think|believe|justif(?:y|ies) the answer|supports? the answer|warrants? the answer"
-            r"|suggests?)(?: with| for| that)?(?: the answer is| it's| it is| a| an)?"
-            r"|\b(?:it|this|that)(?:'s| is|'d be| would be| has to be| must be| should be)(?: an?)?(?: (?:clear|definite"
-            r"|definitive|firm|resounding|hard|solid|simple|plain|strong|straight)){0,2}"
+            r"(?:\b(?P<speaker>(?:i|we|let's|let me)(?:'d|'ll|'m| am| would| will| must| shall| should| can| do)?(?:"
+            r" going to| have to| going)?(?: (?:therefore|thus|then|definitely|simply|still|also)){0,2} )?(?:say"
+            r"|answer|go with|with|choose|pick|vote|respond|reply|select|conclude|lean(?:ing)? towards?|lean|inclined"
+            r" to (?:say|answer)|opt for|stick with|settle on|guess|think|believe|justif(?:y|ies) the answer"
+            r"|supports? the answer|warrants? the answer|suggests?)(?: with| for| that)?(?: the answer is| it's| it"
+            r" is| a| an)?|\b(?:it|this|that)(?:'s| is|'d be| would be| has to be| must be| should be)(?: an?)?(?:"
+            r" (?:clear|definite|definitive|firm|resounding|hard|solid|simple|plain|strong|straight)){0,2}"
             rf"|\bgets? an?)[\s:,]*{words.plain}"
         )
         self.sentence = re.compile(

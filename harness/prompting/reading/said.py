@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from harness.prompting.reading.context import Context
 from harness.prompting.reading.words import NEGATIVE, POSITIVE
@@ -22,69 +22,73 @@ _CONTRACTED = re.compile(
     r"\b(?P<can>can|could)(?:'t|not|n't)\b|(?P<fails>\bfails? to)\b|(?<=[a-z])n't\b|\b(?P<it>it|that|this)'s\b"
 )
 _ADVERBS = (
-    r"(?:,?\s+(?:therefore|thus|hence|then|so|indeed|clearly|definite(?:ly)?|definitively|certainly|necessarily|logically"
-    r"|always|strictly|also|still|simply|actually|validly|correctly|reliably|conclusively|unambiguously|safely|really"
-    r"|firmly|uniquely|however|in fact|in general|formally|itself|directly|just|fully)(?![\w-]),?)"
-    r"{0,3}+"
+    r"(?:,?\s+(?:therefore|thus|hence|then|so|indeed|clearly|definite(?:ly)?|definitively|certainly|necessarily"
+    r"|logically|always|strictly|also|still|simply|actually|validly|correctly|reliably|conclusively|unambiguously"
+    r"|safely|really|firmly|uniquely|however|in fact|in general|formally|itself|directly|just|fully)(?![\w-]),?){0,3}+"
 )
 _NOT = rf"{_ADVERBS}(?P<not>\s+(?:not|never))?{_ADVERBS}"
 _KIND = r"(?:hypothesis|statement|claim|conclusion|assertion|proposition|inference|deduction|implication|argument)"
 _OF_IT = r"(?:(?:the|this|that|such an?|your|our|its|proposed|given|above|stated|original|suggested|final)\s+)*+"
 _NAMED = rf"{_OF_IT}{_KIND}(?:,?\s+(?:namely\s+|of\s+)?(?:that\s+)?H1)?"
-_IT = rf"(?:(?P<named>{_NAMED}|(?:that\s+|the\s+)?(?:edge\s+|existence of\s+an?\s+)?H1|consistent with [\w ]{1, 30} but)|it|this(?: one)?|that)\b,?"
+_IT = (
+    rf"(?:(?P<named>{_NAMED}|(?:that\s+|the\s+)?(?:edge\s+|existence of\s+an?\s+)?H1"
+    r"|consistent with [\w ]{1,30} but)|it|this(?: one)?|that)\b,?"
+)
 _VERB = (
-    r"(?:deduce|deduct|infer|conclude|derive|determine|establish|prove|confirm|say|assert|claim|state|know|verify|justify"
-    r"|tell|guarantee)"
+    r"(?:deduce|deduct|infer|conclude|derive|determine|establish|prove|confirm|say|assert|claim|state|know|verify"
+    r"|justify|tell|guarantee)"
 )
 _VERBED = (
     r"(?:deduced|deducted|infer+ed|concluded|derived|determined|established|prove[dn]|confirmed|said|drawn|guaranteed"
     r"|justified|verified|ascertained|asserted|claimed|supported|reached)"
 )
 _THING = rf"(?:(?:{_OF_IT}{_KIND}(?:,?\s+(?:that\s+)?(?P<object>H[01]))?|it|this|that|so|such a thing)\b(?!\s+\w+s\b))"
-_SAYS = rf"(?:\s+(?:from (?:the|this|these) \w+|that|whether|if|the following:?|:|-|the following {_KIND}:?))*+\s*(?P<said>H[01])\b"
+_SAYS = (
+    rf"(?:\s+(?:from (?:the|this|these) \w+|that|whether|if|the following:?|:|-|the following {_KIND}:?))*+"
+    r"\s*(?P<said>H[01])\b"
+)
 _THAT = rf"(?:{_SAYS}|\s+{_THING})"
 _WHO = (
-    r"(?:(?:we|you|one|i|there is|(?:(?:the|this|these|that|all)\s+)?(?:(?:given|above|available|statistical|observed)\s+)*+"
-    r"(?:premises?|information|data|relations|evidence|correlations?|independences|relationships|facts?)"
-    r"(?:\s+(?:given|provided|in the premise))?|this|that|it|which)\b)"
+    r"(?:(?:we|you|one|i|there is|(?:(?:the|this|these|that|all)\s+)?(?:(?:given|above|available|statistical"
+    r"|observed)\s+)*+(?:premises?|information|data|relations|evidence|correlations?|independences|relationships"
+    r"|facts?)(?:\s+(?:given|provided|in the premise))?|this|that|it|which)\b)"
 )
-_ENOUGH = r"(?:enough|sufficient)(?:\s+(?:information|evidence|data))?"
 _KNOWLEDGE = r"(?:information|evidence|data|way|basis|grounds?|reason)(?:\s+(?:here|given|in the premise))?"
 _GOOD = rf"(?:{POSITIVE}|compelled)"
 _BAD = rf"(?:{NEGATIVE}|inconclusive)"
 _DERIVED = r"(?:\s+(?:deduction|inference|conclusion|consequence|claim|statement|one|hypothesis|implication))?"
 _SAYINGS = (
     # The hypothesis does not follow.
-    rf"(?P<subject>{_IT}){_ADVERBS}(?:\s+(?:does|can|do|will|would))?{_NOT}\s+(?:follows?|holds?|stands?)(?: true| up)?",
+    rf"(?P<subject>{_IT}){_ADVERBS}(?:\s+(?:does|can|do|will|would))?{_NOT}\s+(?:follow|hold|stand)s?(?: true| up)?",
     # The hypothesis is (not) valid.
-    rf"(?P<subject>{_IT})(?:\s+(?:is|are|remains|(?:must|has to|can|should) be|(?:must|has to) (?=be )))?(?:\s+be)?{_NOT}"
-    rf"\s+(?:an?\s+)?(?:(?P<good>(?:logical(?:ly)?\s+|necessar(?:y|ily)\s+)?(?:{_GOOD}|consequence))"
+    rf"(?P<subject>{_IT})(?:\s+(?:is|are|remains|(?:must|has to|can|should) be|(?:must|has to) (?=be"
+    rf" )))?(?:\s+be)?{_NOT}\s+(?:an?\s+)?(?:(?P<good>(?:logical(?:ly)?\s+|necessar(?:y|ily)\s+)?(?:{_GOOD}"
+    rf"|consequence))"
     rf"|(?P<bad>{_BAD})){_DERIVED}",
-    rf"(?P<subject>{_IT}){_ADVERBS}\s+(?P<bad>fails|contradicts\s+(?:the\s+)?(?:premise|information|given))",
     # It cannot be deduced that A causes B.
     rf"(?P<subject>{_IT})?{_ADVERBS}\s*\b(?:can|could|may|might){_NOT}\s+be{_ADVERBS}\s+(?P<may>{_VERBED})(?:{_SAYS})?",
     # Cannot be deduced.  Does not follow.
-    rf"\A\W*(?:can(?P<not>\s+not) be{_ADVERBS}\s+{_VERBED}|does(?P<also_not>\s+not){_ADVERBS}\s+(?:follow|hold)|follows)",
+    rf"\A\W*(?:can(?P<not>\s+not) be{_ADVERBS}\s+{_VERBED}|follows"
+    rf"|does(?P<also_not>\s+not){_ADVERBS}\s+(?:follow|hold))",
     # We cannot deduce that A causes B.
-    rf"(?:{_WHO}|\A\W*)\s*\b(?:can|could|(?:is|are|am)(?= (?:not )?able to)){_NOT}(?:\s+able to)?{_ADVERBS}\s+{_VERB}{_THAT}",
-    rf"{_WHO}(?:\s+(?:does|do))?{_NOT}\s+(?:allows?|permits?|lets?|enables?)(?:\s+(?:us|one|you))?(?:\s+to)?\s+{_VERB}{_THAT}",
-    rf"{_WHO}(?:\s+(?:does|do))?{_NOT}\s+(?:entail|impl(?:y|ie)|support|establish|guarantee|justif(?:y|ie)|prove|mean|warrant)"
-    rf"(?:e?s)?{_THAT}",
-    rf"(?:{_WHO}(?:\s+(?:is|are|has|have|does|do))?|\A\W*){_NOT}\s*(?:have\s+|be\s+)?(?:{_ENOUGH})(?:\s+{_KNOWLEDGE})?\s+to{_ADVERBS}\s+{_VERB}{_THAT}",
-    rf"(?:{_WHO}\s+(?:is|are|have|has|lacks?)|\A\W*)\s*(?P<bad>insufficient|no|(?<=lack) the|(?<=lacks) the)(?:\s+{_KNOWLEDGE})?\s+to{_ADVERBS}"
+    rf"(?:{_WHO}|\A\W*)\s*\b(?:can|could|(?:is|are|am)(?= (?:not )?able to)){_NOT}(?:\s+able to)?{_ADVERBS}"
     rf"\s+{_VERB}{_THAT}",
+    rf"{_WHO}(?:\s+(?:does|do))?{_NOT}\s+(?:allow|permit|let|enable)s?(?:\s+(?:us|one|you))?(?:\s+to)?\s+{_VERB}{_THAT}",
+    rf"{_WHO}(?:\s+(?:does|do))?{_NOT}\s+(?:entail|impl(?:y|ie)|support|establish|guarantee|justif(?:y|ie)|prove|mean"
+    rf"|warrant)"
+    rf"(?:e?s)?{_THAT}",
+    rf"(?:{_WHO}(?:\s+(?:is|are|has|have|does|do))?|\A\W*){_NOT}\s*(?:have\s+|be\s+)?(?:(?P<bad>insufficient|no)|enough"
+    rf"|sufficient)(?:\s+{_KNOWLEDGE})?\s+to{_ADVERBS}\s+{_VERB}{_THAT}",
     rf"\b(?:it|that) (?:is|would be)(?:{_NOT}\s+(?:possible|valid|correct|right|justified|warranted|legitimate)"
     rf"|{_ADVERBS}\s+(?P<bad>impossible|wrong|incorrect|a mistake|an error|invalid|premature)) to {_VERB}{_THAT}",
-    # I reject the hypothesis.
-    rf"\b(?:i|we)(?: must| can| have to| would| should| will)?{_NOT}\s+(?:accept|(?P<bad>reject))\s+(?P<subject>{_NAMED})",
 )
 _PATTERNS = tuple(map(re.compile, _SAYINGS))
 _CONCLUDES = (
-    r"(?:so|thus|therefore|hence|consequently|accordingly|ergo|in conclusion|to conclude|everything considered|in summary"
-    r"|(?:it|this|that|which|(?:we|i) can|we|i|one can|and)(?:\s+(?:can|must|therefore|thus|then|indeed|definitely|necessarily|logically))*"
-    r"\s+(?:follows?|means?|shows?|proves?|implies|conclude|see|find|deduce|infer|say|establishes)(?:\s+from the \w+)?(?:\s+that)?"
-    r"|(?:it|this)\s+(?:must be|is)\s+(?:the case|true|clear|certain|established|well established)\s+that"
-    r"|(?:there is |without )?no doubt(?: that)?)"
+    r"(?:so|thus|therefore|hence|consequently|accordingly|ergo|in conclusion|to conclude|everything considered|in"
+    r" summary|(?:it|this|that|which|(?:we|i) can|we|i|one can|and)(?:\s+(?:can|must|therefore|thus|then|indeed"
+    r"|definitely|necessarily|logically))*\s+(?:follows?|means?|shows?|proves?|implies|conclude|see|find|deduce|infer"
+    r"|say|establishes)(?:\s+from the \w+)?(?:\s+that)?|(?:it|this)\s+(?:must be|is)\s+(?:the case|true|clear|certain"
+    r"|established|well established)\s+that|(?:there is |without )?no doubt(?: that)?)"
 )
 _PLAINLY = re.compile(rf"(?P<so>\b{_CONCLUDES}{_ADVERBS},?\s+)?(?P<said>(?<![\w-])H[01])\b")
 _BEFORE = re.compile(
@@ -98,25 +102,22 @@ _TURNED = re.compile(
     r"|(?: simply| just)? (?:false|incorrect|wrong|untrue))(?: to (?:say|claim|assert))?(?: that|,)\s+"
 )
 _NARROWED = re.compile(
-    r"[^.;:]{0,80}?\b(?:if|unless|only|some|one|two|several|certain|sometimes|partly|except|until|or|nor|but not|yet|that)\b"
+    r"[^.;:]{0,80}?\b(?:if|unless|only|some|one|two|several|certain|sometimes|partly|except|until|or|nor|but not|alone"
+    r"|yet|that)\b"
 )
-_IN_PART = re.compile(r"[^.;:,]{0,60}\b(?:alone|merely|marginals)\b(?P<more>, but\b)?")
 _ENDS = re.compile(
-    r"\s*(?:\Z|[.;:!),-]|(?:because|since|as(?! long| well)|given|so|hence|thus|based|due|from|by|in|under|on|here|with|at all|either"
-    r"|after all|and|too|logically|necessarily|therefore|regardless|anymore|but)\b)"
+    r"\s*(?:\Z|[.;:!),-]|(?:because|since|as(?! long| well)|given|so|hence|thus|based|due|from|by|in|under|on|here"
+    r"|with|at all|either|after all|and|too|logically|necessarily|therefore|regardless|anymore|but)\b)"
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
+class Said(NamedTuple):
     """What a sentence says of the statement."""
 
     label: int
     words: str
     names_it: bool
     """It speaks of the hypothesis by name or in its words, not of "it"."""
-    in_part: bool = False
-    """It speaks of what a part of the premise shows ("from the correlation alone")."""
 
 
 def may_tell(sentence: str) -> bool:
@@ -140,7 +141,7 @@ def said(context: Context) -> Iterator[Said]:
                 and (found := _read(plain, match)) is not None
             ):
                 ends.add(match.end())
-                yield found if turned is None else Said(1 - found.label, found.words, found.names_it, found.in_part)
+                yield found if turned is None else found._replace(label=1 - found.label)
     for match in _PLAINLY.finditer(plain):
         denial = match["said"] == "H0" and not plain[: match.start()].strip("-> (")  # nobody restates the opposite
         if (
@@ -165,8 +166,7 @@ def _read(plain: str, match: re.Match[str]) -> Said | None:
     about = groups.get("said") or groups.get("object")
     if (denied and bad) or (groups.get("may") and not denied and "can" not in match[0] and "could" not in match[0]):
         return None
-    part = _IN_PART.match(plain, match.end())
-    if (about == "H0" or (part and part["more"])) and (denied or bad):
+    if about == "H0" and (denied or bad):
         return None  # what cannot be denied is not asserted
     if not denied and not bad and re.search(r"\b(?:whether|if)\b", match[0]):
         return None
@@ -175,14 +175,14 @@ def _read(plain: str, match: re.Match[str]) -> Said | None:
         return None
     label = int((denied or bad or about == "H0") == turned)
     named = bool(groups.get("named") or about or _SPEAKS_OF_IT.search(match[0]))
-    return Said(label, match[0].strip().replace("can not", "cannot"), named, in_part=part is not None)
+    return Said(label, match[0].strip().replace("can not", "cannot"), named)
 
 
 _SPEAKS_OF_IT = re.compile(_KIND)
 
 
 def _whole(plain: str, start: int, end: int) -> bool | None:
-    """Return whether a clause is whole and its beginning turns it round ("I do not think that …"); None if not whole."""
+    """Return whether the words before a clause turn it round ("I do not think that …"); None if it is not whole."""
     before = _BEFORE.search(plain, max(0, start - 80), start)
     if before is None or _ENDS.match(plain, end) is None or _NARROWED.match(plain, end):
         return None

@@ -28,7 +28,6 @@ _EXISTS = re.compile(
     r"there exists at least one (?P<name>\w+)(?: \(ie, (?P<other>[\w ]+)\))? of (?P<ends>\w+ and \w+)$"
 )
 _MUST = ("must directly cause", "directly causing", "must be a direct cause of")
-_ONE, _OF = ("at least one ", "a "), ("of", "between", "for")
 _HAS_NOT = ("does not", "doesn't", "do not", "don't", "cannot", "can't", "did not")
 _OPPOSITE = {
     "is": ("is not", "isn't"),
@@ -86,11 +85,9 @@ def _existences(statement: str) -> set[str]:
         return set()
     ends, ways = match["ends"], set()
     for name in filter(None, (match["name"], match["other"])):
-        ways |= {f"there {there} {one}{name} {of} {ends}" for there in ("is", "exists") for one in _ONE for of in _OF}
-        ways |= {f"{ends} have {one}{name}" for one in _ONE}
-        ways |= {f"a {name} {of} {ends} exists" for of in _OF} | {f"existence of a {name} of {ends}"}
+        ways |= {f"there {there} {one} {name} of {ends}" for there in ("is", "exists") for one in ("a", "at least one")}
         # The variable that is one stands before it: "C is a collider of A and B".
-        ways |= {f"is a {name} {of} {ends}" for of in _OF}
+        ways |= {f"{ends} have a {name}", f"existence of a {name} of {ends}", f"is a {name} of {ends}"}
     return ways
 
 
@@ -121,15 +118,10 @@ def _replaced(text: str, form: str, mark: str) -> str:
     while start >= 0:
         end = start + len(form)
         whole = not (text[start - 1 : start].isalnum() or text[end : end + 1].isalnum())
-        whole = whole and not (form[:2] == "a " and _article(text, start))
+        whole = whole and not (form[:2] == "a " and text[max(0, start - 5) : start] in ("such ", "have "))  # an article
         # An arrow of a longer path ("a → b → c") does not say that the path is.
         if whole and not ("→" in form and "→" in (text[start - 2 : start].strip(), text[end : end + 2].strip())):
             parts += [text[position:start], mark]
             position = end
         start = text.find(form, end)
     return "".join((*parts, text[position:]))
-
-
-def _article(text: str, position: int) -> bool:
-    """Return whether "a" is preceded by a word that it would belong to as an article ("such a …")."""
-    return text[max(0, position - 5) : position] in ("such ", "have ")

@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Literal
 
 from harness.prompting.reading import places
 from harness.prompting.reading.context import Context
 from harness.prompting.reading.places import Places
 from harness.prompting.reading.said import may_tell, said
-from harness.prompting.reading.words import PLAIN_WORDS, TELLING, label_of
+from harness.prompting.reading.words import TELLING, label_of
 
 Kind = Literal["announced", "opening", "answered", "closing", "said"]
 """Announced as the answer; the first word; the answer to its own question; a sentence of its own; in other words."""
@@ -28,7 +27,7 @@ class Verdict:
     sentence: int
     """Which sentence of the reply, counted from 0."""
     weak: bool = False
-    """Said of another world ("the answer would be") or of a part of the premise: it counts where nothing else does."""
+    """Said of another world ("the answer would be"): it counts where nothing else does."""
     partial: bool = False
     """Announced for a step or a question on the way."""
     corrects: bool = False
@@ -50,47 +49,39 @@ class Reading:
 def verdicts(text: str, *, choices: bool = False) -> Reading:
     """Return what a normalised reply asserts, sentence by sentence: Yes or No, or one of its marked choices."""
     where = places.places(choices)
-    text = places.HEADING.sub(r"\1: ", text) if "\n" in text else text
-    if any(words in text for words in ("i mean", "sorry", "or rather", "make that")):
-        text = places.TAKEN_BACK.sub(r"\g<first>. \g<second>", text)
-    parts = list(_sentences(text))
+    parts = list(_sentences(places.HEADING.sub(r"\1: ", text)))
     sentences = tuple(sentence for sentence, _ in parts)
     found: list[Verdict] = []
     corrected = False
     for number, (sentence, begins_line) in enumerate(parts):
-        words = places.WORD.findall(sentence)
-        if number and not corrected and _EVENTFUL.isdisjoint(words) and not _may_assert(sentence, choices):
+        correction = places.CORRECTS.search(sentence)
+        if number and not corrected and not correction and not _may_assert(sentence, choices):
             continue
-        corrects = not places.CORRECTING.isdisjoint(words) and places.CORRECTS.search(sentence) is not None
         # A correction may stand in a sentence of its own ("Wait. No."), or in the middle of one ("Yes, no, wait: no").
-        corrected = corrected or (number > 0 and corrects and places.CORRECTS.search(sentence, 0, 40) is not None)
-        breaks_off = corrects and places.BREAKS_OFF.search(sentence, max(0, len(sentence) - 20)) is not None
-        before = (
-            ""
-            if number == 0 or (begins_line and not _answers_line(sentences[number - 1], words))
-            else sentences[number - 1]
-        )
-        here = list(_in_sentence(where, Context(sentence, before), words, number, len(parts) == 1))
+        corrected = corrected or bool(number and correction and correction.start() < _BEGINNING)
+        asked = number > 0 and sentences[number - 1][-1] == "?"
+        # A line answers the question of the line before, but for one with a label: that is the reply's own answer.
+        apart = number == 0 or (begins_line and not (asked and where.announced.search(sentence, 0, 60) is None))
+        context = Context(sentence, "" if apart else sentences[number - 1])
+        here = list(_in_sentence(where, context, number, len(parts) == 1))
         if here and corrected:
             here, corrected = [replace(verdict, corrects=True) for verdict in here], False
-        elif here and corrects:
+        elif here and correction:
             here = [*here[:1], *(replace(verdict, corrects=True) for verdict in here[1:])]
         found += here
-        corrected = corrected or breaks_off
+        corrected = corrected or places.BREAKS_OFF.search(sentence, max(0, len(sentence) - 20)) is not None
     return Reading(tuple(found), sentences)
 
 
+_BEGINNING = 40
+"""Characters within which a correction speaks of what stands before its sentence."""
+
+
 def _may_assert(sentence: str, choices: bool) -> bool:
-    return "C" in sentence if choices else not sentence.isascii() or may_tell(sentence)
-
-
-_EVENTFUL = places.CORRECTING | TELLING
-"""A sentence without any of these words says nothing, and takes nothing back."""
-
-
-def _answers_line(line: str, words: list[str]) -> bool:
-    """Return whether a line of these words answers the question of the line before; one with a label is the reply's."""
-    return line[-1] == "?" and places.LABELS.isdisjoint(words)
+    """Return whether a sentence may say anything: a quick look."""
+    if choices:
+        return "C" in sentence
+    return not sentence.isascii() or may_tell(sentence) or not TELLING.isdisjoint(places.WORD.findall(sentence))
 
 
 def _sentences(text: str) -> Iterator[tuple[str, bool]]:
@@ -103,64 +94,45 @@ def _sentences(text: str) -> Iterator[tuple[str, bool]]:
                 begins_line = False
 
 
-def _tells(words: list[str]) -> bool:
-    """Return whether a sentence of these words may have a verdict in it: "not" is one at its beginning or announced."""
-    if not _PLAIN_TELLING.isdisjoint(words):
-        return True
-    return "not" in words and ("not" in words[:4] or not places.LABELS.isdisjoint(words))
-
-
-_PLAIN_TELLING = TELLING - {"not"}
-
-
-def _in_sentence(where: Places, context: Context, words: list[str], number: int, only: bool) -> list[Verdict]:
-    """Return what one sentence asserts, in its order: in the words yes and no, or in other words."""
+def _in_sentence(where: Places, context: Context, number: int, only: bool) -> list[Verdict]:
+    """Return what one sentence asserts, in its order: in the words of answers, or in other words."""
     sentence = context.sentence
-    telling = number == 0 or not sentence.isascii() or _tells(words) or where.choices
-    concluding = not where.choices and may_tell(sentence)
-    if not (telling or concluding) or (sentence[-1] in "?)" and places.QUESTION.search(sentence) and not only):
+    if sentence[-1] in "?)" and places.QUESTION.search(sentence) and not only:
         return []
-    found = list(_in_words(where, context, words, number, only)) if telling else []
-    if concluding and all(verdict.kind != "announced" for verdict in found) and context.supposed_from >= 0:
+    found = list(_in_words(where, context, number, only))
+    if not where.choices and all(verdict.kind != "announced" for verdict in found) and may_tell(sentence):
         found += [
-            Verdict(it.label, "said", it.words, number, weak=it.in_part, alone=it.names_it)
+            Verdict(it.label, "said", it.words, number, alone=it.names_it)
             for it in said(context)
             # "One might answer No, but that is incorrect" speaks of the word, not of the statement.
-            if it.names_it or found or (PLAIN_WORDS.isdisjoint(words[1:]) and not _on_a_step(context))
+            if it.names_it or found or not (_YES_OR_NO.search(sentence, 1) or _on_a_step(context))
         ]
     if found and places.CONCLUDES.search(sentence, 0, 60):
         found = [replace(verdict, concludes=True) for verdict in found]
     return found
 
 
+_YES_OR_NO = re.compile(r"\b(?:yes|no)\b")
+
+
 def _on_a_step(context: Context) -> bool:
     return any(places.STEP.search(text, 0, 300) is not None for text in (context.sentence, context.before))
 
 
-def _in_words(where: Places, context: Context, words: list[str], number: int, only: bool) -> Iterator[Verdict]:
+def _in_words(where: Places, context: Context, number: int, only: bool) -> Iterator[Verdict]:
     """Yield the verdicts in the words of answers: those announced, or else one that stands alone."""
-    sentence, announced = context.sentence, False
-    for pattern, needed in ((where.announced, places.LABELS), (where.said, places.SAYING), (where.right, places.RIGHT)):
-        if needed.isdisjoint(words) and sentence.isascii():
-            continue
-        for match in pattern.finditer(sentence):
+    announced = False
+    for pattern in (where.announced, where.said, where.right):
+        for match in pattern.finditer(context.sentence):
             announced = announced or not _said_by_nobody(match)
             if (verdict := _announced(context, match, number)) is not None:
                 yield verdict
         if announced:
             return
-    verdict = (
-        _leading(where, context, number)
-        or _alone(where, context, number, only)
-        or _labelled(where, context, number)
-        or (_ending(where, context, number) if _may_end(words, sentence, where) else None)
-    )
-    if verdict is not None:
-        yield verdict
-
-
-def _may_end(words: list[str], sentence: str, where: Places) -> bool:
-    return bool(words) and (words[-1] in PLAIN_WORDS or not sentence.isascii() or where.choices)
+    for place in (_leading, _alone, _labelled, _ending):
+        if (verdict := place(where, context, number, only)) is not None:
+            yield verdict
+            return
 
 
 def _announced(context: Context, match: re.Match[str], number: int) -> Verdict | None:
@@ -170,7 +142,7 @@ def _announced(context: Context, match: re.Match[str], number: int) -> Verdict |
     start = _verdict_start(match)
     if label is None or context.supposes(match.start(), match.end()) or context.offers_both(start):
         return None
-    if _judges_an_answer(match) or context.asks_for(match.start()) or "?" in context.sentence[-2:]:
+    if _judges_an_answer(match) or "?" in context.sentence[-2:]:
         return None
     denial = "not" if groups.get("not_it") else context.denies(match.start(), start)
     if denial and not groups.get("not_it"):
@@ -225,7 +197,7 @@ def _said_by_nobody(match: re.Match[str]) -> bool:
     return "speaker" in groups and not groups["speaker"] and places.BARE_SAYING.match(match[0]) is not None
 
 
-def _leading(where: Places, context: Context, number: int) -> Verdict | None:
+def _leading(where: Places, context: Context, number: int, only: bool) -> Verdict | None:
     """Return the verdict that a sentence begins with ("No, because …"); the first word of a reply is its opening."""
     lead = where.sentence.match(context.sentence)
     label = label_of(lead) if lead else None
@@ -255,7 +227,7 @@ def _alone(where: Places, context: Context, number: int, only: bool) -> Verdict 
     return None if label is None else Verdict(label, "opening", sentence.strip(" ."), number, alone=True)
 
 
-def _labelled(where: Places, context: Context, number: int) -> Verdict | None:
+def _labelled(where: Places, context: Context, number: int, only: bool) -> Verdict | None:
     """Return the verdict of a line such as "Deducible: No"; of one about something else, it is on the way."""
     match = (
         where.labelled.search(context.sentence)
@@ -270,7 +242,7 @@ def _labelled(where: Places, context: Context, number: int) -> Verdict | None:
     return Verdict(label, "announced", match[0].strip()[-80:], number, partial=not places.ABOUT_IT.search(match["of"]))
 
 
-def _ending(where: Places, context: Context, number: int) -> Verdict | None:
+def _ending(where: Places, context: Context, number: int, only: bool) -> Verdict | None:
     """Return the verdict that a sentence ends with ("the edge may be reversed, so no")."""
     match = where.at_end.search(context.sentence, max(0, len(context.sentence) - 40))
     label = label_of(match) if match else None
@@ -283,9 +255,3 @@ def _ending(where: Places, context: Context, number: int) -> Verdict | None:
 def _on_the_way(question: str) -> bool:
     """Return whether a sentence asks about something else than the statement, on the way to it."""
     return places.QUESTION.search(question) is not None and not places.ABOUT_IT.search(question)
-
-
-def flips(reading: Reading) -> int:
-    """Return how often the plain verdicts of a reply change from one to the other."""
-    labels = [v.label for v in reading.verdicts if v.kind in ("announced", "opening", "closing") and not v.weak]
-    return sum(one != other for one, other in pairwise(labels))

@@ -38,20 +38,17 @@ def _words(words: list[str]) -> str:
 # What may follow the word: the end of the statement, a reason, a number, or "to the question". "No variable separates
 # them" is no verdict, and so neither is "Yes variable".
 END = (
-    r"(?=\s*(?:$|[.,;:!?(){}<>/…\n%✓]|-+(?:\s|$|>)|→|\d|です|입니다|이다)"
-    r"|\s+(?:because|since|as|we|it|its|this|that|that's|you|they|he|she|the|there|these|those|in|for|under|on"
-    r"|at|by|from"
-    r"|to|with|without|based|given|here|due|although|though|however|but|and|or|both|while|whereas|not|i|i'm|[b-z]"
-    r"|a (?=[a-z]+s\b|does|is|do|can)|H[01]|is the|is my|would|confidence|only|if|unless|provided|assuming|when"
-    r"|rather|instead|yes|no"
-    r"|indeed|sir|then|of course|is correct)\b)"
+    r"(?=\s*(?:$|[.,;:!?(){}<>/…\n%✓]|-+(?:\s|$|>)|→|\d|です|입니다|이다)|\s+(?:because|since|as|we|it|its|this|that|that's"
+    r"|you|they|he|she|the|there|these|those|in|for|under|on|at|by|from|to|with|without|based|given|here|due|although"
+    r"|though|however|but|and|or|both|while|whereas|not|i|i'm|[b-z]|a (?=[a-z]+s\b|does|is|do|can)|H[01]|is the|is my"
+    r"|would|confidence|only|if|unless|provided|assuming|when|rather|instead|yes|no|indeed|sir|then|of course|is"
+    r" correct)\b)"
 )
 WORD = rf"(?P<yes>ye+s+|{_words(YES)})|(?P<no>no+|{_words(NO)})"
 _OFFER = (
-    r"(?!, let(?: me|'s| us) (?:think|see|check|analy[sz]e|look|start|begin|work|consider|examine|walk|go|break)\b"
-    r"|, i(?:'m| am) (?:quite |very )?(?:sure|certain|confident)\W*$|\W*(?:i|we)(?:'d| would| can| could| will"
-    r"|'ll)(?: be)? (?:happy|glad|help|assist|explain|provide|walk)"
-    r"|\W*i (?:understand|see)\b)"
+    r"(?!, let(?: me|'s| us) (?:think|see|check|analy[sz]e|look|start|begin|work|consider|examine|walk|go|break)\b|,"
+    r" i(?:'m| am) (?:quite |very )?(?:sure|certain|confident)\W*$|\W*(?:i|we)(?:'d| would| can| could| will|'ll)(?:"
+    r" be)? (?:happy|glad|help|assist|explain|provide|walk)|\W*i (?:understand|see)\b)"
 )
 PLAIN = rf"(?<![\w-])(?:{WORD}){END}{_OFFER}"
 """Yes and No in the words of many languages."""
@@ -72,19 +69,18 @@ TELLING = frozenset(
 """A sentence without any of these has no verdict in it, but for the words of other scripts."""
 
 
-PLAIN_WORDS = frozenset((*YES, *NO))
-
 _CHOICE_END = (
-    r"(?=\s*(?:$|[.,;!()%/\n]|:(?!\s*\d)|-+(?:\s|$)|→|\d)|\s+(?:because|since|as|with|due|given|for|in|which|here|based|confidence"
-    r"|it|this|that|but)\b)"
+    r"(?=\s*(?:$|[.,;!()%/\n]|:(?!\s*\d)|-+(?:\s|$)|→|\d)|\s+(?:because|since|as|with|due|given|for|in|which|here"
+    r"|based|confidence|it|this|that|but)\b)"
 )
 _CHOICE = r"(?<!\w)C(?P<option>\d+)"
 _CAUSE_IS = (
     r"(?<!least likely )(?:cause|effect|reason|explanation|event)(?: (?:is|must be|has to be|would be))\s+(?:option )?"
 )
 _IS_RIGHT = (
-    r"\s+(?:fits best|best (?:fits|explains|describes)|(?:is|seems|appears|looks|must be|would be)\s+(?:(?:the|clearly|most|definitely|therefore|indeed"
-    r"|thus|by far|single)\s+){0,3}(?:correct|right|best|answer|likely|likeliest|plausible))\b(?!\s*\?)"
+    r"\s+(?:fits best|best (?:fits|explains|describes)|(?:is|seems|appears|looks|must be|would be)\s+(?:(?:the"
+    r"|clearly|most|definitely|therefore|indeed|thus|by far|single)\s+){0,3}(?:correct|right|best|answer|likely"
+    r"|likeliest|plausible))\b(?!\s*\?)"
 )
 
 
@@ -115,7 +111,7 @@ CHOICES = Vocabulary(
 
 
 def label_of(match: re.Match[str]) -> int | None:
-    """Return what the word found says: 1 for Yes, 0 for No, the place of a choice; None for a denied No ("not false")."""
+    """Return what the word found says: 1 for Yes, 0 for No, or a choice's place; None for a denied No ("not false")."""
     groups = match.groupdict()
     if option := groups.get("option"):
         return int(option)
