@@ -42,8 +42,8 @@ def differences(file: str) -> Iterator[tuple[str, dict[str, str]]]:
     ("file", "unread", "read_though"),
     [
         ("replies.jsonl", 7, 0),
-        ("replies_blind.jsonl", 23, 0),
-        ("replies_second.jsonl", 13, 0),
+        ("replies_blind.jsonl", 24, 0),
+        ("replies_second.jsonl", 14, 0),
         ("sentences.jsonl", 27, 0),
     ],
 )

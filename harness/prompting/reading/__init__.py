@@ -52,6 +52,12 @@ _DEDUCES_A_CAUSE = re.compile(
     r"|deduct|infer)(?:r?ed|d)?|necessarily follows[^.;\n]{0,40}) that "
     r"(?:there (?:is|exists)|\w+ (?:directly )?(?:causes|is an?))\b(?! (?:not|no)\b)"
 )
+_TAKES_IT_BACK = re.compile(
+    r"^\W*yes\b[ ,-]+(?!because|since|as\b)[^\n]{0,300}?(?:\b(?:but|however|yet|that said|nevertheless|still)\b)"
+    r"[^\n]{0,150}?(?:\b(?:not|no|nothing|cannot|never|neither)\b|n't\b)[^\n]{0,80}?"
+    r"(?:deduc|infer|conclu|caus|establish|settle|determin|follow|hypothes|claim|statement|H1)"
+)
+"""A Yes to something else, taken back in words that nothing else reads: "Yes, they correlate, but … no causal link"."""
 _SHORT = 100
 _WORD = re.compile(r"\w+|→")
 
@@ -92,6 +98,8 @@ class _Question:
         answer = decide(verdicts(text, choices=bool(self.choices)), cut_off=cut_off)
         if self.choices:
             return self._choice(answer, words, cut_off)
+        if answer.label == 1 and answer.rule == "opening":
+            return UNREAD if _TAKES_IT_BACK.search(text) else answer
         # Where the statement is unknown, it may be what this No goes on to deduce.
         doubtful = not self.known and answer.label == 0 and answer.rule != "announced"
         return UNREAD if doubtful and _DEDUCES_A_CAUSE.search(text) else answer

@@ -41,6 +41,7 @@ _ANSWER_TAG = re.compile(
     r"[<\[]\s*(?:final[_ -]?)?(?:answer|verdict|final|conclusion|label|result|output)(?:[_ -]answer)?\s*[>\]]",
     re.IGNORECASE,
 )
+_FIELD_TAG = re.compile(r"<([a-zA-Z]\w{3,24})>\s*(\w[^<>\n]{0,60})</\1>")
 _LINE_TAG = re.compile(
     r"</?(?:p|br|div|li|ul|ol|h[1-6]|tr|hr|section|answer|final|verdict|explanation|rationale)\b[^<>]{0,200}>",
     re.IGNORECASE,
@@ -93,7 +94,7 @@ def normalised(text: str) -> str:
     if "~~" in text:
         text = _STRUCK_OUT.sub(" ", text)
     if "<" in text:
-        text = _ANSWER_TAG.sub("\nanswer: ", text)
+        text = _FIELD_TAG.sub(r"\n\1: \2\n", _ANSWER_TAG.sub("\nanswer: ", text))
         text = _CELLS.sub(" : ", _VERDICT_TAG.sub(r" \1 ", text))
         text = _TAG.sub(" ", _LINE_TAG.sub("\n", text))
     if "\\n" in text:

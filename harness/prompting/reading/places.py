@@ -19,7 +19,7 @@ LABEL = (
 FILLER = (
     r"(?:[\s:=,(→-]*+(?!\w+ not\b)(?:therefore|thus|then|simply|clearly|a|an|definitely|indeed|still|also|again|hence"
     r"|just|actually|obviously|certainly|likely|most likely|probably|very likely|clear|definite|definitive|firm"
-    r"|resounding|simple|hard|strong|option|choice|[b-e]|\([a-e]\)|answer|final|la|le|el|die|der|das|my answer is|in"
+    r"|resounding|simple|hard|strong|option|choice|[b-e]|\([a-e]\)|answer|final|la|le|el|die|der|das|donc|dunque|entonces|portanto|my answer is|in"
     r" fact|firmly|now|that it is)\b[),.:]?){0,6}+[\s:=,(→-]*+"
 )
 LINK = (

@@ -112,7 +112,7 @@ def _in_sentence(where: Places, context: Context, number: int, only: bool) -> li
     return found
 
 
-_YES_OR_NO = re.compile(r"\b(?:yes|no)\b")
+_YES_OR_NO = re.compile(r"\b(?:yes|no)\b(?! \w)")
 
 
 def _on_a_step(context: Context) -> bool:
