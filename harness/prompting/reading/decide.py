@@ -69,7 +69,7 @@ def _opened(first: Verdict, rest: list[Verdict], cut_off: bool) -> Answer:
         return _answer(first, "opening") if first.alone else UNREAD
     if final.corrects:
         return _answer(final, "corrected")
-    if final.kind != "said" and not first.alone and (final.concludes or final.sentence == first.sentence):
+    if final.kind != "said" and not first.alone and final.sentence == first.sentence:
         return _answer(final, "closing")
     return UNREAD
 
@@ -82,16 +82,11 @@ def _ended(verdicts: list[Verdict], reading: Reading) -> Answer:
     if not candidates:
         return UNREAD
     last = candidates[-1]
-    if last.partial and len({verdict.label for verdict in candidates}) > 1:
-        return UNREAD
-    together = {verdict.label for verdict in candidates if verdict.sentence == last.sentence}
-    if len(together) > 1 and not last.concludes:
+    against = [verdict for verdict in candidates if verdict.label != last.label]
+    if against and (last.partial or against[-1].sentence == last.sentence):
         return UNREAD
     trailing = [s for s in reading.sentences[last.sentence + 1 :] if not _CLOSER.match(s)]
-    agree = len({verdict.label for verdict in candidates}) == 1
-    if trailing and not (agree and (last.alone or last.sentence == 0 or last.concludes)):
-        return UNREAD
-    if not agree and not (last.concludes or last.corrects or not trailing):
+    if trailing and (against or not (last.alone or last.sentence == 0)):
         return UNREAD
     return _answer(last, "closing" if last.kind in ("closing", "answered") else last.kind)
 

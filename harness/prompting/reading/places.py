@@ -63,7 +63,6 @@ STEP = re.compile(
     r"|requirement|criterion|premise)\b[^:]{0,40}\d|\bstep \d|\?[\s)]*(?:answer|a)\b|\b(?:first|second|third|other"
     r"|previous) example\b|^\W*(?:scenario|case|graph|dag|example|situation) (?:\d|[a-e])\b"
 )
-SCENARIO = re.compile(r"\W*(?:scenario|case|graph|dag|example|situation) (?:\d|[a-e])\b")
 ELSEWHERE = re.compile(
     r"\W*(?:(?:ps|note(?: that)?|also|similarly|conversely|by contrast|but|and|bonus|remark|aside)\b\W*)*(?:with"
     r"|without|for|once|adding|after adding|replacing|in an?|on an?) (?!(?:this|these|those|that|it|its|us|all|both"
@@ -79,10 +78,6 @@ CORRECTS = re.compile(
     r"\b(?:wait|actually|tldr|correction|scratch that|hold on|on second thoughts?|on reflection|i was wrong"
     r"|mistake|i misspoke|sorry|let me (?:correct|revise|reconsider)|hmm|oops|no,? wait|strike that|reconsider\w*"
     r"|revis\w+|edit|i mean|or rather|make that)\b"
-)
-CONCLUDES = re.compile(
-    r"\b(?:so|therefore|thus|hence|but|however|conclusion|conclude|consequently|overall|in short|in summary"
-    r"|finally|ultimately|as a result|accordingly|final)\b|^answer\b"
 )
 QUESTION = re.compile(r"\?[\s)]*$")
 

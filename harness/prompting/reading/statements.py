@@ -32,8 +32,6 @@ class Verdict:
     """Announced for a step or a question on the way."""
     corrects: bool = False
     """It takes back what was said before ("wait, no")."""
-    concludes: bool = False
-    """It stands after "therefore", "so", "but" and their kind."""
     alone: bool = False
     """Nothing but the verdict stands in its sentence; or, in other words, it names the hypothesis."""
 
@@ -107,8 +105,6 @@ def _in_sentence(where: Places, context: Context, number: int, only: bool) -> li
             # "One might answer No, but that is incorrect" speaks of the word, not of the statement.
             if it.names_it or found or not (_YES_OR_NO.search(sentence, 1) or _on_a_step(context))
         ]
-    if found and places.CONCLUDES.search(sentence, 0, 60):
-        found = [replace(verdict, concludes=True) for verdict in found]
     return found
 
 
@@ -163,7 +159,7 @@ def _announced(context: Context, match: re.Match[str], number: int) -> Verdict |
     partial = (
         places.STEP.search(context.sentence, 0, 300) is not None
         or _on_the_way(context.before)
-        or places.SCENARIO.match(context.before) is not None
+        or places.STEP.match(context.before) is not None
     )
     return Verdict(
         label,
