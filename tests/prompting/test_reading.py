@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from harness.prompting.reading import read
 from harness.types import IN_FORM
 
+COT = "Answer: {answer}"
 DATA = Path(__file__).resolve().parents[1] / "data"
 STATEMENT = "A directly causes B"
 LABELS = {"yes": 1, "no": 0, "unreadable": None}
@@ -42,7 +43,7 @@ def differences(file: str) -> Iterator[tuple[str, dict[str, str]]]:
     ("file", "unread", "read_though"),
     [
         ("replies.jsonl", 7, 0),
-        ("replies_blind.jsonl", 24, 0),
+        ("replies_blind.jsonl", 26, 0),
         ("replies_second.jsonl", 14, 0),
         ("sentences.jsonl", 27, 0),
     ],
@@ -52,6 +53,29 @@ def test_replies_are_read_as_a_careful_person_reads_them(file, unread, read_thou
     kinds = Counter(kind for kind, _ in found)
     assert kinds["wrong"] == 0, found
     assert kinds["unread"] <= unread and kinds["read"] <= read_though, found
+
+
+FORMS = {"cot": COT, "choice": "", "plain": "{answer}", "network": "{answer}", "story": "{answer}"}
+
+
+def test_replies_of_five_prompts_are_read_in_their_form_and_choices():
+    found: Counter[str] = Counter()
+    for line in (DATA / "replies_third.jsonl").read_text(encoding="utf-8").splitlines():
+        reply = json.loads(line)
+        choices = reply.get("choices", ())
+        label = read(
+            reply["reply"],
+            cut_off=reply["finish_reason"] == "length",
+            statement=reply.get("statement", ""),
+            next_words=NEXT,
+            choices=choices,
+            form=FORMS[reply["prompt"]],
+        ).label
+        words = "ABCDE" if choices else ("no", "yes")
+        said = "unreadable" if label is None else words[label]
+        right = said in (reply["verdict"], *reply.get("acceptable", ()))
+        found["right" if right else "unread" if label is None else "harm"] += 1
+    assert found["harm"] <= 1 and found["unread"] <= 35, found
 
 
 # For every way to say it, Yes is read if and only if No is; {w} is the other word.
@@ -277,9 +301,6 @@ def test_a_megabyte_takes_no_longer_than_its_length():
     for shape in shapes:
         read(shape * (1_000_000 // len(shape)), statement=STATEMENT, next_words=NEXT)
     assert process_time() - begin < 60
-
-
-COT = "Answer: {answer}"
 
 
 @pytest.mark.parametrize(

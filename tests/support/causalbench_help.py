@@ -72,7 +72,7 @@ def record(item: Item, reply) -> Record:
     if not isinstance(reply, Failure):
         reply = Response(reply) if isinstance(reply, str) else reply
         if reply.logprobs is None:
-            answer = parsing.verdict(reply, str(item.fields.get("statement", "")))
+            answer = parsing.verdict(reply, statement=str(item.fields.get("statement", "")))
         elif "entailment" in reply.logprobs:
             answer = parsing.entailment(reply)
         else:

@@ -63,9 +63,8 @@ _WORD = re.compile(r"\w+|→")
 
 
 def _may_name(statement: str, reply: str) -> bool:
-    """Return whether the statement's last word, with which its forms end, stands in a reply."""
-    last = statement.rstrip(". ").rpartition(" ")[2]
-    return bool(last) and last.lower() in _WORD.findall(reply.lower())
+    """Return whether two words of the statement stand in a reply, without which it cannot say it in its words."""
+    return len(set(_WORD.findall(statement.lower())).intersection(_WORD.findall(reply.lower()))) > 1
 
 
 @lru_cache(maxsize=1024)

@@ -56,7 +56,7 @@ _DENIES = re.compile(
     r"|warrants?|suggests?)(?: that)?(?: the answer(?: is)?)?\s*\Z|(?:\bwrong to|\bincorrect to|\ba mistake to"
     r"|\bmistaken to|\berror to|\bnot|\bnever|n't|\bfalse that|\buntrue that|\bcannot|\bno reason to|\bno grounds to"
     r"|\bno basis to|\bno justification (?:to|for)|\bno evidence)\s*(?:\w+\s+){0,4}(?:say|claim|answer|conclude"
-    r"|conclud\w+|think|believe|assert|suppose|infer|deduce|that|true|case|saying|answering)(?:\s+(?:that|with|the"
+    r"|conclud\w+|think|believe|assert|suppose|infer|deduce|reply|respond|write|that|true|case|saying|answering)(?:\s+(?:that|with|the"
     r"|an?))*\s*\Z"
 )
 _MENTION = re.compile(

@@ -86,7 +86,7 @@ def _ended(verdicts: list[Verdict], reading: Reading) -> Answer:
     if against and (last.partial or against[-1].sentence == last.sentence):
         return UNREAD
     trailing = [s for s in reading.sentences[last.sentence + 1 :] if not _CLOSER.match(s)]
-    if trailing and (against or not (last.alone or last.sentence == 0)):
+    if trailing and (against or not (last.alone or (last.sentence == 0 and last.kind != "said"))):
         return UNREAD
     return _answer(last, "closing" if last.kind in ("closing", "answered") else last.kind)
 

@@ -26,10 +26,12 @@ def choices_marked(text: str, choices: Sequence[str]) -> str:
     """
     words, letters = _choice_patterns(tuple(choices))
     text = words.sub(_mark_of_words, text) if words is not None else text
+    text = _ORDINAL.sub(lambda found: f"C{_ORDINALS.index(found[1])}", text)
     places = _letters_and_short_words(tuple(choices))
 
     def mark(found: re.Match[str]) -> str:
-        place, same = places[found["bare"] or found["sure"]], places.get(found["word"] or "")
+        place, word = places[found["bare"] or found["sure"]], found["word"] or ""
+        same = int(word[1:]) if word[:1] == "C" else places.get(word)
         return f"{found['before'] or ''}C{place}{'' if same in (None, place) else f' or C{same}'}"
 
     text = letters.sub(mark, text)
@@ -39,16 +41,19 @@ def choices_marked(text: str, choices: Sequence[str]) -> str:
 def held_alone(text: str, choices: Sequence[str]) -> int | None:
     """Return the only choice whose words a normalised text holds; None where it denies something, or holds several."""
     words, _ = _choice_patterns(tuple(choices))
-    held = {_mark_of_words(found) for found in words.finditer(text)} if words is not None else ()
-    return int(held.pop()[1:]) if len(held) == 1 and not _DENIES.search(text) else None
+    held = {_mark_of_words(found) for found in words.finditer(text)} if words is not None else set()
+    rest = words.sub("", text) if words is not None else text
+    return int(held.pop()[1:]) if len(held) == 1 and not _DENIES.search(rest) else None
 
 
 _DENIES = re.compile(
     r"\b(?:not|never|neither|nor|cannot|wrong|incorrect|unlikely|implausible|rules? out|ruled out|except|less|if)\b"
     r"|n't\b"
 )
-_SAME = re.compile(r"(C\d+)(?:[ ).:\"(-]*\1\b)+")
-_UNLIKE = re.compile(r"(C\d+)[ ).:\"(-]+(C\d+)\b")
+_SAME = re.compile(r"(C\d+)(?:[ ):\"(-]*\1\b)+")
+_UNLIKE = re.compile(r"(C\d+)[ ):\"(-]+(C\d+)\b")
+_ORDINALS = ("first", "second", "third", "fourth", "fifth")
+_ORDINAL = re.compile(rf"\b(?:the )?({'|'.join(_ORDINALS)}) (?:one|option|alternative|choice|answer)\b")
 _LISTED = re.compile(r"^[^\w\n]*C0[^\w\n]*\n(?:[^\w\n]*C[1-9]\d*[^\w\n]*(?:\n|\Z))+", re.MULTILINE)
 _LONG = 5
 """Characters of words that are no others' by chance."""
@@ -58,7 +63,7 @@ _BEFORE = (
 )
 """What stands before a letter that names a choice: also the words that name two of them, or deny one."""
 _AFTER = (
-    r"(?=[.):,!?;%/]|\s*$|\s*[-→(]|\s+(?:because|since|as|with|given|and|or|is|are|seems|appears|looks|must be|would"
+    r"(?=\s*[.):,!?;%/]|\s*$|\s*[-→(]|\s+(?:because|since|as|with|given|and|or|is|are|seems|appears|looks|must be|would"
     r" be|fits|\d|C\d)|です)"
 )
 
@@ -72,7 +77,7 @@ def _choice_patterns(choices: tuple[str, ...]) -> tuple[re.Pattern[str] | None, 
     letters = re.compile(
         rf"(?:(?:\b(?:option|choice|alternative)\s+\(?|\()(?P<sure>{short})\b|(?P<before>{_BEFORE})(?P<bare>{short})"
         rf"{_AFTER})"
-        rf"\)?(?:[ .:-]{{1,3}}(?P<word>{short})\b(?=\W*$))?",
+        rf"\)?(?:[ .:-]{{1,3}}(?P<word>C\d+|(?:{short})(?=\s*(?:[.,;:-]|$)))\b)?",
         re.MULTILINE,
     )
     return re.compile(rf"(?<![\w-])(?:{long})(?![\w-])") if long else None, letters

@@ -19,8 +19,8 @@ LABEL = (
 FILLER = (
     r"(?:[\s:=,(→-]*+(?!\w+ not\b)(?:therefore|thus|then|simply|clearly|a|an|definitely|indeed|still|also|again|hence"
     r"|just|actually|obviously|certainly|likely|most likely|probably|very likely|clear|definite|definitive|firm"
-    r"|resounding|simple|hard|strong|option|choice|[b-e]|\([a-e]\)|answer|final|la|le|el|die|der|das|donc|dunque|entonces|portanto|my answer is|in"
-    r" fact|firmly|now|that it is)\b[),.:]?){0,6}+[\s:=,(→-]*+"
+    r"|resounding|simple|hard|strong|option|choice|[b-e]|\([a-e]\)|answer|final|la|le|el|die|der|das|donc|dunque"
+    r"|entonces|portanto|my answer is|in fact|firmly|now|that it is)\b[),.:]?){0,6}+[\s:=,(→-]*+"
 )
 LINK = (
     r"(?:\s*(?:[:=→]|-+(?=[\s>]))+|(?:'s|\s+(?:is|was|es|est|ist|é|è|remains|stays|becomes))\b"
@@ -101,9 +101,9 @@ class Places:
         """Compile the patterns."""
         self.choices = words is CHOICES
         self.announced = re.compile(
-            rf"(?:(?<![\w-]){LABEL}(?:\s+(?:correct[aeo]?|corretta|richtige|final[ea]?))?(?:\s+(?:to|for|of)\s+(?:the"
-            rf"|this|your|that|our)\s+[\w ,:()]{{1,160}}?|\s+here)?\)?(?:,? (?:though|however|then|therefore"
-            rf"|thus),?)?{LINK}"
+            rf"(?:(?<![\w-]){LABEL}(?:\s+(?:correct[aeo]?|corretta|richtige|final[ea]?))?(?:\s+here|\s+(?:to|for"
+            rf"|of)\s+(?:the|this|your|that|our|will|would|does|do|is|are)\s+[\w ,:()]{{1,160}}?)?\)?(?:,? (?:though"
+            rf"|however|then|therefore|thus),?)?{LINK}"
             r"|(?:答案|回答|结论|結論|答え|正解|정답|답변|답|คำตอบ)(?:是|为|為|は|은|는|คือ)?\s*:?)"
             rf"(?P<not_it>\s+(?:not|never)(?=\s+(?:yes|no|a (?:clear )?(?:yes|no)|C\d+)\b))?{FILLER}(?:{words.plain}"
             rf"|{words.named})"
@@ -113,9 +113,10 @@ class Places:
             r" going to| have to| going)?(?: (?:therefore|thus|then|definitely|simply|still|also)){0,2} )?(?:say"
             r"|answer|go with|with|choose|pick|vote|respond|reply|select|conclude|lean(?:ing)? towards?|lean|inclined"
             r" to (?:say|answer)|opt for|stick with|settle on|guess|think|believe|justif(?:y|ies) the answer"
-            r"|supports? the answer|warrants? the answer|suggests?)(?: with| for| that)?(?: the answer is| it's| it"
-            r" is| a| an)?|\b(?:it|this|that)(?:'s| is|'d be| would be| has to be| must be| should be)(?: an?)?(?:"
-            r" (?:clear|definite|definitive|firm|resounding|hard|solid|simple|plain|strong|straight)){0,2}"
+            r"|supports? the answer|warrants? the answer|suggests?)(?: this| it)?(?: with| for| that)?(?: the answer"
+            r" is| it's| it is)?(?: an?)?(?: (?:clear|definite|firm|plain|simple))?|\b(?:it|this|that)(?:'s| is|'d be"
+            r"| would be| has to be| must be| should be)(?: an?)?(?: (?:clear|definite|definitive|firm|resounding"
+            r"|hard|solid|simple|plain|strong|straight)){0,2}"
             rf"|\bgets? an?)[\s:,]*{words.plain}"
         )
         self.sentence = re.compile(

@@ -41,8 +41,7 @@ def marked(text: str, statement: str) -> str:
     if not statement:
         return _DENIED_ANYTHING.sub(rf"\g<cannot>that {ASSERTED}", text)
     forms = _forms(statement)
-    last = forms[-1][0].rpartition(" ")[2] if forms else ""
-    if not last or last not in text or (last.isascii() and re.search(rf"\b{re.escape(last)}\b", text) is None):
+    if not any(last in text for last in {form.rpartition(" ")[2] for form, _ in forms}):
         return text
     for form, mark in forms:
         text = _replaced(text, form, mark)
@@ -69,13 +68,30 @@ def _forms(statement: str) -> tuple[tuple[str, str], ...]:
         phrase, others = (" directly causes ", _DIRECT) if " directly causes " in short else (" causes ", _CAUSE)
         ways |= {short.replace(phrase, f" {other} ") for other in others}
     ways |= {short.replace(" directly causes ", " does directly cause "), short.replace(" causes ", " does cause ")}
-    ways |= _existences(plain)
+    ways |= _existences(plain) | _links(short)
     ways |= {short.replace(" directly causes ", f" {must} ") for must in _MUST}
     if " directly causes " in short:
         ways.add(short.replace(" directly causes ", " causes ") + " directly")
     denials = {denial for form in ways for denial in _denials(form)}
     forms = [(form, ASSERTED) for form in ways] + [(form, DENIED) for form in denials]
     return tuple(sorted(forms, key=lambda form: -len(form[0])))
+
+
+def _links(statement: str) -> set[str]:
+    """Return the ways to say that one variable has an effect on another, or that two are related; {} for others."""
+    if (ends := re.match(r"(\w+) directly causes (\w+)$", statement)) is not None:
+        return {
+            f"there is a direct causal {link} from {ends[1]} to {ends[2]}" for link in ("link", "effect", "influence")
+        }
+    ends = re.match(
+        r"(\w+) and (\w+) are causally related$|there is a causal connection between (\w+) and (\w+)$", statement
+    )
+    first, second = [name for name in ends.groups() if name] if ends else ("", "")
+    if not first:
+        return set()
+    pair = f"{first} and {second}"
+    links = {f"there is a causal {link} between {pair}" for link in ("connection", "relationship", "link", "relation")}
+    return links | {f"{pair} are causally {linked}" for linked in ("related", "connected", "linked")}
 
 
 def _existences(statement: str) -> set[str]:

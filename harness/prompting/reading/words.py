@@ -70,7 +70,7 @@ TELLING = frozenset(
 
 
 _CHOICE_END = (
-    r"(?=\s*(?:$|[.,;!()%/\n]|:(?!\s*\d)|-+(?:\s|$)|→|\d)|\s+(?:because|since|as|with|due|given|for|in|which|here"
+    r"(?=\s*(?:$|[.,;!()%/\n]|:(?!\s*\d)|-+(?:\s|$)|→|\d|です|입니다)|\s+(?:because|since|as|with|due|given|for|in|which|here"
     r"|based|confidence|it|this|that|but)\b)"
 )
 _CHOICE = r"(?<!\w)C(?P<option>\d+)"
