@@ -13,10 +13,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from harness.prompting.reading import read
+from harness.types import LETTERS
 
 DATA = Path(__file__).resolve().parents[1] / "tests" / "data"
 LABELS = {1: "yes", 0: "no", None: "unreadable"}
 STATEMENT = "A directly causes B"
+FORMS = {"cot": "Answer: {answer}"} | dict.fromkeys(("plain", "network", "story"), "{answer}")
 NEXT = ("Can we deduct the following", "Suppose there is a closed")
 SHORT = [
     "Yes",
@@ -95,22 +97,36 @@ def main(files: list[Path]) -> None:
 
 
 def agreement(file: Path) -> str:
-    """Return the confusion matrix of the rules, and what they read otherwise by kind."""
-    found: Counter[tuple[str, str]] = Counter()
-    kinds: Counter[str] = Counter()
+    """Return how many replies are read as a person reads them, or left where that is as good, and the others by kind."""
+    found: Counter[str] = Counter()
+    kinds: Counter[tuple[str, str]] = Counter()
     for line in file.read_text(encoding="utf-8").splitlines():
         reply = json.loads(line)
-        cut_off = reply.get("finish_reason") == "length"
-        answer = read(reply["reply"], cut_off=cut_off, statement=reply.get("statement", STATEMENT), next_words=NEXT)
-        found[reply["verdict"], LABELS[answer.label]] += 1
-        if reply["verdict"] != LABELS[answer.label]:
-            kinds[reply.get("why", "").partition(" | ")[0]] += 1
-    names = list(LABELS.values())
-    rows = [["a person \\ the rules", *names]] + [
-        [name, *(str(found[name, other]) for other in names)] for name in names
-    ]
-    table = "\n".join("  ".join(cell.rjust(20 if k == 0 else 10) for k, cell in enumerate(row)) for row in rows)
-    return table + "".join(f"\n  {count} x {kind}" for kind, count in kinds.most_common())
+        choices = reply.get("choices", ())
+        label = read(
+            reply["reply"],
+            cut_off=reply.get("finish_reason") == "length",
+            statement=reply.get("statement", STATEMENT),
+            next_words=NEXT,
+            choices=choices,
+            form=FORMS.get(reply.get("prompt", ""), ""),
+        ).label
+        said = LABELS[None] if label is None else LETTERS[label] if choices else LABELS[label]
+        as_good = reply.get("acceptable", ("unreadable",) if "unreadable acceptable" in reply.get("why", "") else ())
+        kind = (
+            "as a person reads it"
+            if said in (reply["verdict"], *as_good)
+            else "not read"
+            if label is None
+            else "although nothing is said"
+            if reply["verdict"] == LABELS[None]
+            else "as another answer"
+        )
+        found[kind] += 1
+        if kind != "as a person reads it":
+            kinds[kind, reply.get("why", reply.get("prompt", "")).partition(" | ")[0]] += 1
+    counts = ", ".join(f"{count} {kind}" for kind, count in found.most_common())
+    return counts + "".join(f"\n  {count} x {kind}: {why}" for (kind, why), count in kinds.most_common())
 
 
 def read_it(reply: str) -> Callable[[], object]:

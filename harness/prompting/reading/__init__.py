@@ -16,7 +16,7 @@ from harness.prompting.reading.decide import UNREAD, decide
 from harness.prompting.reading.form import last_in_form
 from harness.prompting.reading.normalise import normalised
 from harness.prompting.reading.options import choices_marked, held_alone, listed_words
-from harness.prompting.reading.own_words import next_questions, own_words
+from harness.prompting.reading.own_words import next_questions, own_words, said_again
 from harness.prompting.reading.statement_forms import marked
 from harness.prompting.reading.statements import verdicts
 from harness.prompting.reading.words import label_of
@@ -158,9 +158,8 @@ def _begins_a_line(span: str, words: str) -> bool:
 
 def _in_form(question: _Question, text: str, next_words: Sequence[str]) -> Answer:
     """Return the answer in the form; nothing cuts it off but the prompt's own words after one."""
-    for words in next_words:
-        found = text.find(f"\n{words}")
-        if found > 0 and (answer := question.in_form(_plain(text[:found]))).label is not None:
+    for found in said_again(text, next_words):
+        if (answer := question.in_form(_plain(text[:found]))).label is not None:
             return answer
     return question.in_form(_plain(text))
 

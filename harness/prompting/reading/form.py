@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from itertools import pairwise
 
 from harness.prompting.reading.normalise import normalised
 
@@ -14,9 +15,12 @@ PLACE = "{answer}"
 def last_in_form(text: str, form: str, answers: str) -> re.Match[str] | None:
     """Return the last line of a normalised text that has the form and one of the answers, a pattern, and no more.
 
-    A form that is the answer alone has to be the whole text.
+    A form that is the answer alone has to be the whole text. None where another answer stands in the line before.
     """
     lines = list(_line(form, answers).finditer(text))
+    for before, last in pairwise(lines[-2:]):
+        if before.groups() != last.groups() and not re.search(r"\w", text[before.end() : last.start()]):
+            return None
     return lines[-1] if lines else None
 
 

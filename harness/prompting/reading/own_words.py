@@ -78,15 +78,22 @@ def next_questions(text: str, next_words: Sequence[str]) -> Iterator[tuple[int, 
     `next_words` are what the prompt puts between its fields ("Can we deduct the following:").
     """
     begins = len(text) - len(text.lstrip())
-    places = [
-        (found, 0) for words in next_words for found in [text.find(words, begins + 1)] if _begins_line(text, found)
-    ]
+    places = [(found, 0) for found in said_again(text, next_words)]
     questions = (question.start() for question in _NEXT_QUESTION.finditer(text) if question.start() > begins)
     places += [(question, 0) for question in islice(questions, _MOST_QUESTIONS)]
     if not _NUMBERED.match(text):
         fields = islice(_FIELD.finditer(text), _MOST_QUESTIONS)
         places += [(field.start(), text[: field.start()].rstrip().rfind("\n") + 1) for field in fields if field.start()]
     yield from sorted(places)
+
+
+def said_again(text: str, next_words: Sequence[str]) -> list[int]:
+    """Return where lines of a text begin, or nearly, with the prompt's own words; not where the text itself does."""
+    if not next_words or "\n" not in text:
+        return []
+    words = re.compile("|".join(map(re.escape, next_words)))
+    found = (match.start() for match in words.finditer(text, len(text) - len(text.lstrip()) + 1))
+    return list(islice((place for place in found if _begins_line(text, place)), _MOST_QUESTIONS))
 
 
 def _without_reasoning(text: str) -> str:
@@ -143,5 +150,5 @@ def _before_next_turn(text: str) -> str:
 
 
 def _begins_line(text: str, position: int) -> bool:
-    """Return whether a line begins at the position, where a next question would; not where nothing was found (-1)."""
-    return position >= 0 and text[max(0, position - 24) : position].rpartition("\n")[1] == "\n"
+    """Return whether a line begins at the position, or just before it, where a next question would."""
+    return text[max(0, position - 24) : position].rpartition("\n")[1] == "\n"
