@@ -97,7 +97,7 @@ def main(files: list[Path]) -> None:
 
 
 def agreement(file: Path) -> str:
-    """Return how many replies are read as a person reads them, or left where that is as good, and the others by kind."""
+    """Return how many replies are read as a person reads them, or left where that is as good, and others by kind."""
     found: Counter[str] = Counter()
     kinds: Counter[tuple[str, str]] = Counter()
     for line in file.read_text(encoding="utf-8").splitlines():

@@ -2923,10 +2923,11 @@ ${reply}`.toLowerCase();
 
   // harness/report/page/views/item/answer.js
   var RULES = {
+    "in the form": "an answer in the form that the prompt asks for",
     announced: "an answer that is announced as one",
     opening: "the first word of the reply",
     closing: "a last sentence that is the verdict",
-    concluded: "a sentence that says it in other words",
+    said: "a sentence that says it in other words",
     corrected: "a correction of what was said before",
     judge: "another model, as the rules found nothing (these are its words)"
   };
