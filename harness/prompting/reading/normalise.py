@@ -52,7 +52,9 @@ _ARROW = re.compile(r"\\(?:long)?(?:right)?arrow\b|\\to\b|\\implies\b|\\Rightarr
 _BOX = re.compile(r"\\(?:boxed|fbox|framebox|bbox)\s*\{")
 _ESCAPED_LINE = re.compile(r"\\n(?=[A-Z\\\s*#-]|$)")
 _COMMAND = re.compile(r"\\[a-zA-Z]+\*?\s?|\\.")
-_MEMBERS = re.compile(r"[\"'\]}]\s*,\s*(?=[\"'])|(?<=true),\s*(?=\")|(?<=false),\s*(?=\")|(?<=\d),\s*(?=\")")
+_MEMBERS = re.compile(
+    r"[\"'\]}]\s*,\s*(?=[\"'])|(?<=true),\s*(?=\")|(?<=false),\s*(?=\")|(?<=\d),\s*(?=\")", re.IGNORECASE
+)
 _QUOTED_KEY = re.compile(r"[\"']\s*:\s*[\[{\"'\s]*")
 _TABLE_ROW = re.compile(r"^[ \t]*\|(.*?)\|?[ \t]*$", re.MULTILINE)
 _UNTICKED = re.compile(r"(?:\[ ?\]|☐|□)[^\n☐☑☒✅\[]*")
@@ -61,7 +63,7 @@ _EMPHASIS = str.maketrans(dict.fromkeys('*#<>"~$[]{}', " "))
 _QUOTES = re.compile(r"(?<!\w)'|'(?!\w)")
 _UNDERSCORES = re.compile(r"(?<!\w)_+|_+(?!\w)")
 _RULERS = re.compile(r"={2,}")
-_QUOTED_QUESTION = re.compile(r"[?.][\"'](?=\s+(?:is|was|would|must|should)\b)")
+_QUOTED_QUESTION = re.compile(r"[?.][\"'](?=\s+(?:is|was|would|must|should)\b)", re.IGNORECASE)
 _RULE = re.compile(r"^[ \t|:=-]{3,}$", re.MULTILINE)
 _BLANKS = re.compile(r"[^\S\n]+")
 _SHORTENED = (

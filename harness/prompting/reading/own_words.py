@@ -42,7 +42,8 @@ _BARE_FINAL = re.compile(r"(?:assistant\s?|(?<=[.!?]))final(?:\s?json)?(?=[\sA-Z
 _END = re.compile(
     r"<\|(?:endoftext|im_end|eot_id|eom_id|end|return|end_of_text|end_of_turn|eos|endofprompt|END_OF_TURN_TOKEN"
     r"|im_start)\|>|<\|start_header_id\|>\s?user|</s>|<eos>|<end_of_turn>|<start_of_turn>user|<｜end▁of▁sentence｜>"
-    r"|<｜User｜>|<end_of_utterance>|\[/?INST\]"
+    r"|<｜User｜>|<end_of_utterance>|\[/?INST\]",
+    re.IGNORECASE,
 )
 _TEMPLATE = re.compile(r"\A\s*\[/INST\]")
 # What the next turn begins with, at the beginning of a line.
@@ -91,7 +92,7 @@ def said_again(text: str, next_words: Sequence[str]) -> list[int]:
     """Return where lines of a text begin, or nearly, with the prompt's own words; not where the text itself does."""
     if not next_words or "\n" not in text:
         return []
-    words = re.compile("|".join(map(re.escape, next_words)))
+    words = re.compile("|".join(map(re.escape, next_words)), re.IGNORECASE)
     found = (match.start() for match in words.finditer(text, len(text) - len(text.lstrip()) + 1))
     return list(islice((place for place in found if _begins_line(text, place)), _MOST_QUESTIONS))
 
