@@ -17,8 +17,8 @@ LABEL = (
     r"|odpowiedź|jawaban|đáp án|trả lời|उत्तर|الجواب|الإجابة|উত্তর|جواب)"
 )
 FILLER = (
-    r"(?:[\s:=,(→-]*+(?!\w+ not\b)(?:therefore|thus|then|simply|clearly|a|an|definitely|indeed|still|also|again|hence"
-    r"|just|actually|obviously|certainly|likely|most likely|probably|very likely|clear|definite|definitive|firm"
+    r"(?:[\s:=,(→-]*+(?!\w{1,20} not\b)(?:therefore|thus|then|simply|clearly|a|an|definitely|indeed|still|also|again"
+    r"|hence|just|actually|obviously|certainly|likely|most likely|probably|very likely|clear|definite|definitive|firm"
     r"|resounding|simple|hard|strong|option|choice|[b-e]|\([a-e]\)|answer|final|la|le|el|die|der|das|donc|dunque"
     r"|entonces|portanto|my answer is|in fact|firmly|now|that it is)\b[),.:]?){0,6}+[\s:=,(→-]*+"
 )
