@@ -47,7 +47,6 @@ def at_once(message: str, code: int = INTERRUPTED) -> None:
     be shown with its traceback, turned into another, or ignored. Cache and results folder survive kill -9, and this.
     A process that was started to ignore Ctrl-C goes on ignoring it.
     """
-
     process = os.getpid()
 
     def end(number: int, frame: FrameType | None) -> None:

@@ -225,6 +225,7 @@ def _die_at(owner: Any, name: str, number: int, moment: str) -> None:
         ({"429 on create": 3}, 4),
         ({"500 on upload": 2}, 1),
         ({"429 on look": 2, "500 on look": 3}, 1),
+        ({"429 on look": 25}, 1),
         ({"pending file": 3}, 1),
     ],
     ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
