@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.codec import plain_text
-from harness.config_files import CONFIGS, SAME_AS, TOO_DEEP, is_shipped, listed, read_yaml, root_file
+from harness.config_files import CONFIGS, SAME_AS, TOO_DEEP, is_shipped, listed, read_yaml, refuse_bomb, root_file
 from harness.errors import DataError, unknown
 
 _RETIRED = Path(__file__).parents[1] / "data" / "retired_models.yaml"
@@ -129,6 +129,7 @@ def _root(text: str) -> Any:
     import yaml
 
     try:
+        refuse_bomb(text)
         return yaml.compose(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     except yaml.YAMLError as error:
         reason = " ".join(str(error).replace('in "<unicode string>", ', "").split())
