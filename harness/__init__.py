@@ -5,9 +5,18 @@ answer, the task scores the records. `python -m harness --help` shows what there
 `from harness import evaluate, load_run` (docs/python.md).
 """
 
+import os
 import sys
 
 __version__ = "0.1.0"
+
+# An empty entry of PYTHONPATH, or a dot, means the working directory, where the very next import would look, pathlib's
+# among them; trust.py puts a folder back that is marked.
+_COMMAND = sys.argv[:1] == ["-m"] or os.path.basename("".join(sys.argv[:1])) in ("harness", "harness.exe")  # noqa: PTH119
+_ENTRIES = (os.environ.get("PYTHONPATH") or "-").split(os.pathsep)
+if _COMMAND and {"", "."} & {*_ENTRIES} and os.path.isdir(os.curdir):  # noqa: PTH112
+    _OTHERS = (*_ENTRIES, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))  # noqa: PTH100, PTH120
+    sys.path[:] = [entry for entry in sys.path if entry != os.getcwd() or entry in _OTHERS]  # noqa: PTH109
 
 if sys.argv[:1] == ["-m"]:  # python -m harness…, before whatever module of it is imported
     from harness.runtime import environment

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from harness.cli import hydra_app
+from harness.cli.setting_lines import unknown_choice
 from harness.config_files import BUILTIN, CONFIGS, OWN, listed
 from harness.errors import ConfigError, DataError, HarnessError, StoreError, unknown
 from harness.prepare import Prepared, carry_out, prepare
@@ -82,7 +83,7 @@ def _composed(
     for group, name in choices.items():
         shipped = str(name).startswith(BUILTIN)
         if str(name).removeprefix(BUILTIN) not in (names := listed(CONFIGS, group, own=not shipped)):
-            raise ConfigError(unknown(group, secrets.mask_keys(str(name)), names))
+            raise ConfigError(unknown_choice(group, secrets.mask_keys(str(name)), names))
     arguments = [*(f"{group}={name}" for group, name in choices.items()), *overrides]
     secrets.refuse_arguments([*arguments, *(f"{name}={value}" for name, value in settings.items())])
     with _COMPOSING:

@@ -24,6 +24,8 @@ BUILTIN = "builtin:"
 """Before a name: the file that ships, whatever the working directory holds."""
 TOO_DEEP = "it is nested too deeply"
 """Why a YAML file cannot be read whose brackets or lines stand within hundreds of others."""
+MOST_ALIASED = 1_000_000
+"""Characters that a YAML file with aliases may stand for."""
 OWN = "_own_"
 """Where a composed config says which files of the working directory are in it: {path below it: SHA-256}."""
 
@@ -48,13 +50,40 @@ def root_file(command: str) -> Path:
 
 
 def read_yaml(file: Path) -> Any:
-    """Return what a YAML file holds. Raises OSError, UnicodeDecodeError, and YAMLError, also where it is too deep."""
+    """Return what a YAML file holds.
+
+    Raises OSError, UnicodeDecodeError, and YAMLError, also where it is too deep, or where aliases make it too large.
+    """
     import yaml
 
     try:
-        return yaml.safe_load(plain_text(file))
+        text = plain_text(file)
+        refuse_bomb(text)
+        return yaml.safe_load(text)
     except RecursionError:
         raise yaml.YAMLError(TOO_DEEP) from None
+
+
+def refuse_bomb(text: str) -> None:
+    """Raise YAMLError for a YAML document that is small, and huge once its aliases (*name) are written out."""
+    import yaml
+
+    known: dict[int, int] = {}
+
+    def written_out(node: Any) -> int:
+        """Return about how many characters a node takes without aliases; each node is counted once."""
+        if id(node) not in known:
+            known[id(node)] = MOST_ALIASED + 1  # of one that stands within itself
+            parts = [each for pair in node.value for each in pair] if isinstance(node, yaml.MappingNode) else node.value
+            scalar = isinstance(node, yaml.ScalarNode)
+            size = len(node.value) if scalar else sum(map(written_out, parts))
+            known[id(node)] = min(1 + size, 1 << 40)
+        return known[id(node)]
+
+    node = yaml.compose(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)) if "*" in text else None
+    # Without an alias it is no longer than it stands there.
+    if node is not None and written_out(node) > max(MOST_ALIASED, 2 * len(text)):
+        raise yaml.YAMLError(f"its aliases (*name) stand for more than {MOST_ALIASED:,} characters")
 
 
 def own_folder(root: Path) -> Path | None:

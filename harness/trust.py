@@ -52,7 +52,29 @@ _assumed: dict[str, str] = {}
 
 def child_environment() -> dict[str, str]:
     """Return the variables with which a Python of any program looks for nothing in a folder that is not marked."""
-    return {} if trusted() else {"PYTHONSAFEPATH": "1"}
+    if trusted():
+        return {}
+    path = os.environ.get("PYTHONPATH")
+    return {"PYTHONSAFEPATH": "1"} | ({"PYTHONPATH": _without_here(path)} if path else {})
+
+
+def settle_search_path() -> None:
+    """Have a marked folder back on the search path that PYTHONPATH has it on by an empty entry or a dot.
+
+    The package has taken it off before its first import. Otherwise no process that is begun finds it there either.
+    """
+    path = os.environ.get("PYTHONPATH", "")
+    if (kept := _without_here(path)) == path:
+        return
+    if not trusted():
+        os.environ["PYTHONPATH"] = kept
+    elif str(Path.cwd()) not in sys.path:
+        sys.path.insert(0, str(Path.cwd()))
+
+
+def _without_here(python_path: str) -> str:
+    """Return a PYTHONPATH without what means the working directory, whichever that is."""
+    return os.pathsep.join(entry for entry in python_path.split(os.pathsep) if entry not in ("", "."))
 
 
 def refuse_in_place_of_shipped(place: str, way_out: str) -> None:

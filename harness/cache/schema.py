@@ -148,6 +148,24 @@ def tables_with_requests(db: sqlite3.Connection) -> list[str]:
     return [name for (name,) in tables]
 
 
+def copy_into(db: sqlite3.Connection, path: Path) -> None:
+    """Add the rows of an open cache to the one in a place; make it if there is none. What is there already stays.
+
+    Raises StoreError where another file is there, and sqlite3.Error.
+    """
+    with closing(for_writing(path)) as there:
+        prepare(there, path)
+    db.execute("ATTACH ? AS place", (str(path),))
+    db.execute("BEGIN")
+    known = {name for (name,) in db.execute("SELECT name FROM place.sqlite_master")}
+    for kind, name, _, sql in db.execute(f"{_LIST} WHERE sql IS NOT NULL ORDER BY type DESC").fetchall():
+        if name not in known:
+            db.execute(re.sub("^CREATE (TABLE|INDEX) ", r"CREATE \1 place.", sql))
+        if kind == "table" and name != "claims":  # those who claim hold locks beside the file, which went with it
+            db.execute(f'INSERT OR IGNORE INTO place."{name}" SELECT * FROM main."{name}"')
+    db.execute("COMMIT")
+
+
 def is_damage(error: BaseException) -> bool:
     """Return whether the file's content is at fault, not the disk, a lock or a permission."""
     return getattr(error, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)

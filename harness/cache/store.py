@@ -7,7 +7,7 @@ import shutil
 import sqlite3
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace as with_changes
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from harness.cache.claims import Claims
 from harness.cache.schema import digest_of, response_of, utf8
 from harness.codec import canonical, digest, response_json, short, text_digest, words
 from harness.errors import StoreError
+from harness.runtime.under_way import RETRIES
 from harness.types import JSON, Request, Response
 
 _LONG = 4096
@@ -53,6 +54,9 @@ class Store:
         if not readonly and _size(Path(f"{path}-wal")) and not _size(path):
             raise schema.damaged(path, "its log is there, its content is not")
         self._db: sqlite3.Connection | None = None
+        self._file: tuple[int, int] | None = None
+        self._log: tuple[int, int] | None = None
+        """Which files are open, by device and number."""
         self._wait = alone.PATIENCE if self._alone or alone.holder(path) else schema.WAIT
         """Seconds for a lock that another process holds."""
         try:
@@ -138,6 +142,8 @@ class Store:
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
         """Run the block as one transaction: all of it is written or nothing."""
+        if _file_at(self.path) != self._file:
+            self._return()
         db = self._at
         try:
             db.execute("BEGIN IMMEDIATE")
@@ -197,6 +203,25 @@ class Store:
         else:
             self._db = schema.for_writing(self.path, alone=bool(self._alone), wait=self._wait)
             schema.prepare(self._db, self.path)
+            self._file, self._log = _file_at(self.path), _file_at(Path(f"{self.path}-wal"))
+
+    def _return(self) -> None:
+        """Write what the file held to its place, from which somebody took it away, and go on there."""
+        try:
+            if _file_at(Path(f"{self.path}-wal")) == self._log:  # SQLite would take it for that of the other file
+                for end in ("-wal", "-shm"):
+                    Path(f"{self.path}{end}").unlink(missing_ok=True)
+            schema.copy_into(self._at, self.path)
+            self._file = _file_at(self.path)
+            self._open()
+        except (sqlite3.Error, OSError) as error:
+            raise self.trouble(error) from error
+        if self._alone:
+            alone.begin(self.path)
+        RETRIES.say(
+            f"the cache {self.path} was moved, removed or replaced while it was in use: all that it held has been "
+            "written there again, and what is answered from now on goes there."
+        )
 
     def trouble(self, error: Exception) -> StoreError:
         """Return the error for what SQLite or the file system has raised."""
@@ -228,6 +253,14 @@ def _size(path: Path) -> int:
         return path.stat().st_size
     except OSError:
         return 0
+
+
+def _file_at(path: Path) -> tuple[int, int] | None:
+    """Return the numbers of device and file, by which a file in another's place is told from it; None without any."""
+    with suppress(OSError):
+        found = path.stat()
+        return found.st_dev, found.st_ino
+    return None
 
 
 def store_texts(db: sqlite3.Connection, texts: Mapping[str, str]) -> None:

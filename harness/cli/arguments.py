@@ -14,7 +14,7 @@ from contextlib import suppress
 from harness import engine, plugin
 from harness.cli import setting_lines
 from harness.cli.commands import summaries
-from harness.cli.setting_lines import bases_of, settings_of
+from harness.cli.setting_lines import bases_of, settings_of, unknown_choice
 from harness.config_files import BUILTIN, CONFIGS, listed
 from harness.errors import ConfigError, DataError, nearest, unknown
 
@@ -202,7 +202,7 @@ def _wrong_choices(group: str, value: str, *, may_be_null: bool) -> Iterator[str
             use = " or, through vLLM, ".join(f"model={way} model.path={name}" for way in ways)
             yield f"there is no model {name!r}: a checkpoint of the Hub is {use} (--help lists names)."
         elif name not in ("null", "") and name.removeprefix(BUILTIN) not in files:
-            yield unknown(f"{'shipped ' * shipped}{group}", name.removeprefix(BUILTIN), files)
+            yield unknown_choice(group, name.removeprefix(BUILTIN), files, shipped=shipped)
 
 
 def _wrong_bases(group: str, name: str) -> Iterator[str]:
@@ -215,7 +215,7 @@ def _wrong_bases(group: str, name: str) -> Iterator[str]:
         if base.startswith("/"):
             continue  # another group's
         if base != "_self_" and base.removeprefix(BUILTIN) not in listed(CONFIGS, group):
-            yield unknown(group, base, listed(CONFIGS, group))
+            yield unknown_choice(group, base, listed(CONFIGS, group))
 
 
 def _wrong_setting(key: str, config_name: str, arguments: Sequence[str]) -> Iterator[str]:

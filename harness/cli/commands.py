@@ -24,7 +24,7 @@ from typing import Any, get_args, get_type_hints
 from harness import plugin
 from harness.cli import setting_lines
 from harness.config_files import CONFIGS, listed, prompt_files
-from harness.errors import ConfigError, unknown
+from harness.errors import ConfigError, HarnessError, unknown
 from harness.runtime import console
 
 RUN = "run"
@@ -149,7 +149,10 @@ def completions(line: str) -> list[str]:
         return _fitting(_keys(command, before, word), word) or _files(word)
     *chosen, last = value.split(",")
     begin = f"{key}={''.join(f'{name},' for name in chosen)}"
-    return [f"{begin}{name}" for name in _fitting(_values(command, before, key), last) or _files(last)]
+    of_runs = _of_runs(command, before, key)
+    known = _values(command, before, key) if of_runs is None else of_runs
+    found = _fitting(known, last) or (_files(last) if of_runs is None else [])
+    return [f"{begin}{name}" for name in found]
 
 
 def _fitting(names: Iterable[str], beginning: str) -> list[str]:
@@ -189,6 +192,18 @@ def _values(command: str, before: Sequence[str], key: str) -> Iterator[str]:
             (setting.choices for setting in setting_lines.settings(_configs()[command], before) if setting.name == key),
             (),
         )
+
+
+def _of_runs(command: str, before: Sequence[str], key: str) -> set[str] | None:
+    """Return what the runs that a command reads have for a setting such as by=; None where it is not about them."""
+    suggested = None if command in _configs() else getattr(module_of(command), "suggested", None)
+    if suggested is None:
+        return None
+    try:
+        names: set[str] | None = suggested(key, before[1:])
+    except HarnessError:
+        return set()
+    return names
 
 
 def _own_settings(command: str, before: Sequence[str]) -> dict[str, tuple[str, ...]]:

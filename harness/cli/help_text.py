@@ -20,6 +20,7 @@ from harness.cli.setting_lines import (
     settings_in,
     settings_of,
     text_of,
+    unknown_choice,
 )
 from harness.config_files import CONFIGS, is_shipped, listed, prompt_files, root_file
 from harness.errors import ConfigError, DataError, HarnessError, unknown
@@ -195,7 +196,7 @@ def help_of_choices(choices: Sequence[tuple[str, str]], task_config: Callable[[s
 def _choice(group: str, name: str) -> str:
     files = listed(CONFIGS, group)
     if name not in files:
-        raise ConfigError(unknown(group, name, files))
+        raise ConfigError(unknown_choice(group, name, files))
     try:
         bases = [base for base in bases_of(group, name) if base != "_self_"]
         lines = setting_lines(settings_of(group, name), f"{group}.")

@@ -24,7 +24,7 @@ from omegaconf import Container, DictConfig, ListConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from harness.codec import content_digest, plain_text
-from harness.config_files import BUILTIN, CONFIGS, OWN, SAME_AS, own_folder, roots
+from harness.config_files import BUILTIN, CONFIGS, OWN, SAME_AS, own_folder, refuse_bomb, roots
 from harness.errors import ConfigError
 from harness.trust import refuse_in_place_of_shipped
 
@@ -56,6 +56,7 @@ class GroupSource(ConfigSource):
         file = self._file(config_path)
         text = plain_text(file)
         header = ConfigSource._get_header_dict(text[:512])
+        refuse_bomb(text)
         return ConfigResult(self.provider, f"{self.scheme()}://{self.path}", OmegaConf.load(StringIO(text)), header)
 
     def _file(self, config_path: str) -> Path:

@@ -6,13 +6,17 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import date
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
 from harness.codec import plain_text
-from harness.config_files import CONFIGS, SAME_AS, TOO_DEEP, is_shipped, listed, read_yaml, root_file
-from harness.errors import DataError
+from harness.config_files import CONFIGS, SAME_AS, TOO_DEEP, is_shipped, listed, read_yaml, refuse_bomb, root_file
+from harness.errors import DataError, unknown
 
+_RETIRED = Path(__file__).parents[1] / "data" / "retired_models.yaml"
+_today = date.today
 _HIDDEN = ("_target_", "defaults", "hydra")
 
 
@@ -125,6 +129,7 @@ def _root(text: str) -> Any:
     import yaml
 
     try:
+        refuse_bomb(text)
         return yaml.compose(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     except yaml.YAMLError as error:
         reason = " ".join(str(error).replace('in "<unicode string>", ', "").split())
@@ -185,6 +190,20 @@ def choice_of(group: str, config_name: str, arguments: Sequence[str]) -> str:
     """Return the name that a command line chooses for a group, the first one in a sweep; else that of the default."""
     names = [word.partition("=")[2] for word in arguments if word.startswith(f"{group}=")]
     return (names[-1].partition(",")[0] if names else "") or groups(config_name).get(group, "")
+
+
+def unknown_choice(group: str, value: str, names: Mapping[str, Path], *, shipped: bool = False) -> str:
+    """Return the sentence for a name that a group lacks; of equally near models it suggests one that still runs."""
+    makers, today = read_yaml(_RETIRED)["makers"], _today()
+    rows = [row for maker in makers.values() for row in maker["models"] if row["date"] <= today]
+
+    def unlikely(name: str) -> bool:
+        with suppress(DataError, KeyError):
+            model = next((setting.value for setting in settings_of(group, name) if setting.name == "model"), "")
+            return any(fnmatchcase(model.lower(), glob) for row in rows for glob in row["match"])
+        return False
+
+    return unknown(f"{'shipped ' * shipped}{group}", value, names, unlikely=unlikely)
 
 
 def settings(config_name: str, arguments: Sequence[str]) -> Iterator[Setting]:

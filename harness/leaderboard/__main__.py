@@ -12,7 +12,8 @@ from harness import plugin
 from harness.cli import key_value
 from harness.cli.key_value import Words
 from harness.errors import ConfigError, StoreError
-from harness.leaderboard.build import BoardOptions, build
+from harness.leaderboard.build import BoardOptions, breakdowns_of, build
+from harness.leaderboard.chains import setting_names
 from harness.leaderboard.columns import expanded
 from harness.leaderboard.comparable import find_runs, select_runs
 from harness.storage.atomic_write import atomic_file, check
@@ -111,6 +112,14 @@ def job(arguments: list[str], settings: LeaderboardSettings) -> str | list[Part]
         except StoreError as error:  # somebody else's folder: the table is what was asked for
             return [*tables, f"Not written: {error}"]
     return [*tables] if settings.format is None else RENDERERS[settings.format](tables)
+
+
+def suggested(key: str, arguments: Sequence[str]) -> set[str] | None:
+    """Return what completes by= and over= for the runs that the command line names so far; None for other settings."""
+    if key not in ("by", "over"):
+        return None
+    rows = find_runs([word for word in arguments if Path(word).is_dir()] or ["results"], some=False)
+    return {*setting_names(rows), *(breakdowns_of(rows) if key == "by" else ())}
 
 
 def _leaderboard(folders: Sequence[str], settings: LeaderboardSettings) -> list[Table]:

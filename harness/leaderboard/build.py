@@ -50,7 +50,7 @@ def build(rows: Sequence[Run], choice: BoardOptions | None = None) -> list[Table
         by_task[row.task].append(row)
     complete = [row for row in rows if row.sound]
     _check(choice, complete)
-    by = next((name for name in choice.by if name not in _breakdowns(complete)), None)
+    by = next((name for name in choice.by if name not in breakdowns_of(complete)), None)
     if (name := choice.over or by) and complete:
         return _of_setting(by_task, name, choice)
     return [table for task, of_task in sorted(by_task.items()) for table in _tables(task, of_task, choice)]
@@ -77,7 +77,8 @@ def _notes(rows: Sequence[Run]) -> list[str]:
     return [*readings_notes(rows), *of_other_rules(rows), *not_ranked(rows)]
 
 
-def _breakdowns(rows: Sequence[Run]) -> set[str]:
+def breakdowns_of(rows: Sequence[Run]) -> set[str]:
+    """Return the names of what the scores of any of the runs are broken down by."""
     return {name for row in rows for name in row.result.scores[row.result.headline]} - {"overall"}
 
 
@@ -85,7 +86,7 @@ def _check(choice: BoardOptions, rows: Sequence[Run]) -> None:
     """Raise ConfigError where no run has what the user chose, and for choices that exclude each other."""
     if not rows:
         return
-    breakdowns = _breakdowns(rows)
+    breakdowns = breakdowns_of(rows)
     metrics = {metric.name for row in rows for metric in row.result.overall.metrics}
     settings = [name for name in choice.by if name not in breakdowns]
     for name in (*settings, *([choice.over] if choice.over else [])):

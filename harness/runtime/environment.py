@@ -49,6 +49,10 @@ def begin() -> None:
         from harness.runtime import signals  # needs the standard library alone
 
         signals.at_once("interrupted.")
+        if here and os.environ.get("PYTHONPATH"):
+            from harness import trust
+
+            trust.settle_search_path()
     sentence = problem() if here else "the working directory is not there any more: go to another one."
     if sentence:
         if sys.stderr is not None:

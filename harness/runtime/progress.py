@@ -31,6 +31,8 @@ RECENT = 30.0
 """Seconds that the rate looks back on."""
 FEWEST = 10
 """Answers that it looks back on at least, where they are slow."""
+BURST = 1.0
+"""Seconds after the first answer whose answers are in no rate: calls that went out at once come back together."""
 AFTER = 1.0
 """Seconds before the bar is drawn: a shorter run never imports rich."""
 REFRESH = 0.2
@@ -58,8 +60,10 @@ class Progress:
         self.done = self.cached = self.failed = self.unreadable = 0
         self.shared = 0
         """Of those not from the cache, the ones answered by another item's identical call."""
-        self._marks = deque([(time.monotonic(), 0)])
-        self._looked = 0
+        self._marks: deque[tuple[float, int]] = deque()
+        """When so many had been answered."""
+        self._first: float | None = None
+        """When the first answer landed that was not from the cache."""
 
     def track(
         self, records: Iterable[tuple[Record, T]], items: Iterable[object], samples: int = 1
@@ -97,13 +101,13 @@ class Progress:
         """
         on_terminal = console.capable(sys.stderr)
         last_line = time.monotonic()
-        self._marks = deque([(last_line, 0)])
         with self._shown_retries(lines=not on_terminal), Bar(self) if on_terminal else nullcontext():
             self.total = each * length_hint(items)  # with the bar in sight: making items can take seconds
             for value in values:
                 self.done += 1
                 yield value
-                if not on_terminal and (now := time.monotonic()) - last_line >= EVERY:
+                self._begin(now := time.monotonic())
+                if not on_terminal and now - last_line >= EVERY:
                     last_line = now
                     self.say(f"{self.title}: {' · '.join(self.facts(now).values())}")
 
@@ -156,16 +160,13 @@ class Progress:
         return {name: text for name, text in texts.items() if text}
 
     def rate(self, now: float) -> float | None:
-        """Return answers per second without those from the cache; None before the first of them.
+        """Return answers per second without those from the cache; None until some have followed the first of them.
 
-        Over the last 30 seconds, or the last ten answers where they took longer. Answers from the cache are not
-        counted, and the clock begins after their first burst, which says nothing about the calls to come.
+        Over the last 30 seconds, or the last ten answers where they took longer.
         """
+        self._begin(now)
         answers, marks = self.done - self.cached, self._marks
-        if not answers:
-            if self.done != self._looked:
-                self._looked = self.done
-                marks[0] = (now, 0)
+        if not marks:
             return None
         if answers != marks[-1][1]:
             marks.append((now, answers))
@@ -173,6 +174,12 @@ class Progress:
             marks.popleft()
         since, before = marks[0]
         return (answers - before) / (now - since) if now > since else None
+
+    def _begin(self, now: float) -> None:
+        """Begin the clock with the first answers: a model that is loaded before them says nothing of the pace."""
+        if (answers := self.done - self.cached) and (self._first is None or now - self._first < BURST):
+            self._first = now if self._first is None else self._first
+            self._marks = deque([(now, answers)])
 
 
 def _pace(rate: float) -> str:

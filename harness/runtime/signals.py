@@ -41,12 +41,19 @@ def sentence(state: str = "every stored answer is kept") -> str:
 def at_once(message: str, code: int = INTERRUPTED) -> None:
     """Make Ctrl-C end the process wherever it is, with this exit code and, if it is not empty, this message.
 
+    SIGTERM ends it with the same message, as whoever has sent it expects: by that signal.
+
     No exception is raised: one that comes in the middle of an import, a destructor or the interpreter's own exit would
     be shown with its traceback, turned into another, or ignored. Cache and results folder survive kill -9, and this.
     A process that was started to ignore Ctrl-C goes on ignoring it.
     """
+    process = os.getpid()
 
     def end(number: int, frame: FrameType | None) -> None:
+        if number == signal.SIGTERM:
+            signal.signal(number, signal.SIG_DFL)
+            if os.getpid() != process:  # one that was forked says nothing for this one
+                os.kill(os.getpid(), number)
         for do in (*LAST, sys.stdout.flush):
             try:
                 do()
@@ -55,11 +62,15 @@ def at_once(message: str, code: int = INTERRUPTED) -> None:
         if message:
             with suppress(OSError):  # the terminal has gone
                 os.write(2, f"{message}\n".encode())
+        if number == signal.SIGTERM:
+            os.kill(os.getpid(), number)
         os._exit(code)
 
+    _HANDLERS.append(end)
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, end)
-        _HANDLERS.append(end)
+    if signal.getsignal(signal.SIGTERM) in (signal.SIG_DFL, *_HANDLERS):
+        signal.signal(signal.SIGTERM, end)
 
 
 def say_instead(message: str) -> None:
@@ -72,6 +83,8 @@ def as_exception() -> None:
     """Make Ctrl-C raise KeyboardInterrupt again, if `at_once` has changed that, so that cleanup runs."""
     if signal.getsignal(signal.SIGINT) in _HANDLERS:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    if signal.getsignal(signal.SIGTERM) in _HANDLERS:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def leave(code: int) -> NoReturn:

@@ -132,7 +132,8 @@ class Folder:
         ready: dict[Path, Path] = {}
         try:
             if not complete and self._complete():
-                return  # an earlier complete run of the same configuration stays
+                self.records_file.unlink()  # an earlier complete run of the same configuration stays, by itself
+                return
             if not complete and not self.records_file.stat().st_size:
                 return  # nothing was answered, so the place is not taken
             cost = self.ledger.cost_json if self.ledger is not None else {}

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from contextlib import closing
+from itertools import islice
 
 import pytest
 from support.cache_help import ask, command, count, fill, says
@@ -21,6 +22,8 @@ from support.thinned import few
 from harness.cache import CachedModel, Store
 from harness.errors import StoreError
 from harness.plugins.answers import maintenance
+from harness.plugins.batches.journal import Journal
+from harness.runtime.under_way import RETRIES
 
 
 @pytest.fixture
@@ -91,6 +94,38 @@ def test_damage_that_is_met_by_a_process_with_claims_is_a_sentence(path):
         with pytest.raises(StoreError) as error:
             list(each(CachedModel(Scripted(says), store).respond(ask(f"{k}?") for k in range(3000))))
     left_as_it_is(path, error)
+
+
+@pytest.mark.parametrize("alone", [False, True])
+@pytest.mark.parametrize("there", [None, 0, 2])
+def test_a_cache_taken_away_during_a_run_is_said_and_has_every_answer_again(tmp_path, monkeypatch, there, alone):
+    """`there`: how many answers the cache has that stands in its place; None for an empty place."""
+    path, said = tmp_path / "cache" / "answers.sqlite", []
+    monkeypatch.setattr(RETRIES, "speaker", said.append)
+    with closing(Store(path, shared=not alone)) as store:
+        Journal(store).make_tables()
+        Journal(store).add_model("digest", "gpt", "{}")
+        answers = each(CachedModel(Scripted(says), store).respond(ask(f"{k}?") for k in range(40)))
+        list(islice(answers, 20))
+        shutil.rmtree(path.parent)
+        if there is not None:
+            fill(path, there, of=lambda k: f"other {k}")
+        list(answers)
+        assert store.claims.take(["new"]).own == {"new"} and bool(store.claims.owners()) is not alone
+    assert len(said) == 1 and f"{path} was moved, removed or replaced" in said[0]
+    asked = []
+    assert replay(path, 40, asked) == 40 and not asked and count(path) == 40 + (there or 0)
+    with closing(Store(path, readonly=True)) as store:
+        assert Journal(store).models() == {"digest": ("gpt", "{}")}
+
+
+def test_a_file_that_is_no_cache_in_the_place_of_one_is_left_alone(path):
+    with closing(Store(path)) as store:
+        path.unlink()  # and not its log, which SQLite would write into the other file
+        path.write_text("mine" * 100)
+        with pytest.raises(StoreError, match="left as it is"):
+            store.put({}, [("key", ask("?"), says(ask("?")))])
+    assert path.read_text() == "mine" * 100
 
 
 def test_the_log_of_a_file_without_content_is_kept(path):

@@ -10,7 +10,7 @@ from support.openai_server import KEY, error
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ("model=gpt4x", "did you mean 'gpt4'"),
+        ("model=gpt4_turb", "did you mean 'gpt4_turbo'"),
         pytest.param("task=cor2cause", "did you mean 'corr2cause'", marks=pytest.mark.slow),
         pytest.param("prompt=plian", "did you mean 'plain'", marks=pytest.mark.slow),
         ("promt=plain", "did you mean 'prompt'"),

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from harness import evaluate
 from harness.cli.commands import completions
 
 DOCUMENT = Path(__file__).parents[2] / "docs/commands.md"
@@ -44,6 +45,25 @@ def test_what_the_last_word_may_become(line, some, tmp_path, monkeypatch):
     (tmp_path / "configs/model/mine.yaml").write_text("defaults: [openai]\n")
     found = completions(line)
     assert some <= {*found} and len(found) < 40, found
+
+
+@pytest.mark.parametrize(
+    ("line", "some", "none"),
+    [
+        ("harness leaderboard by=", {"by=relation", "by=num_nodes", "by=model"}, {"by=file.txt"}),
+        ("harness leaderboard runs model=a by=relation,num", {"by=relation,num_nodes"}, set()),
+        ("harness leaderboard over=", {"over=model"}, {"over=relation", "over=file.txt"}),
+        ("harness compare runs by=r", {"by=relation"}, {"by=runs/"}),
+    ],
+)
+def test_runs_complete_what_they_may_be_grouped_by(line, some, none, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file.txt").touch()
+    for folder in ("results", "runs"):
+        for model in ("always_no", "always_yes"):
+            evaluate(model, "corr2cause", limit=4, results=folder)
+    found = {*completions(line)}
+    assert some <= found and not none & found, found
 
 
 def test_bash_completes_the_command_after_the_documented_line(tmp_path):

@@ -74,15 +74,30 @@ def test_no_command_has_the_working_directory_on_its_path(sent, name):
     assert "Traceback" not in process.stderr and not (sent / "sprung").exists()
 
 
-def script(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
+def script(*arguments: str, folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
     command = [Path(sys.executable).with_name("harness"), *arguments]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300)
+    environment = {**os.environ, **variables}
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300)
 
 
-def test_an_archive_is_verified_without_any_of_its_code(sent):
-    process = script("verify", "sent", folder=sent)
+@pytest.mark.parametrize("path", few([None, ":/usr/share", "/usr/share:", ".", "::"], 2))
+def test_an_archive_is_verified_without_any_of_its_code(sent, path):
+    """An empty entry of PYTHONPATH means the working directory, as `export PYTHONPATH=$PYTHONPATH:/mine` makes one."""
+    process = script("verify", "sent", folder=sent, **({} if path is None else {"PYTHONPATH": path}))
     assert process.returncode == 0 and "2 of 2 runs hold" in process.stdout, process.stderr
     assert not (sent / "sprung").exists()
+
+
+def test_a_marked_folder_stays_on_the_path_that_names_it(tmp_path):
+    variables = {"PYTHONPATH": ":", "XDG_CONFIG_HOME": str(tmp_path / "home")}
+    (tmp_path / "org.py").write_text(TRAP.format(place=str(tmp_path / "sprung")))
+    assert script("trust", ".", folder=tmp_path, **variables).returncode == 0 and not (tmp_path / "sprung").exists()
+    assert script("--help", folder=tmp_path, **variables).returncode == 0 and (tmp_path / "sprung").exists()
+
+
+def test_a_python_of_another_program_has_no_empty_entry_on_its_path(monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", ":/mine:")
+    assert trust.child_environment() == {"PYTHONSAFEPATH": "1", "PYTHONPATH": "/mine"}
 
 
 @pytest.fixture

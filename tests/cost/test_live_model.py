@@ -11,9 +11,7 @@ import random
 from collections import Counter
 from typing import Any
 
-import aiohttp
 import httpx2
-import openai
 import pytest
 from support.outcomes import each
 
@@ -85,6 +83,8 @@ class DrawnServer:
             return httpx2.Response(status, json={"error": {"message": message}}, headers=headers)
 
         if kind == "unconnected":
+            import aiohttp
+
             raise httpx2.ConnectError("refused") from aiohttp.ConnectionTimeoutError()
         if kind == "lost":
             raise httpx2.ReadError("reset")
@@ -117,7 +117,7 @@ def story(seed: int, monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     draw = random.Random(seed)
     server = DrawnServer(seed, draw)
     transport = httpx2.MockTransport(server.handle)
-    monkeypatch.setattr(openai, "DefaultAioHttpClient", lambda **_: httpx2.AsyncClient(transport=transport))
+    monkeypatch.setattr("openai.DefaultAioHttpClient", lambda **_: httpx2.AsyncClient(transport=transport))
     monkeypatch.setattr(retry, "_BACKOFF", lambda state: 0.0)
     model = Chat(name="m", model="m", base_url="http://127.0.0.1:9/v1", api_key_env=None, max_wait=0.0,
                  attempts=draw.choice((1, 3, 5)), max_concurrency=draw.choice((1, 4)))  # fmt: skip

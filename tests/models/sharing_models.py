@@ -6,7 +6,6 @@ import pytest
 from support.conftest_models import lm_checkpoint
 
 from harness.models.local.causal_lm import CausalLM
-from harness.models.local.prefix_tree import Memory
 from harness.types import ChatRequest, ChoiceRequest, Message
 
 SYSTEM = "Suppose there is a closed system of variables. "
@@ -171,6 +170,8 @@ def memory_for(monkeypatch):
     """Let a pass run out of memory, after it has written keys and values of one layer: (number of pass, tokens,
     tokens remembered)."""
     import torch
+
+    from harness.models.local.prefix_tree import Memory
 
     def limit(fails) -> list[int]:
         passed: list[int] = []

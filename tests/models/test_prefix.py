@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.models.local.prefix_tree import Tree, grow
+if TYPE_CHECKING:
+    from harness.models.local.prefix_tree import Tree
 
 # Few tokens and short sequences, so that beginnings in common are the rule.
 SEQUENCES = st.lists(st.lists(st.integers(0, 2), max_size=6).map(tuple), max_size=12)
+
+
+def grow(sequences) -> Tree:
+    from harness.models.local import prefix_tree  # with torch, which not every worker needs
+
+    return prefix_tree.grow(sequences)
 
 
 def beginning(tree: Tree, node: int) -> tuple[int, ...]:
@@ -56,6 +64,8 @@ def test_a_path_is_the_end_of_the_way_down(sequences, data):
 
 
 def test_a_tree_by_hand():
+    from harness.models.local.prefix_tree import Tree
+
     tree = grow([(7, 8, 9), (7, 8), (5,), (7, 8, 4, 4), (7, 8)])
     assert tree == Tree(
         tokens=[5, 7, 8, 4, 4, 9],
@@ -67,5 +77,7 @@ def test_a_tree_by_hand():
 
 
 def test_nothing_makes_an_empty_tree():
+    from harness.models.local.prefix_tree import Tree
+
     assert grow([]) == Tree([], [], [], [], [])
     assert grow([()]) == Tree([], [], [], [], [-1])

@@ -10,6 +10,7 @@ import pytest
 from model_sections import FILES, merged, text_of
 from support.openai_server import chat_reply, error
 
+from harness.cli import setting_lines
 from harness.cost.budget import Budget
 from harness.cost.plan import Plan, Totals, plan_lines
 from harness.errors import RunStopped
@@ -63,6 +64,14 @@ def test_before_anything_is_asked_only_the_makers_own_server_is_spoken_of():
     assert plan_note("gpt-4", OPENAI, TODAY) is not None
     assert plan_note("openai/gpt-4", "https://openrouter.ai/api/v1", TODAY) is None
     assert plan_note("gpt-4", "http://localhost:8000/v1", TODAY) is None
+
+
+@pytest.mark.parametrize(
+    ("typed", "suggested"), [("gpt40", "gpt4o"), ("gpt4x", "gpt4o"), ("gpt4_turb", "gpt4_turbo"), ("gtp4", "gpt4")]
+)
+def test_of_equally_near_names_one_that_was_not_shut_down_is_suggested(monkeypatch, typed, suggested):
+    monkeypatch.setattr(setting_lines, "_today", lambda: TODAY)
+    assert f"{typed!r} (did you mean {suggested!r}?)" in setting_lines.unknown_choice("model", typed, FILES)
 
 
 def test_every_row_has_a_preset_and_is_reached():

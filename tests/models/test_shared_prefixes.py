@@ -28,8 +28,6 @@ from support.outcomes import each
 from support.thinned import few
 
 from harness.errors import RunStopped
-from harness.models.local.prefix_sharing import obstacle
-from harness.models.local.prefix_tree import Memory
 from harness.runtime.signals import STOP
 from harness.types import ChatRequest, ChoiceRequest, Message
 
@@ -282,6 +280,9 @@ def test_a_checkpoint_with_code_of_its_own_shares_nothing(tmp_path, monkeypatch,
 def test_a_trial_finds_models_that_would_be_wrong(kind, checkpoint, monkeypatch):
     import torch
 
+    from harness.models.local.prefix_sharing import obstacle
+    from harness.models.local.prefix_tree import Memory
+
     _, model = lm(checkpoint(kind))._parts
     assert obstacle(model, 512) is None
     read, masks = Memory.read, Memory._masks
@@ -314,6 +315,8 @@ def test_low_precision_shares_too(checkpoint, capsys):
 
 
 def test_what_is_remembered_is_the_way_down_only(checkpoint, monkeypatch):
+    from harness.models.local.prefix_tree import Memory
+
     model = lm(checkpoint("gpt2"), batch_tokens=20)
     _ = model._engine
     kept: list[int] = []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import signal
+from typing import TYPE_CHECKING
 
 import pytest
 from sharing_models import (
@@ -28,10 +29,11 @@ from support.outcomes import each
 from support.thinned import few
 
 from harness.errors import ConfigError, RunStopped
-from harness.models.local.prefix_sharing import obstacle
-from harness.models.local.prefix_tree import Layer, Memory, windows_of
 from harness.runtime.interrupt import interruptible
 from harness.runtime.progress import Progress
+
+if TYPE_CHECKING:
+    from harness.models.local.prefix_tree import Memory
 
 __all__ = ["checkpoint", "memory_for", "one_thread"]
 LOW = ("bfloat16", "float16")
@@ -40,6 +42,8 @@ LOW = ("bfloat16", "float16")
 @pytest.fixture
 def memories(monkeypatch):
     """Return a list that collects every Memory made from now on."""
+    from harness.models.local.prefix_tree import Memory
+
     made: list[Memory] = []
     init = Memory.__init__
     monkeypatch.setattr(Memory, "__init__", lambda self, model: (made.append(self), init(self, model))[1])
@@ -133,6 +137,8 @@ def test_out_of_memory_raises_no_limit(at, checkpoint, memory_for):
 def test_out_of_memory_while_tokens_are_moved_leaves_no_wrong_number(request_of, checkpoint, monkeypatch):
     import torch
 
+    from harness.models.local.prefix_tree import Layer
+
     model = lm(checkpoint("llama"), batch_tokens=60)
     requests = [request_of(text) for text in TEXTS]
     expected = dict(each(model.respond(requests)))
@@ -158,6 +164,8 @@ def test_out_of_memory_while_tokens_are_moved_leaves_no_wrong_number(request_of,
 
 
 def test_of_a_long_path_the_end_moves_only(checkpoint, monkeypatch):
+    from harness.models.local.prefix_tree import Layer
+
     model = lm(checkpoint("gpt2"), batch_tokens=30)
     _ = model._engine
     moved: list = []
@@ -235,6 +243,8 @@ def test_what_pads_a_stopped_text_is_not_counted(checkpoint):
 
 @pytest.mark.parametrize("dtype, kind", few(itertools.product(LOW, SHARING), 7))
 def test_rounding_is_no_obstacle(kind, dtype, checkpoint):
+    from harness.models.local.prefix_sharing import obstacle
+
     _, model = lm(checkpoint(kind), dtype=dtype)._parts
     assert obstacle(model, 512) is None
 
@@ -244,12 +254,16 @@ def test_rounding_is_no_obstacle(kind, dtype, checkpoint):
 def test_low_precision_hides_no_model_that_would_be_wrong(kind, dtype, monkeypatch):
     import torch
 
+    from harness.models.local.prefix_sharing import obstacle
+
     monkeypatch.setattr("harness.models.local.prefix_sharing._UNFIT", {})
     assert "off" in (obstacle(model_of(kind, 300).to(getattr(torch, dtype)).eval(), 512) or "")
 
 
 def test_layers_that_look_back_by_chunks_are_none_that_share():
     from transformers import LlamaConfig
+
+    from harness.models.local.prefix_tree import windows_of
 
     with pytest.raises(ConfigError, match="chunked_attention"):
         windows_of(LlamaConfig(num_hidden_layers=2, attention_chunk_size=8))

@@ -6,9 +6,6 @@ import math
 
 import numpy as np
 import pytest
-from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from support.corr2cause_help import corr2cause
 from support.outcomes import each
 
@@ -71,6 +68,10 @@ def test_it_answers_alike_under_every_perturbation_and_says_how_likely():
 
 @pytest.mark.slow
 def test_the_weights_are_those_of_scikit_learn_on_the_train_split():
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
     claims = list(corr2cause(split="train", num_nodes=[4, 5, 6], relations="confounder").items())
     table = []
     for item in claims:

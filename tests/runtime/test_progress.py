@@ -70,11 +70,13 @@ def test_an_answer_that_several_items_wait_for_was_asked_once():
 
 def test_without_a_terminal_there_are_plain_lines(monkeypatch, capsys):
     monkeypatch.setattr(progress, "EVERY", 0.0)
+    monkeypatch.setattr(progress, "BURST", 0.0)
     counting = Progress("corr2cause gpt4", lambda: "$0.0312")
     list(counting.track(iter(RECORDS), RECORDS))
     lines = capsys.readouterr().err.splitlines()
     assert lines[0] == "corr2cause gpt4: 1/4 · $0.0312 · 1 cached"  # of asking nothing is known yet
-    assert lines[1].startswith("corr2cause gpt4: 2/4 · ") and "/s · 0:00:01 left · $0.0312 · 1 cached" in lines[1]
+    assert lines[1] == "corr2cause gpt4: 2/4 · $0.0312 · 1 cached · 1 unreadable"
+    assert lines[2].startswith("corr2cause gpt4: 3/4 · ") and "/s · 0:00:01 left · $0.0312 · 1 cached" in lines[2]
     assert lines[-1].endswith("/s · $0.0312 · 1 cached · 1 unreadable · 1 failed")
     assert "\x1b" not in "".join(lines)
 
@@ -95,9 +97,25 @@ class At(Progress):
 def test_a_burst_of_stored_answers_is_in_no_rate():
     run = At(1162)
     assert run.after(20, cached=500) == {"done": "500/1,162", "cached": "500 cached"}
-    assert run.after(25, cached=500, asked=50)["rate"] == "10.0/s"  # the clock begins when the burst is over
+    assert "rate" not in run.after(25, cached=500, asked=50)
     assert run.after(30, cached=562, asked=100)["rate"] == "10.0/s"  # nor one in the middle
     assert run.after(30, cached=562, asked=100)["left"] == "0:00:50 left"
+
+
+def test_the_time_left_counts_from_the_first_answers_and_not_from_the_loading_of_a_model():
+    run = At(60)
+    assert run.after(50, asked=1) == {"done": "1/60"} == run.after(50.5, asked=1)
+    assert run.after(50.5, asked=8) == {"done": "8/60"}  # what landed with it
+    assert run.after(58.5, asked=16) == {"done": "16/60", "rate": "1.0/s", "left": "0:00:44 left"}
+
+
+def test_the_clock_begins_between_two_looks(monkeypatch):
+    monkeypatch.setattr(progress, "BURST", 0.0)
+    run, clock = At(5), [0.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: clock[0])
+    for second, _ in enumerate(run.watch(range(5), range(5))):
+        clock[0] = 100.0 + second
+    assert run.rate(clock[0]) == 1.0
 
 
 def test_the_rate_is_that_of_the_last_half_minute_or_of_ten_answers():
@@ -119,7 +137,7 @@ def test_a_paid_run_tells_its_cost_and_its_budget_on_the_way(serve, tmp_path):
     priced = ("model=gpt4", "model.price.input=1", "model.price.output=10", "model.max_concurrency=10")
     command = (sys.executable, "-m", "harness", *priced, f"model.base_url={server.url}", "task.limit=24")
     cost = f"${16 * (11 * 1 + 2 * 10) / 1e6:.6f}"
-    line = re.compile(rf"16/24 · [\d.,]+/(s|min) · \d+:\d\d:\d\d left · {re.escape(cost)} of \$5")
+    line = re.compile(rf"16/24 · (?:[\d.,]+/(s|min) · \d+:\d\d:\d\d left · )?{re.escape(cost)} of \$5")
 
     def watching(screen) -> None:
         if line.search(screen.text):  # else the calls that are held are answered in the end, and it never comes
@@ -141,6 +159,7 @@ def test_a_terminal_gets_a_bar_of_one_line(monkeypatch, width, colour):
         monkeypatch.setenv("NO_COLOR", "1")
     monkeypatch.setattr(progress, "AFTER", 0.0)
     monkeypatch.setattr(progress, "REFRESH", 0.02)
+    monkeypatch.setattr(progress, "BURST", 0.0)
     counting = Progress("corr2cause [gpt4]", lambda: "$0.0312")
     with terminal(width) as screen:
         for number, _ in enumerate(counting.track(answers(), range(20))):

@@ -82,7 +82,7 @@ signals.at_once("the end")
 with atomic_file("items.jsonl", "out=") as file:
     file.write("half")
     print("out of the buffer")
-    signal.raise_signal(signal.SIGINT)
+    signal.raise_signal(signal.NUMBER)
 """
 
 
@@ -120,17 +120,19 @@ def test_the_bar_is_taken_away(tmp_path):
     assert screen.text.startswith("stopping: ") and "the end" in screen.text and "title" not in screen.text
 
 
-def test_half_a_file_is_taken_away_and_what_was_printed_is_not(tmp_path):
-    assert ended(tmp_path, HALF_A_FILE) == (130, "out of the buffer\n", "the end\n")
+@pytest.mark.parametrize(("number", "code"), [("SIGINT", 130), ("SIGTERM", -signal.SIGTERM)])
+def test_half_a_file_is_taken_away_and_what_was_printed_is_not(tmp_path, number, code):
+    assert ended(tmp_path, HALF_A_FILE.replace("NUMBER", number)) == (code, "out of the buffer\n", "the end\n")
     assert not list(tmp_path.iterdir())
 
 
 @pytest.fixture
 def handlers():
     """Restore the signal handlers of the test's process afterwards."""
-    before = signal.getsignal(signal.SIGINT)
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     yield
-    signal.signal(signal.SIGINT, before)
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 def test_who_ignores_it_goes_on_ignoring_it(handlers):

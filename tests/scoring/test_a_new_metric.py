@@ -7,7 +7,6 @@ from importlib.metadata import entry_points
 
 import numpy as np
 import pytest
-from sklearn.metrics import matthews_corrcoef
 
 import harness.plugin
 from harness import evaluate
@@ -86,6 +85,8 @@ def labels(run):
 
 
 def test_one_definition_is_in_every_view(made, tmp_path, capsys):
+    from sklearn.metrics import matthews_corrcoef
+
     made, printed = made
     assert "MCC" in printed
     for a_run in made:
@@ -161,6 +162,8 @@ def test_where_it_is_undefined(mcc):
 
 
 def test_differences_of_runs_are_scikit_learns(mcc):
+    from sklearn.metrics import matthews_corrcoef
+
     counts = cells()
     (row,), _ = differences(counts, ["mcc"], resamples=200)
     gold, first, second, each = [], [], [], counts.sum(axis=0)

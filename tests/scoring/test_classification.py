@@ -6,10 +6,11 @@ from dataclasses import replace
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from sklearn import metrics as sklearn_metrics
+from support.late import Late
 
 from harness.scoring.classification import AnswerCounts, decisions, probabilities
 
+sklearn_metrics = Late("sklearn.metrics")
 few = st.integers(0, 60)
 every_count = st.builds(AnswerCounts, *[few] * 8)
 clear_counts = st.builds(AnswerCounts, *[few] * 4)

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn import metrics as sklearn_metrics
 from support.brute_force import graph_of
+from support.late import Late
 
 from harness.scoring.graphs import (
     MISSING,
@@ -34,6 +34,7 @@ from harness.scoring.graphs import (
 )
 from harness.tasks.causalbench.networks import NETWORKS, load
 
+sklearn_metrics = Late("sklearn.metrics")
 DOWN, UP = "from row to column", "from column to row"
 
 

@@ -8,9 +8,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy import stats
-from sklearn import metrics as sklearn_metrics
 from support.corr2cause_help import SIZES
+from support.late import Late
 
 from harness.scoring import bootstrap
 from harness.scoring.bootstrap import CONSTANT, FEW_CLUSTERS, ONE_CLUSTER, RESTS_ON_FEW
@@ -19,6 +18,9 @@ from harness.scoring.intervals import RowData, intervals, means
 from harness.scoring.summary import summarize
 from harness.storage.result_json import result_json
 from harness.types import Answer, Failure, Metric, Record, Response
+
+stats = Late("scipy.stats")
+sklearn_metrics = Late("sklearn.metrics")
 
 
 def record(cluster, gold, reading, probability=None, part="", **groups):

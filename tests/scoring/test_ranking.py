@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.metrics import average_precision_score, roc_auc_score
+from support.late import Late
 
 from harness.scoring.intervals import Ranking
 
+sklearn_metrics = Late("sklearn.metrics")
 # Few distinct probabilities: ties of positives, of negatives and of both.
 shares = st.sampled_from([0.0, 0.125, 0.3, 0.3000001, 0.5, 0.9, 1.0]) | st.floats(0, 1)
 items = st.lists(st.tuples(st.integers(0, 1), shares, st.integers(0, 4)), min_size=1, max_size=40)
@@ -22,8 +23,8 @@ def check(gold, p_yes, cluster, weights):
         if not (weight[gold == 1].sum() and weight[gold == 0].sum()):
             assert np.isnan(auroc[row]) and np.isnan(average_precision[row])
             continue
-        assert auroc[row] == pytest.approx(roc_auc_score(gold, p_yes, sample_weight=weight), abs=1e-12)
-        theirs = average_precision_score(gold, p_yes, sample_weight=weight)
+        assert auroc[row] == pytest.approx(sklearn_metrics.roc_auc_score(gold, p_yes, sample_weight=weight), abs=1e-12)
+        theirs = sklearn_metrics.average_precision_score(gold, p_yes, sample_weight=weight)
         assert average_precision[row] == pytest.approx(theirs, abs=1e-12)
 
 

@@ -6,14 +6,15 @@ import math
 
 import numpy as np
 import pytest
-from scipy.stats import binomtest
-from statsmodels.stats.proportion import proportion_confint
 
 from harness.scoring.classification import AnswerCounts, wilson, wilson_f1, wilson_intervals
 
 
 @pytest.mark.parametrize(("hits", "total"), [(0, 342), (342, 342), (1, 3), (163, 342), (1943, 2246)])
 def test_wilson_is_statsmodels_and_scipys(hits, total):
+    from scipy.stats import binomtest
+    from statsmodels.stats.proportion import proportion_confint
+
     assert wilson(hits, total) == pytest.approx(proportion_confint(hits, total, method="wilson"), abs=1e-12)
     assert wilson(hits, total) == pytest.approx(tuple(binomtest(hits, total).proportion_ci(method="wilson")), abs=1e-12)
 

@@ -159,6 +159,13 @@ def test_a_complete_run_leaves_records_result_and_manifest(tmp_path):
     assert not (folder.path / "records.partial.jsonl").exists()
 
 
+def test_an_incomplete_run_leaves_nothing_beside_a_complete_one(tmp_path):
+    leave(folder_at(tmp_path), complete=True)
+    leave(folder_at(tmp_path), complete=False, f1=0.25, words="some")
+    assert manifest_of(tmp_path)["complete"] is True and (tmp_path / "records.jsonl").read_text() == "records\n"
+    assert not list(tmp_path.glob("*partial*"))
+
+
 def test_a_row_of_scores_is_one_line_of_the_file(tmp_path):
     folder = folder_at(tmp_path, {"model": {"name": "[\n  1,\n  2\n]", "sizes": [1, 2], "häufig": {}}})
     leave(folder, complete=True)

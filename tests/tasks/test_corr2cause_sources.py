@@ -4,7 +4,6 @@ import csv
 import json
 from pathlib import Path
 
-import datasets
 import pytest
 from support.corr2cause_help import corr2cause
 
@@ -343,7 +342,7 @@ def test_another_kind_of_file_is_refused(tmp_path, name, ending):
 def hub(tmp_path, monkeypatch):
     """A folder like the Hub's data set: three splits, and two further configurations with a test set."""
     for name in ("HF_DATASETS_CACHE", "HF_MODULES_CACHE"):
-        monkeypatch.setattr(datasets.config, name, str(tmp_path / "cache"))
+        monkeypatch.setattr(f"datasets.config.{name}", str(tmp_path / "cache"))
     folder = tmp_path / "corr2cause"
     folder.mkdir()
     contents = {
@@ -461,6 +460,6 @@ def test_a_bad_row_of_the_hub_is_named(hub):
 
 
 def test_without_the_network_the_way_out_is_said(hub, monkeypatch):
-    monkeypatch.setattr(datasets.config, "HF_HUB_OFFLINE", True)
+    monkeypatch.setattr("datasets.config.HF_HUB_OFFLINE", True)
     with pytest.raises(DataError, match=r"causalnlp/corr2cause .*task\.source=builtin needs neither"):
         list(corr2cause(source="hub").items())

@@ -28,6 +28,10 @@ _FRESH = frozenset({404})
 """Statuses that servers return for some seconds for a file, a batch or a job that is new."""
 
 
+class BusyError(RunStopped):
+    """A server that has refused a call for its rate (429) to the last try: nothing is lost by asking it later."""
+
+
 class EndpointServer:
     """The server of an endpoint, for files and what is made of them. Its key goes to no other address."""
 
@@ -147,7 +151,8 @@ class EndpointServer:
 
     def stopped(self, error: Exception) -> RunStopped:
         """Return the end of the run for a call that has failed for good."""
-        return RunStopped(
+        kind = BusyError if status(error) == 429 and may_pass(error) else RunStopped
+        return kind(
             f"{self.address} fails on its {self.subject} ({in_words(error)}): what is under way there stays, and the "
             f"same command goes on from there{self.lost * (status(error) == 404)}."
         )

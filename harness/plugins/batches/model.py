@@ -14,7 +14,7 @@ from contextlib import closing
 from harness.cache.store import Store
 from harness.errors import ConfigError, Interrupted, RunStopped
 from harness.models.api.endpoint import Endpoint
-from harness.models.api.server import EndpointServer, rest
+from harness.models.api.server import BusyError, EndpointServer, rest
 from harness.plugins.batches.exchange import BatchServer, Collecting, Sending
 from harness.plugins.batches.forms import KNOWN, Files, Remote, hours
 from harness.plugins.batches.inline_forms import form_of
@@ -205,17 +205,26 @@ class _BatchCall:
                 landed = True
                 yield from self._elsewhere(digest)
             elif batch.id:
-                remote = self._form.look(self._server, batch.id)
+                try:
+                    remote = self._form.look(self._server, batch.id)
+                except BusyError:
+                    if not self._settings.wait or self._overdue(batch):
+                        raise
+                    self._say(f"{self._server.address} is asked for its batches too often (429): waiting")
+                    return landed
                 self._journal.note_status(digest, remote.status, remote.done)
                 yield from self._ended(batch, remote)
                 landed |= digest not in self._mine
             self._report()
         return landed
 
+    def _overdue(self, batch: Batch) -> bool:
+        return time.time() - batch.since > OVERDUE * 3600 * hours(self._settings.window)
+
     def _ended(self, batch: Batch, remote: Remote) -> Iterator[Outcomes]:
         digest = batch.digest
         if remote.state == "under way":
-            if time.time() - batch.since > OVERDUE * 3600 * hours(self._settings.window):
+            if self._overdue(batch):
                 self._lacks[digest] = (
                     READS,
                     (
@@ -282,7 +291,10 @@ class _BatchCall:
         count = f"{len(batches)} batches" if len(batches) > 1 else "1 batch"
         odd = sorted({batch.status for batch in batches} - KNOWN)
         state = f" (it says: {', '.join(odd)})" * bool(odd)
-        line = f"{count} of {size:,} at the server, {done:,} answered{state}"
+        self._say(f"{count} of {size:,} at the server, {done:,} answered{state}")
+
+    def _say(self, line: str) -> None:
+        """Print a line, unless it is the one that was printed last."""
         if line != self._last_report:
             self._last_report = line
             self._model.say(line)

@@ -14,6 +14,8 @@ from pydantic import Field
 from harness.cli import key_value
 from harness.cli.key_value import Words
 from harness.errors import ConfigError, unknown
+from harness.leaderboard.build import breakdowns_of
+from harness.leaderboard.comparable import find_runs
 from harness.plugins.compare.measure import Comparison, compare
 from harness.plugins.compare.runs import Replies, load
 from harness.plugins.compare.tables import as_json, parts
@@ -66,6 +68,12 @@ class CompareSettings:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     return key_value.command(HELP, CompareSettings, job, arguments)
+
+
+def suggested(key: str, arguments: Sequence[str]) -> set[str] | None:
+    """Return what completes by= for the runs that the command line names; None for other settings."""
+    folders = [word for word in arguments if Path(word).is_dir()]
+    return breakdowns_of(find_runs(folders, some=False)) if key == "by" and folders else None
 
 
 def job(folders: list[str], settings: CompareSettings) -> list[Part]:

@@ -8,7 +8,7 @@ After a refusal the server's list of jobs is looked at first.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from harness.errors import ConfigError, Interrupted, RunStopped, StoreError
 from harness.models.api.endpoint import Endpoint
 from harness.models.api.faults import RefusedError, in_words, status
 from harness.models.api.replies import LostError, one_line
-from harness.models.api.server import EndpointServer, object_of, passes, rest
+from harness.models.api.server import BusyError, EndpointServer, object_of, passes, rest
 from harness.plugins.train.hosted import MARK, Tuning, cost_of, last_lines, plan_lines, tuning_of
 from harness.plugins.train.recipe import MANIFEST, FinetuneSettings, alone, room
 from harness.runtime import signals
@@ -178,7 +178,7 @@ class _JobSteps:
         signals.say_instead(
             f"interrupted: the job {id} goes on at {address}, which alone can end it; the same command follows it."
         )
-        job, last, unknown = self.server.look(id, fresh=True), "", 0
+        job, last, unknown = self._look(id, fresh=True), "", 0
         while True:
             if job.status != last:
                 resumed = ": it goes on once it is resumed at its provider" * (job.status == "paused")
@@ -193,7 +193,7 @@ class _JobSteps:
                     "the same command looks again."
                 )
             rest(POLL)
-            last, job = job.status, self.server.look(id)
+            last, job = job.status, self._look(id)
         another = f"recipe.job={self.tuning.recipe.job + 1} makes another one"
         if job.status == "failed":
             why = job.error.rstrip(".") or "it does not say why"
@@ -203,6 +203,13 @@ class _JobSteps:
         if not job.model:
             raise RunStopped(f"the job {id} has succeeded, and {address} names no model of it yet: ask again later.")
         return job
+
+    def _look(self, id: str, *, fresh: bool = False) -> TuningJob:
+        """Return the job, however long the server refuses to be asked for it so often: it goes on meanwhile."""
+        while True:
+            with suppress(BusyError):
+                return self.server.look(id, fresh=fresh)
+            rest(POLL)
 
     def _unheard(self, file: str) -> RunStopped:
         return RunStopped(

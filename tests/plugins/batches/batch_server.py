@@ -343,6 +343,8 @@ class Service(Account):
             return refused(404, "No batch found with that id")
         if self.happens("503 on a look"):
             return refused(503, "overloaded")
+        if self.happens("429 on a look"):
+            return http({"error": {"message": "slow"}}, 429, {"Retry-After": "0.01"})
         self.advance(batch)
         if call.path.startswith("/together"):
             return http(batch.together())

@@ -108,6 +108,18 @@ def test_a_live_run_beside_an_open_batch_says_so(server, tmp_path, capsys):
     assert "is paid for twice. model.batch=true collects them" in capsys.readouterr().err
 
 
+def test_looks_that_come_too_often_are_waited_out_and_end_no_run(server, tmp_path, capsys):
+    server.set(faults={"429 on a look": 0.7})
+    settings = config(server.url, tmp_path)
+    settings["model"]["attempts"] = 1
+    assert run(settings) == "" and server.seen()["billed"] == 20
+    assert "is asked for its batches too often (429): waiting" in capsys.readouterr().err
+    server.set(fresh=True, faults={"429 on a look": 1.0})
+    at_once = config(server.url, tmp_path / "other", wait=False)
+    at_once["model"]["attempts"] = 1
+    assert "(429" in run(at_once) and server.seen()["billed"] == 20
+
+
 def test_ctrl_c_leaves_the_batches_and_the_same_command_collects_them(server, tmp_path):
     server.set(looks=10**6)
     timer = threading.Timer(1.0, lambda: os.kill(os.getpid(), signal.SIGINT))

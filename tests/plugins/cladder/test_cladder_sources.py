@@ -5,13 +5,14 @@ from __future__ import annotations
 import csv
 import json
 
-import datasets
 import pytest
+from support.late import Late
 
 from harness.errors import ConfigError, DataError
 from harness.plugins.cladder.models import sample
 from harness.settings import build
 
+datasets = Late("datasets")
 MODELS = [model for model in sample() if model.id % 40 in (0, 5) or model.variant == "deterministic"][:14]
 
 

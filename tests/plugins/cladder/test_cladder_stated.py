@@ -4,13 +4,15 @@ from itertools import product
 
 import numpy as np
 import pytest
-from scipy.optimize import linprog
+from support.late import Late
 
 from harness.plugins.cladder.graphs import GRAPHS, Scm
 from harness.plugins.cladder.models import sample
 from harness.plugins.cladder.queries import NUMERIC, asked_of, asks
 from harness.plugins.cladder.questions import ExactNumbers, Question, ToldModel, printed_tables
 from harness.plugins.cladder.stated import effect_range, rounded
+
+optimize = Late("scipy.optimize")
 
 
 def percents(scm, query):
@@ -50,7 +52,9 @@ def test_the_range_of_an_instrument_is_that_of_the_linear_program():
         ends = [rounded(number) for number in numbers]
         a = np.array(sums + [[-v for v in row] for row in sums])
         b = [high for _, high in ends] + [-low for low, _ in ends]
-        best = [linprog([s * e for e in effect], A_ub=a, b_ub=b, A_eq=[[1] * 16], b_eq=[1]).fun for s in (1, -1)]
+        best = [
+            optimize.linprog([s * e for e in effect], A_ub=a, b_ub=b, A_eq=[[1] * 16], b_eq=[1]).fun for s in (1, -1)
+        ]
         assert least <= best[0] + 1e-9 and most >= -best[1] - 1e-9  # never narrower than what can be
         assert least == pytest.approx(best[0], abs=0.02) and most == pytest.approx(-best[1], abs=0.02)
         decided += least > 0 or most < 0

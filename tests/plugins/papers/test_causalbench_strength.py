@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
-from scipy.stats import kendalltau, spearmanr
 from support.causalbench_help import causalbench, items
+from support.late import Late
 from support.openai_server import KEY, chat_reply
 from support.thinned import few
 
@@ -27,6 +27,8 @@ from harness.prompting.ranking import named, ranking
 from harness.tasks.causalbench.networks import NETWORKS, meanings
 from harness.tasks.causalbench.networks import load as load_network
 from harness.types import ChatRequest, Failure, Record, Response
+
+stats = Late("scipy.stats")
 
 
 def asked(**settings):
@@ -106,8 +108,8 @@ def test_a_reply_is_worth_what_a_hand_comes_to():
     assert values["outside"] == 0.25 and values["in_range"] == 0.75 and values["in_order"] == pytest.approx(2 / 3)
     strengths = truth("asia").others("dysp", "cause")
     said = [{"bronc": 0.9, "either": 1.2}.get(name, 0) for name in strengths]
-    assert values["spearman"] == pytest.approx(spearmanr(list(strengths.values()), said).statistic)
-    assert values["kendall"] == pytest.approx(kendalltau(list(strengths.values()), said).statistic)
+    assert values["spearman"] == pytest.approx(stats.spearmanr(list(strengths.values()), said).statistic)
+    assert values["kendall"] == pytest.approx(stats.kendalltau(list(strengths.values()), said).statistic)
     errors = [abs(true - value) for true, value in zip(strengths.values(), said, strict=True)]
     assert values["mae"] == pytest.approx(sum(errors) / 6)
 

@@ -8,7 +8,7 @@ from itertools import chain
 from pathlib import Path
 
 import pytest
-import torch
+from support.late import Late
 
 from harness.cli import hydra_app, own_configs
 from harness.errors import ConfigError
@@ -24,6 +24,7 @@ from harness.tasks.corr2cause.claim import ItemWriter
 from harness.tasks.corr2cause.enumerate import public_test
 from harness.types import PairRequest
 
+torch = Late("torch")
 FOUR = ["task.num_nodes=[4]"]
 
 

@@ -225,6 +225,7 @@ def _die_at(owner: Any, name: str, number: int, moment: str) -> None:
         ({"429 on create": 3}, 4),
         ({"500 on upload": 2}, 1),
         ({"429 on look": 2, "500 on look": 3}, 1),
+        ({"429 on look": 25}, 1),
         ({"pending file": 3}, 1),
     ],
     ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
@@ -278,7 +279,8 @@ def test_a_job_that_comes_to_nothing_is_told_and_not_made_again(account, states,
     assert len(account.jobs) == 2
 
 
-def test_an_interrupted_command_leaves_its_job_and_says_so(account):
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130 << 8), (signal.SIGTERM, signal.SIGTERM)])
+def test_an_interrupted_command_leaves_its_job_and_says_so(account, number, status):
     account.set(states=["queued", *["running"] * 1000])
     if not (pid := os.fork()):
         with suppress(BaseException):
@@ -290,8 +292,8 @@ def test_an_interrupted_command_leaves_its_job_and_says_so(account):
     wait_for(lambda: account.jobs and account.jobs[0]["status"] == "running")
     with pytest.raises(RunStopped, match="another process is training"):
         made(account)
-    os.kill(pid, signal.SIGINT)
-    assert os.WEXITSTATUS(os.waitpid(pid, 0)[1]) == 130
+    os.kill(pid, number)
+    assert os.waitpid(pid, 0)[1] == status
     assert "interrupted: the job ftjob-000001 goes on at http" in Path("said").read_text()
     assert account.jobs[0]["status"] == "running" and len(account.jobs) == 1
 
