@@ -7,7 +7,7 @@ export default [
   js.configs.recommended,
   { files: ["*.config.js"], languageOptions: { globals: globals.node } },
   {
-    files: ["harness/report/page/**/*.js"],
+    files: ["harness/**/*.js"],
     languageOptions: { globals: globals.browser },
     rules: {
       "max-len": ["error", { code: 120 }],

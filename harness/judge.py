@@ -218,12 +218,16 @@ def statement_of(fields: Mapping[str, JSON]) -> str:
     return "\n".join(value for value in fields.values() if isinstance(value, str))
 
 
+def both_ends(text: str) -> str:
+    """Return a text, of a very long one its two ends."""
+    if len(text) <= 2 * END:
+        return text
+    return f"{text[:END]}\n[… {len(text) - 2 * END:,} characters left out …]\n{text[-END:]}"
+
+
 def request_to_judge(words: Prompt, item: Mapping[str, JSON], reply: str) -> ChatRequest:
     """Return what a judge is asked about a reply, without the model's thoughts. The gold label is no part of it."""
-    reply = own_words(reply).strip()
-    if len(reply) > 2 * END:
-        reply = f"{reply[:END]}\n[… {len(reply) - 2 * END:,} characters left out …]\n{reply[-END:]}"
-    fields: dict[str, JSON] = {"statement": statement_of(item), "reply": reply}
+    fields: dict[str, JSON] = {"statement": statement_of(item), "reply": both_ends(own_words(reply).strip())}
     if (name := words.words.choices_from) is not None:
         options = zip(words.choices(item), item[name], strict=True)
         fields |= {

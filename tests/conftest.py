@@ -35,6 +35,7 @@ hypothesis.settings.register_profile(
 hypothesis.settings.load_profile("steady")
 forks.silence_remarks()
 forks.ask_once()
+forks.parse_once()
 
 
 gc.disable()  # what is imported and collected stays: looking through it again and again took a quarter of the time

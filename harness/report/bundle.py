@@ -104,8 +104,8 @@ def page(title: str, data: str, chunks: dict[str, str]) -> Iterator[str]:
     """Yield the HTML in parts: `data` is needed at once, each chunk when somebody looks at it; all are packed."""
     script = _asset(SCRIPT)
     filled = {
-        "title": [_escape(title)],
-        "policy": [_policy(script)],
+        "title": [escape(title)],
+        "policy": [policy(script, "'self' file:")],
         "style": [_asset(STYLE)],
         "data": [_block("data", data)],
         "chunks": (_block(name, text) for name, text in chunks.items()),
@@ -146,17 +146,17 @@ def _tidy(folder: Path, current: set[str]) -> None:
 
 
 def _block(name: str, text: str) -> str:
-    return f'<script type="text/plain" data-chunk="{_escape(name)}">{text}</script>\n'
+    return f'<script type="text/plain" data-chunk="{escape(name)}">{text}</script>\n'
 
 
-def _policy(script: str) -> str:
-    """Return the policy: nothing from anywhere but this file's own script and scripts in the folder beside it."""
+def policy(script: str, others: str = "") -> str:
+    """Return the policy of a page: nothing from anywhere but its own script and the `others`."""
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     nothing = "default-src 'none'; base-uri 'none'; form-action 'none'"
-    return f"{nothing}; style-src 'unsafe-inline'; script-src 'self' file: 'sha256-{digest}'"
+    return f"{nothing}; style-src 'unsafe-inline'; script-src {others} 'sha256-{digest}'"
 
 
-def _escape(text: str) -> str:
+def escape(text: str) -> str:
     encodable = text.encode(errors="replace").decode()
     return encodable.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")
 

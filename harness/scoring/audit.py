@@ -12,8 +12,8 @@ from harness.scoring.classification import wilson
 from harness.types import JUDGE, LETTERS, AnswerForm, Failure, Record, Response
 
 SEED = "audit"
-NOTHING, NOT_A_WORD, FAILED = "nothing", "not a word", "failed"
-"""What a judge read besides answers: none, what only itself knows, and what its call failed to say."""
+NOTHING, NOT_A_WORD, FAILED, UNCLEAR = "nothing", "not a word", "failed", "unclear"
+"""What a reader read besides answers: none, what only itself knows, a failed call, and what it cannot tell."""
 _AROUND = " \t\r\n.\"'`*()"
 
 Key = tuple[str, int]
@@ -94,7 +94,7 @@ def errors_of(audit: Mapping[str, int]) -> Errors:
     total, wrong_by_label = 0, dict[str, int]()
     for pair, count in audit.items():
         rules, _, judge = pair.partition("/")
-        if judge in (FAILED, NOT_A_WORD):
+        if judge in (FAILED, NOT_A_WORD, UNCLEAR):
             continue
         total += count
         if rules != judge:

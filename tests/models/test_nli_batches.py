@@ -64,6 +64,7 @@ def test_padding_of_the_test_split_is_under_five_percent(path, pairs, cores, mon
     assert sum(count for count, _ in shapes) == len(pairs) and len(shapes) < len(pairs) / 2
 
 
+@pytest.mark.slow
 def test_a_window_shorter_than_the_split_pads_little_too(path, pairs):
     assert shares(nli(path, window=256), pairs)[0] < 0.05
 

@@ -6,6 +6,7 @@ docs/architecture.md draws it. What is imported inside of a function, or for a t
 from __future__ import annotations
 
 import ast
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -49,6 +50,7 @@ MODULES = {module(file): file for file in (HOME / "harness").rglob("*.py")}
 CORE = [name for name in MODULES if not name.startswith("harness.plugins")]
 
 
+@cache
 def imports(file: Path) -> set[str]:
     """Return the modules of harness that a file imports, wherever in it."""
     names: set[str] = set()

@@ -140,7 +140,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("does", [kill, no_room])
+@pytest.mark.parametrize("does", few([kill, no_room], 1))
 @pytest.mark.parametrize(("task", "form", "first"), CASES)
 def test_at_every_file_event(tmp_path, task, form, first, does):
     calm, old = tmp_path / "calm", tmp_path / "old"

@@ -24,9 +24,9 @@ import sys
 import tempfile
 import threading
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 EVERY = (
     "hydra", "hydra.core.plugins", "numpy", "openai", "aiohttp", "filelock",
@@ -163,6 +163,28 @@ def ask_once() -> None:
         setattr(manifest, name, cache(getattr(manifest, name)))
 
 
+def parse_once() -> None:
+    """Have this process and its forks parse equal texts of YAML and of OmegaConf's grammar once: half of composing."""
+    import omegaconf
+    from omegaconf import OmegaConf, _utils, base
+
+    load = OmegaConf.load
+    content = lru_cache(512)(lambda text: OmegaConf.to_container(load(io.StringIO(text))))
+
+    def load_once(file: Any) -> Any:
+        if not hasattr(file, "read"):
+            return load(file)
+        text = file.read()
+        try:
+            return OmegaConf.create(content(text))
+        except Exception:  # which is to name the file
+            file.seek(0)
+            return load(file)
+
+    omegaconf.OmegaConf.load = staticmethod(load_once)  # type: ignore[method-assign,assignment]
+    _utils.parse = base.parse = lru_cache(4096)(base.parse)  # type: ignore[assignment]
+
+
 def serve(orders: socket.socket) -> tuple[str, str] | None:
     """Fork a command for every order; return its module and folder in the fork, None once orders end."""
     for number in (signal.SIGINT, signal.SIGHUP):  # the terminal sends them to the whole group
@@ -212,6 +234,7 @@ if __name__ == "__main__":
     sys.path.pop(0)  # where -m has the working directory
     silence_remarks()
     ask_once()
+    parse_once()
     from harness.plugin import CommandFinder
 
     sys.meta_path.append(CommandFinder())

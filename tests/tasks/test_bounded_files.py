@@ -221,7 +221,7 @@ def test_a_json_list_is_of_bounded_size(tmp_path, monkeypatch):
 
 @settings(max_examples=3)
 @given(
-    st.integers(1_500, 2_000),
+    st.integers(1_100, 1_200),
     st.sampled_from(["[", "{a: ", "- ", "? "]),
     st.sampled_from(["", "source: x\nuser: "]),
 )
@@ -282,10 +282,10 @@ def test_json_that_is_nested_too_deeply_is_said_to_be(depth, sign, ending):
 def test_a_command_tells_nesting_from_a_circle(harness, trusted, tmp_path):
     own = tmp_path / "configs" / "model"
     own.mkdir(parents=True)
-    (own / "deep.yaml").write_text("a: " + "[" * 2000, encoding="utf-8")
+    (own / "deep.yaml").write_text("a: " + "[" * 1000, encoding="utf-8")
     done = harness("model=deep", "task.limit=1")
     assert done.returncode == 1 and "circle" not in done.stderr and "nested too deeply" in done.stderr
-    (tmp_path / "deep.yaml").write_text("source: x\nuser: " + "[" * 2000, encoding="utf-8")
+    (tmp_path / "deep.yaml").write_text("source: x\nuser: " + "[" * 1000, encoding="utf-8")
     done = harness("model=always_no", "prompt=deep.yaml", "task.limit=1")
     assert done.returncode == 1 and "deep.yaml is not YAML: it is nested too deeply" in done.stderr
     (own / "deep.yaml").unlink()

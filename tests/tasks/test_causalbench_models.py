@@ -66,7 +66,7 @@ def outcome(task, prompt, asked, place: Path) -> tuple[dict, list]:
     return result, records_of_run
 
 
-@pytest.mark.parametrize("name", few(TASKS, 6))
+@pytest.mark.parametrize("name", few(TASKS, 3))
 @pytest.mark.parametrize("wording", ["closed", "open"])
 def test_every_task_and_format_through_the_api(name, wording, serve, key, tmp_path):
     server = serve(answers)
@@ -116,7 +116,7 @@ def language_models(tmp_path_factory, llama_path) -> Iterator[dict]:
 
 
 @pytest.mark.parametrize("wording", [pytest.param("closed", marks=pytest.mark.slow), "open"])
-@pytest.mark.parametrize("who, name", few(itertools.product(["ranks", "writes"], TASKS), 3))
+@pytest.mark.parametrize("who, name", few(itertools.product(["ranks", "writes"], TASKS), 2))
 def test_every_task_and_format_through_a_local_language_model(name, wording, who, language_models, tmp_path):
     for form, task in tasks(name):
         # 512 tokens to every part, as the wording for closed models lets it say, take a second each.

@@ -224,7 +224,7 @@ def test_a_paraphrase_changes_the_words_of_the_hypothesis_only():
 
 
 def test_varied_draws_names_out_of_a_to_g_and_the_words_of_either_table():
-    task = corr2cause(perturbation="varied", split="train", num_nodes=[4, 5])
+    task = corr2cause(perturbation="varied", split="train", num_nodes=[4, 5], limit=2000)
     items = list(task.items())
     paraphrased = [item.fields["hypothesis"] == TABLE_9[item.fields["relation"]].format(
         i=item.fields["var_i"], j=item.fields["var_j"]) for item in items]  # fmt: skip

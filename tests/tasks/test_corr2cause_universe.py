@@ -76,6 +76,7 @@ def test_a_limit_over_seven_variables_makes_few_claims(monkeypatch):
     assert Counter(item.fields["relation"] for item in items).keys() == set(map(str, Relation))
 
 
+@pytest.mark.slow
 def test_a_limit_keeps_order_seed_and_shares_over_large_and_small_blocks():
     settings = {"split": "all", "num_nodes": [4, 5, 7], "limit": 400}
     ids = [item.id for item in corr2cause(**settings).items()]
@@ -138,7 +139,7 @@ def test_a_class_with_too_many_members_is_not_drawn(monkeypatch):
         assert sum(1 for _ in members(from_integer(8, number))) <= 3
 
 
-@pytest.mark.parametrize(("n", "classes"), few([(7, 12), (8, 12), (9, 6), (10, 4)], 2))
+@pytest.mark.parametrize(("n", "classes"), few([(7, 12), (8, 12), (9, 6), (10, 4)], 1))
 def test_large_items_have_the_text_and_the_labels_of_their_class(n, classes):
     limit = 12 * classes if n == 7 else None
     items = list(corr2cause(split="all", num_nodes=n, limit=limit, classes=None if n == 7 else classes).items())
@@ -156,7 +157,7 @@ def test_large_items_have_the_text_and_the_labels_of_their_class(n, classes):
 
 @pytest.mark.parametrize("perturbation", few(["refactorization", "permutation", "paraphrase"], 1))
 def test_perturbations_of_seven_variables_keep_the_labels(perturbation):
-    for item in corr2cause(split="dev", num_nodes=7, limit=40, perturbation=perturbation).items():
+    for item in corr2cause(split="dev", num_nodes=7, limit=10, perturbation=perturbation).items():
         read = read_premise(item.fields["premise"])
         assert follows(read, read_hypothesis(item.fields["hypothesis"], read.names)) == item.labels["audited"]
 

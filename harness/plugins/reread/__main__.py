@@ -12,12 +12,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field
 
 from harness.cli import key_value
 from harness.cli.key_value import Words
 from harness.errors import ConfigError, HarnessError, Interrupted, RunStopped, UntrustedError
 from harness.plugins.reread.judges import NewJudge
+from harness.plugins.reread.marks import MOST, read_marks, write_page
 from harness.plugins.reread.renew import Change, NotReread, preview, renew, source_of, target_of
 from harness.runtime import console, secrets, signals
 from harness.runtime.interrupt import interruptible
@@ -25,6 +28,7 @@ from harness.runtime.progress import Progress
 from harness.scoring.definitions import definition, main_metrics
 from harness.settings import plain
 from harness.storage.find import find
+from harness.storage.runs import load
 from harness.tables.numbers import metric_text
 from harness.tables.results import judge_notes
 from harness.types import Result
@@ -38,6 +42,11 @@ renewed in their place, and say by which version of the rules they were read.
   python -m harness.reread A dry_run=true      what would change, and nothing is written
   python -m harness.reread A judge=gpt4        a judge reads what the rules cannot; its run stands beside the other one
 
+  python -m harness.reread RUN sample=50       a page (RUN/marks.html) on which you mark, for replies drawn at random,
+                                               whether the rules read them right; nothing is read again
+  python -m harness.reread RUN marks=FILE      how often they did not, by the marks that the page has saved, with an
+                                               interval; the marks are kept in RUN/marks.json
+
 A run that does not hold (harness.verify says why) is left as it is.
 
   dry_run=false       true: only show what would change
@@ -46,6 +55,8 @@ A run that does not hold (harness.verify says why) is left as it is.
   judge=              a model that is asked about the replies that the rules cannot read; judge.…=, cache=, cache.…=
                       and budget.…= (for each run) as in the command of a run
   judge_sample=50     with a judge: replies that the rules can read, drawn at random, which it reads as well
+  sample=             without a judge: how many replies of one run a person is to mark, up to 1000
+  marks=              the file of marks that the page has saved
 """
 _OF_A_RUN = re.compile(r"\+?(?:judge|cache|budget|judge_sample)[.=]")
 """Settings that a run has as well, which Hydra composes."""
@@ -57,6 +68,8 @@ class RereadSettings:
 
     dry_run: bool = False
     trust: Words = ()
+    sample: Annotated[int, Field(ge=1, le=MOST)] | None = None
+    marks: str | None = None
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -69,6 +82,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def job(of_a_run: Sequence[str], folders: list[str], settings: RereadSettings) -> int:
     """Read the runs below the folders again and return the exit code."""
+    if (settings.sample, settings.marks) != (None, None):
+        return _by_person(of_a_run, folders, settings)
     judge = _new_judge(of_a_run, asks=not settings.dry_run)
     run_folders = list(find(folders or ["results"]))
     places = {folder.resolve() for folder in run_folders}
@@ -105,6 +120,21 @@ def job(of_a_run: Sequence[str], folders: list[str], settings: RereadSettings) -
         names = shlex.quote(",".join(untrusted))
         _print(f"A results folder may come from anybody: if all that these runs name is yours, add trust={names}")
     return 1 if problems else 0
+
+
+def _by_person(of_a_run: Sequence[str], folders: list[str], settings: RereadSettings) -> int:
+    """Write the page on which a person marks replies of one run, or read the marks; return the exit code."""
+    folder, *others = find(folders or ["results"])
+    alone = settings in (RereadSettings(sample=settings.sample), RereadSettings(marks=settings.marks))
+    if others or of_a_run or not alone:
+        raise ConfigError("sample= and marks= each stand alone, with one run (a judge's sample is judge_sample=).")
+    if settings.marks is not None:
+        _print(read_marks(load(folder), Path(settings.marks).expanduser()))
+    elif settings.sample is not None:
+        page = write_page(load(folder), settings.sample)
+        _print(f"{page}: open it in a browser, mark the replies, save the marks, and give the file that was saved:")
+        _print(f"  python -m harness.reread {shlex.quote(str(folder))} marks=marks.json")
+    return 0
 
 
 def _new_judge(of_a_run: Sequence[str], *, asks: bool) -> NewJudge | None:
