@@ -6,6 +6,7 @@ import random
 
 import pytest
 from support.simulated_servers import Bucket, Run, Server, Window, ask
+from support.thinned import few
 
 FALLS = [[(200, 0), (50, 10), (400, 25)], [(300, 0), (30, 10)], [(50, 0), (1000, 30)], [(100, 0), (60, 20)]]
 
@@ -56,14 +57,35 @@ def test_the_edge_of_a_bucket_is_not_taken_for_chance(depth, delay):
 @pytest.mark.parametrize("depth", [10, 20, 200])
 @pytest.mark.parametrize("seed", range(3))
 def test_the_edge_of_no_bucket_is_taken_for_chance(depth, delay, seed):
-    check(ask(bucket(200, depth, refusal_delay=delay, seed=seed), 4000), refused=0.06)
+    check(ask(bucket(200, depth, refusal_delay=delay, seed=seed), 4000), refused=0.06 if delay < 0.5 else 0.075)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(3))
-def test_a_bucket_of_a_single_call_is_asked_evenly(seed):
-    """Its first refusals tell too little: calls come in crowds then, and most of a crowd is refused."""
-    check(ask(bucket(200, 1, refusal_delay=0.005, seed=seed), 4000), share=0.85)
+@pytest.mark.parametrize(("delay", "share", "refused"), [(0.005, 0.88, 0.05), (0.05, 0.85, 0.05), (0.5, 0.78, 0.065)])
+@pytest.mark.parametrize("seed", range(2))
+def test_a_bucket_of_a_single_call_is_asked_evenly(delay, share, refused, seed):
+    """Of it every other call is refused at one per cent too many, until the first refusal comes: it is met seldom."""
+    check(ask(bucket(200, 1, refusal_delay=delay, seed=seed), 4000), share=share, refused=refused)
+
+
+@pytest.mark.parametrize(
+    ("rate", "depth", "delay"),
+    few([(rate, depth, delay) for rate in (10, 20) for depth in (1, 10, 20) for delay in (0.05, 0.5)], 1),
+)
+def test_slow_limits_are_kept(rate, depth, delay):
+    """Up to ninety calls of the first second are refused: so many go out before the first refusals come."""
+    run = ask(bucket(rate, depth, refusal_delay=delay), 200 * rate)
+    check(run, share=0.82 if depth == 1 else 0.95, refused=0.06 if delay < 0.5 else 0.08)
+
+
+@pytest.mark.parametrize(
+    ("number", "delay", "slides"),
+    few([(n, delay, slides) for slides in (False, True) for n in (50, 200) for delay in (0.005, 0.05, 0.2)], 1),
+)
+def test_what_is_left_of_a_second_is_shared_out_evenly(number, delay, slides):
+    """So many calls in each second, not so many at once: the few calls of fifty a second are refused at the start."""
+    run = ask(Server(limits=[Window(number, 1, slides)], refusal_delay=delay), 60 * number)
+    check(run, share=0.88, refused=0.05 if number > 50 else 0.08)
 
 
 def test_a_limit_that_falls_and_rises_is_followed():
@@ -77,8 +99,8 @@ def test_limits_that_fall_and_rise_are_followed(rates, delay):
     """What goes out before the first refusal can be known is refused."""
     check(
         ask(Server(limits=[Bucket(rates, 10)], refusal_delay=delay), 8000),
-        share=0.9 if delay < 0.5 else 0.8,
-        refused=0.05 if delay < 0.5 else 0.09,
+        share=0.9 if delay < 0.5 else 0.78,
+        refused=0.05 if delay < 0.5 else 0.075,
     )
 
 
@@ -120,9 +142,9 @@ def test_no_more_slots_are_used_than_bring_more_answers():
 @pytest.mark.parametrize("headers", [True, False])
 @pytest.mark.parametrize("depth", [2000, 10_000])
 def test_limits_of_tokens_are_kept(depth, headers):
-    """Long prompts are refused where short ones are answered: not as few as of a limit of calls."""
+    """Long prompts are refused where short ones are answered: not quite as few as of a limit of calls."""
     server = bucket(10_000, depth, headers=headers, units=lambda draw: draw.uniform(20, 180), refusal_delay=0.05)
-    check(ask(server, 4000), refused=0.18)
+    check(ask(server, 4000), refused=0.075)
 
 
 @pytest.mark.slow
@@ -131,9 +153,24 @@ def test_a_minute_that_is_used_up_is_waited_for(slides):
     check(ask(Server(limits=[Window(3000, 60, slides)]), 8000), share=0.85)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("rate", "depth", "delay"), [(200, 200, 0.05), (200, 20, 0.2), (1000, 100, 0.05)])
-def test_processes_that_share_a_limit_all_get_some_of_it(rate, depth, delay):
-    """None knows of the others, whose calls look like a limit that changes."""
-    run = ask(bucket(rate, depth, refusal_delay=delay), 30 * rate, processes=5)
-    check(run, share=0.6, refused=0.2)
+@pytest.mark.parametrize(
+    ("rate", "depth", "delay", "share", "refused"),
+    few(
+        [
+            (200, 20, 0.2, 0.85, 0.07),
+            (200, 200, 0.05, 0.9, 0.08),
+            (100, 10, 0.005, 0.85, 0.12),
+            (1000, 100, 0.05, 0.9, 0.05),
+            (200, 20, 0.5, 0.75, 0.08),
+        ],
+        1,
+    ),
+)
+@pytest.mark.parametrize("seed", few(range(3), 1))
+def test_processes_that_share_a_limit_all_get_some_of_it(rate, depth, delay, share, refused, seed):
+    """None knows of the others, whose calls look like a limit that changes: a process cannot tell which of them fell.
+
+    All of them begin at once, each with as many calls as it would make alone.
+    """
+    run = ask(bucket(rate, depth, refusal_delay=delay, seed=seed), 60 * rate, processes=5)
+    check(run, share=share, refused=refused)

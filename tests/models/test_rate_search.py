@@ -17,7 +17,7 @@ def make_calls(search: RateSearch, clock: Clock, number: int, apart: float, refu
         if refused and k % refused == 0:
             search.add_refusal(sent, clock.now)
         else:
-            search.add_success(clock.now)
+            search.add_success(sent, clock.now)
 
 
 def at_a_hundred_a_second() -> tuple[RateSearch, Clock]:
@@ -130,7 +130,7 @@ def test_the_first_refusals_say_nothing_about_a_rate():
     search = RateSearch()
     for _ in range(ENOUGH - 1):
         search.add_refusal(search.send(0.0), 0.0)
-        search.add_success(0.0)
+        search.add_success(search.send(0.0), 0.0)
     assert search.rate is None
 
 
@@ -162,7 +162,7 @@ def test_timeouts_ask_for_fewer_calls_once_a_second_and_keep_the_rate_from_growi
     clock.now += 1.1
     rate = search.rate
     assert search.add_timeout(clock.now) and not search.add_timeout(clock.now + 0.9)
-    search.add_success(clock.now + 0.01)
+    search.add_success(search.send(clock.now), clock.now + 0.01)
     assert search.rate <= rate
     make_calls(search, clock, 100, 0.01)
     assert search.rate > rate

@@ -54,7 +54,7 @@ class Traffic:
             self.next_call += 1 / (self.search.rate or UNLIMITED)
         at, answered, number = self.under_way.pop(0)
         if answered:
-            self.search.add_success(at)
+            self.search.add_success(self.sent[number], at)
         else:
             self.search.add_refusal(self.sent[number], at)
         self.replies.append((at, answered))

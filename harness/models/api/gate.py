@@ -15,12 +15,13 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import islice
 
 from harness.errors import BudgetReached
 from harness.models.api.faults import RefusedError, status, timed_out
 from harness.models.api.rate_search import RateSearch
 from harness.models.api.sent_calls import Sent
-from harness.models.api.slot_search import SlotSearch
+from harness.models.api.slot_search import START, SlotSearch
 
 LONGEST_PAUSE = 60.0
 """Seconds for which a header is believed at most."""
@@ -166,7 +167,7 @@ class Gate:
         """Learn from a reply: more slots, and a higher rate where one is kept to."""
         self._answers.append(True)
         self._slot_search.add_answer(sent, self._clock(), self._under_way)
-        self._search.add_success(self._clock())
+        self._search.add_success(sent, self._clock())
         self._keep_rate()
         self._admit()
 
@@ -178,6 +179,8 @@ class Gate:
             self.read_rate_limit_headers(error.headers)
         if status(error) == 429:
             self._search.add_refusal(sent, self._clock())
+            if self._search.rate is None and not any(islice(reversed(self._answers), START)):
+                self._slot_search.add_refusal()
             self._keep_rate()
         elif timed_out(error):
             self.note_timeout()
@@ -199,7 +202,7 @@ class Gate:
         if rate is None:
             self._search_bucket = None
         elif self._search_bucket is None:
-            self._search_bucket = TokenBucket(rate, self._clock, 0.02)
+            self._search_bucket = TokenBucket(rate, self._clock, 0.005)
         else:
             self._search_bucket.rate = rate
 

@@ -6,8 +6,10 @@ Where fewer are, trials tell: at a rate below what came through, a limit refuses
 before. Two trials in a row, each below what came through the one before, have to agree that it is chance.
 
 A limit that is known is met again and again, since one that was raised is noticed in no other way: the rate comes
-close to it fast, passes it slowly, and then ever faster (as in CUBIC, RFC 9438). The wait in between grows with every
-refusal, so that few calls are refused whatever the limit, and however late a server says so.
+close to it fast, passes it slowly, and then ever faster (as in CUBIC, RFC 9438). Each refusal is a debt of answered
+calls, to be paid before the limit is met again, so that few calls are refused whatever the limit, however late a server
+says so, and however many processes share it. Where nothing at all comes through, single calls show when the server
+takes some again; the limit is then what came through in the second before.
 """
 
 from __future__ import annotations
@@ -21,22 +23,31 @@ from harness.protocols import MANY
 
 FEW = 8
 """Calls at the end of a run whose refusals are not worth a trial."""
-LOWER = 0.9
-"""The rate of a trial, as a share of what came through before."""
-BACK, FURTHER_BACK = 0.95, 0.85
-"""The rate after stepping back, as a share of the limit; the least to which a single refusal lowers it."""
+LOWER, FAR_LOWER = 0.9, 0.5
+"""The rate of a trial, as a share of what came through before; where a limit is known, of the rate before."""
+BACK, FURTHER_BACK = 0.96, 0.85
+"""The rate after a refusal, as a share of the limit; the least to which a few refusals at once lower it."""
 SUSPECT, SURE = 1.5, 6.0
-"""Log odds at which refusals are no chance: near a limit that is known, and where none is."""
+"""Log odds at which refusals are no chance: where a limit is known, and where none is."""
 DECIDED, LONGEST = 5.3, 300
 """Log odds at which a trial ends, and replies after which it does by what is likelier."""
-MEET, LONGEST_MEET, WORTH = 0.5, 5.0, 0.04
-"""Seconds from stepping back to the limit, and the share of refusals that they are to keep to."""
-PASSED, PASSED_SOON = 2.2, 1.5
-"""After how many times as long the limit must be higher: where it was met before, and where it was only estimated."""
-OVERSHOT = 1.25
-"""How far beyond the limit a refusal tells that it was raised, and passed by far."""
+WORTH, LONGEST_DEBT, LATE = 0.03, 3.0, 8
+"""The share of calls that may be refused to come to know a limit; the seconds for which it is not met at most, and how
+many times what a refusal takes are added to them."""
+MEET, LONGEST_MEET = 0.8, 2.0
+"""Seconds in which the rate comes to the limit again, at least and at most."""
+PASSED = 2.2
+"""After how many times as long the limit must be higher."""
+LEAST_STEP = 1.0
+"""Calls a second by which the rate grows at least, so that what several processes share does not stay with one."""
 DOUBLED_IN = 0.15
-"""Seconds in which the rate doubles then, or one and a half times what a refusal takes."""
+"""Seconds in which the rate doubles where the limit must be higher, or one and a half times what a refusal takes."""
+HORIZON = 1.0
+"""Seconds in which it is counted what comes through: many servers count by the second."""
+FIRST_PROBE, LATER_PROBE = 0.1, 0.07
+"""Seconds between single calls where nothing comes through, at first, and as a share of how long that has lasted."""
+LONGEST_TRIAL = 4.0
+"""Seconds after which a trial ends by what is likelier."""
 SLOWEST = 0.5
 """Calls a second where nothing at all comes through."""
 NEAR_END = 1.5
@@ -83,24 +94,31 @@ class RateSearch:
         self._delay = 0.0  # seconds that refusals take
         self._trial: Trial | None = None
         self._changed_at = -math.inf  # when the rate was last lowered, or given up
+        self._began_at = math.inf
         self._grown_at = 0.0
         self._limit = math.inf
-        self._since = 0.0  # when it was found, or grew
+        self._since = 0.0  # when it was found, or fell
+        self._counts_from = -math.inf  # calls that went out earlier say nothing about it
         self._settling = False  # it was only estimated, and not met since
-        self._overshot = False  # it was passed by far
-        self._nothing_through = False
-        self._meetings = 0  # refusals of the last meeting
-        self._patience, self._floor = MEET, SLOWEST
+        self._blocked_at: float | None = None  # nothing has come through since
+        self._debt = 0.0  # calls to make before the limit is met again
+        self._grows_from = 0.0  # when they were made
+        self._meet = MEET
 
     def send(self, at: float) -> Sent:
         """Take note of a call that goes out; what comes of it is told with what is returned."""
+        self._began_at = min(self._began_at, at)
         return self._sent.add(at, self.rate)
 
-    def add_success(self, at: float) -> None:
+    def add_success(self, sent: Sent, at: float) -> None:
         """Learn from an answer: the rate grows with it."""
         self._answers += 1
         if self._trial is not None:
             self._judge(self._trial, at)
+        elif self._blocked_at is not None:
+            if sent.at >= self._blocked_at:
+                self._blocked_at, self._since, self._counts_from = None, at, at
+                self._set_rate(BACK * self._limit, at)
         elif self.rate is not None and at - self._grown_at >= 0.02:
             self._grow(self.rate, at)
 
@@ -112,17 +130,14 @@ class RateSearch:
         if self._answers < ENOUGH and (self._refusals < 2 * ENOUGH or not self._answers):
             return
         fresh = sent.at >= self._changed_at + (2 / self.rate if self.rate else 0.0)
-        if self._trial is not None and fresh:
+        if self._blocked_at is not None:
+            self.rate = 1 / min(max(LATER_PROBE * (at - self._blocked_at), FIRST_PROBE), 1 / SLOWEST)
+        elif self._trial is not None and fresh:
             self._judge(self._trial, at)
         elif self._trial is not None or self.rate is None:
             self._look_for_limit(sent, at)
-        elif fresh:
-            self._meet_limit(self.rate, sent, at)
-        else:  # it went out before the rate was lowered: it may only tell by how much
-            self._meetings += 1
-            stretch = self._sent.unlike_chance(sent, self._chance, MANY)
-            if stretch.refused >= 4 and (self._settling or self._overshot or stretch.tells_limit):
-                self._lower(stretch, at)
+        else:
+            self._step_back(self.rate, sent, at, fresh=fresh)
 
     def add_timeout(self, at: float) -> bool:
         """Return whether a call without an answer in time asks for fewer calls at once.
@@ -131,7 +146,7 @@ class RateSearch:
         """
         if at - self._changed_at <= 1.0:
             return False
-        self._changed_at = at
+        self._changed_at = self._grown_at = self._grows_from = at
         return True
 
     def _look_for_limit(self, sent: Sent, at: float) -> None:
@@ -141,8 +156,10 @@ class RateSearch:
             return
         # Refused calls make room for others, so that more went out afterwards than the slots allow.
         limit = min(stretch.at_most, self._sent.rate_until(stretch.began_at, 0.25))
-        if stretch.tells_limit:
-            self._begin(limit, at, nothing_through=stretch.nothing_through)
+        if stretch.nothing_through:
+            self._begin(self._sent.came_through(sent.at, HORIZON), at, blocked=True)
+        elif stretch.tells_limit:
+            self._begin(limit, at)
         elif self._trial is None and stretch.calls >= 0.8 * SEVERAL:
             self._trial = Trial(self._changed_at, at, limit)
             self._set_rate(LOWER * stretch.through, at)
@@ -152,7 +169,8 @@ class RateSearch:
         now = self._sent.between(trial.began_at, self._sent.known_until(at, 1.2 * self._delay))
         before = self._sent.between(trial.since, trial.began_at)
         evidence = trial.evidence(before.share, now)
-        if now.calls < LONGEST and (abs(evidence) < DECIDED or (evidence > 0 and now.calls < SEVERAL)):
+        undecided = abs(evidence) < DECIDED or (evidence > 0 and now.calls < SEVERAL)
+        if undecided and now.calls < LONGEST and at < trial.began_at + LONGEST_TRIAL:
             return
         if evidence < 0:
             self._begin(trial.limit, at)
@@ -170,69 +188,78 @@ class RateSearch:
                 self._trial = self.rate = None
                 self._changed_at = at
 
-    def _begin(self, limit: float, at: float, *, nothing_through: bool = False) -> None:
+    def _begin(self, limit: float, at: float, *, blocked: bool = False) -> None:
         """Keep to a limit that was not known before."""
         self.met_limit = self._settling = True
-        self._overshot = False
-        self._trial = None
-        self._since = at
-        self._patience, self._floor = MEET, SLOWEST
-        self._keep(limit, at, nothing_through=nothing_through)
+        self._trial, self._since = None, at
+        self._meet, self._debt = MEET, 0.0
+        self._keep(limit, at, blocked=blocked)
 
-    def _meet_limit(self, rate: float, sent: Sent, at: float) -> None:
-        """Step back from a limit where it was met, unless that may be chance."""
-        near = self._chance == STRAY and (self._settling or rate >= 0.99 * self._limit)
-        since = -math.inf if self._settling else self._changed_at
+    def _step_back(self, rate: float, sent: Sent, at: float, *, fresh: bool) -> None:
+        """Lower the rate where calls are refused at it, unless that may be chance.
+
+        Those that went out before it was last lowered may only tell by how much.
+        """
+        if sent.at < self._counts_from:
+            return
+        since = self._changed_at if fresh and not self._settling else max(self._counts_from, sent.at - 4 * HORIZON)
         stretch = self._sent.unlike_chance(sent, self._chance, MANY, since)
-        if stretch.odds < (SUSPECT if near else 2 * SUSPECT):
+        if stretch.odds < (SUSPECT if self._chance == STRAY else 2 * SUSPECT):
             return
-        rate = min(rate, sent.rate or rate)
-        self._meetings = 1
-        self._overshot = rate > OVERSHOT * self._limit
-        self._patience = MEET if self._overshot or self._settling else 1.5 * self._patience
-        if self._settling and rate >= 0.9 * self._limit:
-            self._settling, self._since = False, at
-        if not self._settling and self._sent.refused_below(self._since):
+        self._debt = min(self._debt + 1 / WORTH, self._most_debt(rate))
+        horizon = max(HORIZON, 3 * ENOUGH / rate)
+        came = self._sent.came_through(sent.at, horizon)
+        if stretch.tells_limit or (self._settling and stretch.refused >= 4):
+            if not stretch.nothing_through:
+                came = stretch.at_most if stretch.seconds > HORIZON / 4 else max(came, stretch.at_most)
+            self._since = at
+            self._settling = self._settling and (not fresh or at < self._began_at + horizon)
+            self._keep(min(came, max(rate, self._limit)), at, blocked=stretch.nothing_through)
+        elif fresh and self._sent.refused_below(self._since):
             self._trial = Trial(self._since, at, self._limit, second=True)
-            self._set_rate(LOWER * rate, at)
-            return
-        self._floor = SLOWEST if self._settling else FURTHER_BACK * rate
-        cycle = self._sent.between(self._changed_at, at)
-        if not self._overshot and not self._settling and cycle.calls >= ENOUGH:
-            # From one meeting to the next comes through what the limit is: nothing is saved up at either.
-            rate = min(rate, max(cycle.through, self._floor))
-        self._limit = rate
-        self._set_rate(BACK * rate, at)
-        self._lower(stretch, at)
+            self._set_rate(FAR_LOWER * rate, at)
+        elif fresh:
+            self._meet_limit(min(rate, sent.rate or rate), came + 1 / horizon, at)
 
-    def _lower(self, stretch: Stretch, at: float) -> None:
-        """Lower the limit to what was let through where it was passed."""
-        limit = max(stretch.at_most, SLOWEST if stretch.tells_limit else self._floor)
-        if limit < self._limit:
-            self._keep(limit, at, nothing_through=stretch.nothing_through)
-        if stretch.tells_limit:
-            self._settling, self._since = True, at
+    def _meet_limit(self, rate: float, came: float, at: float) -> None:
+        """Step back from a limit that was met at a rate, while so many calls a second came through."""
+        if self._settling:
+            self._settling, self._debt, self._counts_from = False, 0.0, at
+        else:
+            rate = max(min(rate, came), FURTHER_BACK * rate)
+            if at > self._grows_from:
+                self._meet = min(max(0.5 * (at - self._grows_from), MEET), LONGEST_MEET)
+        self._keep(rate, at)
 
-    def _keep(self, limit: float, at: float, *, nothing_through: bool) -> None:
-        self._limit, self._nothing_through = max(limit, SLOWEST), nothing_through
-        self._set_rate(BACK * self._limit, at)
+    def _keep(self, limit: float, at: float, *, blocked: bool = False) -> None:
+        """Keep below a limit, or make single calls for now where it lets nothing through."""
+        self._limit, self._blocked_at = max(limit, SLOWEST), at if blocked else None
+        self._set_rate(1 / FIRST_PROBE if blocked else BACK * self._limit, at)
 
     def _grow(self, rate: float, at: float) -> None:
-        """Come near the place where the limit was met, pass it slowly, and then ever faster."""
-        elapsed, self._grown_at = min(at - self._grown_at, 0.5), at
+        """Come near the place where the limit was met once enough calls were made, and then grow ever faster."""
+        elapsed, self._grown_at = min(at - self._grown_at, max(0.5, 2 / rate)), at
+        if self._debt > 0 and not self._settling:
+            self._debt -= elapsed * rate
+            self._grows_from = at
+            return
+        if self._settling and at - self._changed_at < self._delay:
+            return  # nothing is known yet of the calls at this rate
         if rate > 2 * max(self._sent.rate_until(at, 0.5, least=0), 2.0):
             return  # calls go out more slowly than they might: a higher rate would be tried by nobody
-        meet = max(MEET, min(self._meetings / (WORTH * self._limit), self._patience, LONGEST_MEET))
-        done = (at - self._changed_at) / meet
-        passed = self._nothing_through or done >= (PASSED_SOON if self._settling else PASSED) + self._delay / meet
-        step = (1 - BACK) * self._limit
         if self.calls_left() < NEAR_END * rate:
-            self.rate = rate if passed else min(rate, BACK * self._limit)
-        elif passed:
+            return
+        done = (at - self._grows_from) / (self._meet + self._delay)
+        if done >= PASSED or self._settling:
             self.rate = rate * 2 ** (elapsed / max(DOUBLED_IN, 1.5 * self._delay))
-        else:  # by two calls a second at least, so that what several processes share does not stay with one
-            self.rate = self._limit + (step if done < 1 else max(step, 2.0)) * (done - 1) ** 3
+        else:
+            step = max((1 - BACK) / 2 * self._limit, LEAST_STEP)
+            self.rate = max(rate, BACK * self._limit + step * (done + done**3))
+
+    def _most_debt(self, rate: float) -> float:
+        return (LONGEST_DEBT + LATE * self._delay) * rate
 
     def _set_rate(self, rate: float, at: float) -> None:
         self.rate = max(rate, BACK * SLOWEST)
-        self._changed_at = self._grown_at = at
+        self._debt = min(self._debt, self._most_debt(self.rate))
+        self._changed_at = self._grown_at = self._grows_from = at

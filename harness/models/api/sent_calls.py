@@ -71,7 +71,7 @@ class SentCalls:
 
     def __init__(self) -> None:
         """Begin with none."""
-        self._calls: deque[Sent] = deque(maxlen=1024)
+        self._calls: deque[Sent] = deque(maxlen=2048)
 
     def add(self, at: float, rate: float | None) -> Sent:
         sent = Sent(at, rate)
@@ -106,6 +106,10 @@ class SentCalls:
             return Stretch(0, 0, end, 0.0)
         refused = sum(sent.refused for sent in calls)
         return Stretch(len(calls), refused, calls[0].at, calls[-1].at - calls[0].at)
+
+    def came_through(self, end: float, seconds: float) -> float:
+        """Return how many calls a second were not refused in the seconds up to a moment."""
+        return sum(not sent.refused for sent in self._from(end - seconds) if sent.at <= end) / seconds
 
     def known_until(self, at: float, delay: float) -> float:
         """Return up to which moment it is known which calls were refused, where a refusal takes as long as `delay`."""

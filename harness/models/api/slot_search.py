@@ -59,6 +59,10 @@ class SlotSearch:
             if self._answers >= max(self._slots_then, 2 * START):
                 self._end_round(self._seconds / self._answers, at)
 
+    def add_refusal(self) -> None:
+        """Use a slot less where a call was refused and nobody knows why, or the next would be refused in its place."""
+        self.slots = max(float(min(START, self.most)), self.slots - 1)
+
     def add_timeout(self) -> None:
         """Halve the slots where the server took a call and did not answer in time."""
         self._slowly, self._held, self._before = True, False, None
