@@ -10,6 +10,7 @@ import pytest
 from facts import Runs, address
 from moving import go, wait_for_view
 from playwright.sync_api import Page, expect
+from support.thinned import few
 
 from harness.report.__main__ import main
 
@@ -175,7 +176,7 @@ def test_print_holds_the_whole_table(open_page, runs: Runs) -> None:
     assert page.get_by_role("heading", name="Scores").is_visible()
 
 
-@pytest.mark.parametrize("width", [360, pytest.param(768, marks=pytest.mark.slow), 1280])
+@pytest.mark.parametrize("width", few([360, 768, 1280], 1))
 def test_fits(open_page, runs: Runs, width: int) -> None:
     page = open_page(width=width)
     for name, there in views(runs).items():
