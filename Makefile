@@ -6,8 +6,8 @@ RUN_READY := $(VENV)/.ready-run
 DEV_READY := $(VENV)/.ready-dev
 # What makes, checks and tests the page comes from npm. Nothing else needs it: without npm those checks are left out.
 NPM_READY := $(if $(shell command -v npm),node_modules/.ready)
-# One more than there are cores: tests wait for servers and processes of theirs, but each worker costs a quarter of a minute.
-WORKERS ?= $(shell $(PYTHON) -c 'import os; print(1 + len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 3)')
+# Two more than there are cores: tests wait for servers and processes of theirs, but each worker takes seconds to begin.
+WORKERS ?= $(shell $(PYTHON) -c 'import os; print(2 + len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 4)')
 # A test that hangs is named after ten minutes, of which even a busy machine needs one.
 FAST = $(BIN)/python -m pytest -m "not slow and not servers and not cluster" -n $(WORKERS) --dist worksteal --timeout 600
 SERVERS := .servers

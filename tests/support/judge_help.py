@@ -26,7 +26,7 @@ def replies(judge: Callable[[str], Reply] | None = None) -> Callable[[str, dict[
     def reply(path: str, body: dict[str, Any], number: int) -> Reply:
         asked = words(body)
         if judges(body):
-            return judge(asked) if judge else chat_reply(next(JUDGED[text] for text in JUDGED if text in asked))
+            return judge(asked) if judge else chat_reply(next((JUDGED[text] for text in JUDGED if text in asked), "no"))
         share = sum(asked.encode()) % 15
         return chat_reply(VAGUE if share % 3 == 0 else MUDDLED if share % 5 == 0 else "No")
 
