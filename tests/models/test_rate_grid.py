@@ -36,7 +36,7 @@ def check(run: Run, share: float = 0.9, refused: float = 0.05) -> None:
     assert run.refused <= refused
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", few(range(8), 3))
 def test_a_limit_is_found_and_kept(seed):
     check(ask(drawn(seed), 2500), refused=0.07)
 
