@@ -31,6 +31,9 @@ _FRESH = frozenset({404})
 class BusyError(RunStopped):
     """A server that has refused a call for its rate (429) to the last try: nothing is lost by asking it later."""
 
+    pause: float | None = None
+    """The seconds to wait that it asks for; None if it asks for none."""
+
 
 class EndpointServer:
     """The server of an endpoint, for files and what is made of them. Its key goes to no other address."""
@@ -151,11 +154,13 @@ class EndpointServer:
 
     def stopped(self, error: Exception) -> RunStopped:
         """Return the end of the run for a call that has failed for good."""
-        kind = BusyError if status(error) == 429 and may_pass(error) else RunStopped
-        return kind(
+        stopped = (BusyError if status(error) == 429 and may_pass(error) else RunStopped)(
             f"{self.address} fails on its {self.subject} ({in_words(error)}): what is under way there stays, and the "
             f"same command goes on from there{self.lost * (status(error) == 404)}."
         )
+        if isinstance(stopped, BusyError):
+            stopped.pause = asked_pause(error)
+        return stopped
 
 
 class _Streamed:

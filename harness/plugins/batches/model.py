@@ -25,8 +25,8 @@ from harness.types import Failure, Request, Usage
 
 AT_ONCE = 4
 """Batches under way at a time where the run waits for them: their requests are held in memory."""
-LONGEST_POLL = 600.0
-"""Seconds between two looks at a batch, at most."""
+LONGEST_POLL, MOST_POLLS = 600.0, 10
+"""Seconds between two looks at a batch, at most, and the same in times of model.batch.poll, if that is less."""
 READS = 6
 """Looks at a batch that has ended and lacks answers, until the run ends: thirteen minutes with a poll of one."""
 OVERDUE = 2.0
@@ -83,6 +83,10 @@ class _BatchCall:
         self._lacks: dict[str, tuple[int, str]] = {}
         """How often a batch that has ended has been read, and what it lacks."""
         self._last_report = ""
+        self._refused: list[float | None] = []
+        """What the server asked to wait after each of the latest looks that it refused in a row."""
+        self._pause = self._settings.poll
+        """Seconds to the next look, while none is refused."""
         self._digest, self._endpoint_settings = settings_of(model.endpoint)
 
     def outcomes(self) -> Iterator[Outcomes]:
@@ -95,7 +99,7 @@ class _BatchCall:
             raise Interrupted(f"interrupted: {self._under_way()}; the same command collects them.") from None
 
     def _outcomes(self) -> Iterator[Outcomes]:
-        more, pause = True, self._settings.poll
+        more = True
         while True:
             while more and (not self._settings.wait or len(self._mine) < AT_ONCE):
                 more = yield from self._fill()
@@ -112,8 +116,21 @@ class _BatchCall:
             if stuck or not self._settings.wait:
                 yield ()  # lets the cache hand out what it has before the run ends
                 raise RunStopped(self._lacking() or f"{self._under_way()}: the same command collects them.")
-            pause = self._settings.poll if landed else min(1.5 * pause, max(LONGEST_POLL, self._settings.poll))
-            rest(pause * random.uniform(0.9, 1.1))
+            rest(self._wait(landed=landed) * random.uniform(0.9, 1.1))
+
+    def _wait(self, *, landed: bool) -> float:
+        """Return the seconds to the next look: more after each that brought nothing, or that was refused.
+
+        A refused look says nothing about the batch, so it leaves the wait after the next one as it was.
+        """
+        poll = self._settings.poll
+        longest = max(poll, min(LONGEST_POLL, MOST_POLLS * poll))
+        if landed or not self._refused:
+            self._pause = poll if landed else min(1.5 * self._pause, longest)
+        if not self._refused:
+            return self._pause
+        asked = self._refused[-1]
+        return min(asked, LONGEST_POLL) if asked else min(poll * 1.5 ** min(len(self._refused), 30), longest)
 
     @property
     def _ready(self) -> bool:
@@ -207,11 +224,13 @@ class _BatchCall:
             elif batch.id:
                 try:
                     remote = self._form.look(self._server, batch.id)
-                except BusyError:
+                except BusyError as busy:
                     if not self._settings.wait or self._overdue(batch):
                         raise
                     self._say(f"{self._server.address} is asked for its batches too often (429): waiting")
+                    self._refused.append(busy.pause)
                     return landed
+                self._refused.clear()
                 self._journal.note_status(digest, remote.status, remote.done)
                 yield from self._ended(batch, remote)
                 landed |= digest not in self._mine

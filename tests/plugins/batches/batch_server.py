@@ -104,7 +104,7 @@ class Batch:
 class Service(Account):
     """The account: files, batches, what was billed, and the faults that are set."""
 
-    faults: dict[str, float] = field(default_factory=dict)
+    faults: dict[str, float | list[bool]] = field(default_factory=dict)
     random: random.Random = field(default_factory=random.Random)
     files: dict[str, bytes] = field(default_factory=dict)
     batches: dict[str, Batch] = field(default_factory=dict)
@@ -114,12 +114,17 @@ class Service(Account):
     live: int = 0
     looks: int = 2
     """Looks at a batch from its making to its end."""
+    pause: str | None = "0.01"
+    """Seconds to wait that a refused look asks for."""
     tokens: float = float("inf")
     """Requests that may wait in the queue."""
 
     def happens(self, fault: str) -> bool:
-        """Draw whether a fault happens now."""
-        happens = self.random.random() < self.faults.get(fault, 0.0)
+        """Return whether a fault happens now: drawn by its share, or the next of a list."""
+        share = self.faults.get(fault, 0.0)
+        if isinstance(share, list):
+            share = share.pop(0) if share else 0.0
+        happens = self.random.random() < share
         self.happened[fault] += happens
         return happens
 
@@ -344,7 +349,7 @@ class Service(Account):
         if self.happens("503 on a look"):
             return refused(503, "overloaded")
         if self.happens("429 on a look"):
-            return http({"error": {"message": "slow"}}, 429, {"Retry-After": "0.01"})
+            return http({"error": {"message": "slow"}}, 429, {"Retry-After": self.pause} if self.pause else {})
         self.advance(batch)
         if call.path.startswith("/together"):
             return http(batch.together())
@@ -392,6 +397,7 @@ class Service(Account):
         if settings.get("fresh"):
             self.__init__()  # type: ignore[misc]
         self.faults = settings.get("faults", self.faults)
+        self.pause = settings.get("pause", self.pause)
         self.random.seed(settings.get("seed"))
         self.looks = settings.get("looks", self.looks)
         self.tokens = settings.get("tokens", self.tokens)

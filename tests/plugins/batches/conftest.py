@@ -16,5 +16,5 @@ def remote() -> Iterator[BatchServer]:
 @pytest.fixture
 def server(remote, key, monkeypatch, tmp_path) -> BatchServer:
     monkeypatch.chdir(tmp_path)
-    remote.set(fresh=True, faults={}, seed=1, looks=2, tokens=1e9)
+    remote.set(fresh=True, faults={}, seed=1, looks=2, tokens=1e9, pause="0.01")
     return remote

@@ -108,15 +108,28 @@ def test_a_live_run_beside_an_open_batch_says_so(server, tmp_path, capsys):
     assert "is paid for twice. model.batch=true collects them" in capsys.readouterr().err
 
 
-@pytest.mark.slow  # the faults are drawn: one time in ten no look is refused
-def test_looks_that_come_too_often_are_waited_out_and_end_no_run(server, tmp_path, capsys):
-    server.set(faults={"429 on a look": 0.7})
-    settings = config(server.url, tmp_path)
+@pytest.mark.parametrize("asked", ["40", None])
+def test_looks_that_come_too_often_are_waited_out_and_end_no_run(server, tmp_path, capsys, monkeypatch, asked):
+    """A refused look says nothing of the batch: it waits as asked, or ten polls at most, and slows no later look."""
+    waits: list[float] = []
+    monkeypatch.setattr("harness.plugins.batches.model.rest", waits.append)
+    refused = [False, *9 * [True], False, True, False, False]
+    server.set(looks=5, pause=asked, faults={"429 on a look": refused})
+    settings = config(server.url, tmp_path, poll=60)
     settings["model"]["attempts"] = 1
     assert run(settings) == "" and server.seen()["billed"] == 20
     assert "is asked for its batches too often (429): waiting" in capsys.readouterr().err
-    server.set(fresh=True, faults={"429 on a look": 1.0})
-    at_once = config(server.url, tmp_path / "other", wait=False)
+    others = [wait for wait, again in zip(waits, refused, strict=True) if not again]
+    assert others == pytest.approx([60 * 1.5**number for number in range(1, 5)], rel=0.11)
+    after = [wait for wait, again in zip(waits, refused, strict=True) if again]
+    # The tenth comes after a success: it begins anew.
+    growing = [*(min(60 * 1.5**number, 600) for number in range(1, 10)), 90]
+    assert after == pytest.approx(growing, rel=0.11) if asked is None else all(36 <= wait <= 46 for wait in after)
+
+
+def test_a_refused_look_ends_a_run_that_does_not_wait(server, tmp_path):
+    server.set(faults={"429 on a look": 1.0})
+    at_once = config(server.url, tmp_path, wait=False)
     at_once["model"]["attempts"] = 1
     assert "(429" in run(at_once) and server.seen()["billed"] == 20
 
