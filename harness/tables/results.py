@@ -26,6 +26,8 @@ from harness.types import Metric, Result, Scores
 
 FEW = 30
 """With fewer clusters than this a remark says that there are few."""
+FEW_ITEMS = 10
+"""A breakdown whose rows have this many items at most says little."""
 LISTED = 5
 """Names that are listed; of more, how many there are."""
 # What a server adds to a name for the version that it stands for: -2024-08-06, -20250929, -0613, -001, @20240620,
@@ -55,11 +57,13 @@ def _result_table(result: Result, label_set: str) -> Table:
     counts = counts_of([row for groups in breakdowns.values() for row in groups.values()])
     lines = []
     for breakdown, groups in breakdowns.items():
+        few = breakdown != "overall" and all(scores.items <= FEW_ITEMS for scores in groups.values())
         for group, scores in groups.items() if "/" not in breakdown else ():
             name = group if breakdown == "overall" else f"{breakdown.replace('_', ' ')}: {group}"
             cells = [metric_cell(scores.metric(metric) or Metric(metric, None)) for metric in metrics]
             cells += [derived_cell(scores, name) for name in shares]
-            lines.append(Line([Cell(name, name), *cells, *(count_cell(scores, count) for count in counts)]))
+            cells += [count_cell(scores, count) for count in counts]
+            lines.append(Line([Cell(name, name), *cells], small=breakdown.replace("_", " ") if few else ""))
     columns = [
         Column(title, title),
         *(Column(name, definition(name).title, "metric") for name in [*metrics, *shares]),

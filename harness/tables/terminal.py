@@ -1,15 +1,16 @@
 """What a command says: drawn where there is a terminal, as wide as it is, and Markdown elsewhere.
 
 Numbers are never cut or broken. Where a table is too wide, counts that say least go first; then intervals move below
-their values; then more columns go, those that the table can spare before others; in the end long names are cut. What
-is not shown is told.
+their values; then more columns go, those that the table can spare before others; in the end long names are cut.
+Breakdowns with a few items in each row are named only. What is not shown is told.
 """
 
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, TextIO
 
 from harness.runtime.console import capable, clean, rich_console
@@ -59,12 +60,22 @@ def _blocks(parts: Sequence[Part], title: str, width: int) -> Iterator[Text | Gr
         if part.settings:
             yield Text(clean(part.settings), "dim")
         if part.columns:
-            table = part.for_readers()
+            table, folded = _without_small(part.for_readers())
             layout = fit(table, width)
             yield Group(*_rows(table, layout))
-            if layout.hidden:
-                yield Text(clean(layout.hidden), "dim")
+            yield from (Text(clean(left_out), "dim") for left_out in (layout.hidden, folded) if left_out)
         yield from (Text(clean(note)) for note in part.notes)
+
+
+def _without_small(table: Table) -> tuple[Table, str]:
+    """Return the table without breakdowns whose rows have few items each, and what is left out in words."""
+    rows = Counter(line.small for line in table.lines if line.small)
+    if not rows:
+        return table, ""
+    listing = ", ".join(f"{name} ({count:,} row{'s' * (count > 1)})" for name, count in rows.items())
+    lines = [line for line in table.lines if not line.small]
+    words = f"Few items in each row: {listing}. result.json or a pipe (| less -S) shows them."
+    return replace(table, lines=lines), words
 
 
 def _rows(table: Table, layout: Fit) -> Iterator[Text | Grid]:

@@ -15,6 +15,7 @@ from harness.leaderboard import __main__ as leaderboard
 from harness.leaderboard.build import BoardOptions, build
 from harness.storage.result_json import result_json
 from harness.tables.markdown_csv_json import markdown
+from harness.tables.results import result_tables
 from harness.tables.table import Table
 from harness.tables.terminal import show
 from harness.types import Metric, Result, Scores, Usage
@@ -138,10 +139,26 @@ def test_a_command_draws_unless_a_format_is_asked_for(tmp_path):
 
 
 def test_a_run_shows_its_table(tmp_path):
-    command = (sys.executable, "-m", "harness", "model=always_no", "task.limit=60")
+    command = (sys.executable, "-m", "harness", "model=always_no", "task.limit=90")
     screen = child(80, *command, cwd=tmp_path, NO_COLOR="1")
     assert screen.lines[0] == "corr2cause · limit=60 · plain · always_no"
     assert screen.lines[2].split()[:4] == ["published", "labels", "F1", "precision"]
     assert screen.having("corr2cause", bold=True) and not screen.colours
     assert "relation: descendant" in screen.text and "Hidden at this width: " in screen.text
     assert "holds manifest.json" in screen.text.replace("\n", "")
+
+
+def test_breakdowns_with_few_items_in_each_row_are_only_named():
+    def row(items):
+        return Scores(items, 1, 0, 0, (Metric("f1", 0.5),))
+
+    breakdowns = {
+        "overall": {"all": row(13)},
+        "relation": {name: row(10) for name in ("parent", "child")},
+        "num_nodes": {"3": row(1), "4": row(11)},
+    }
+    tables = result_tables(Result("published", {"published": breakdowns}, 9, {}, {}, Usage()))
+    screen = rendered_on(tables, 100)
+    assert [name in screen.text for name in ("relation: parent", "num nodes: 3", "num nodes: 4")] == [False, True, True]
+    assert "Few items in each row: relation (2 rows). result.json or a pipe (| less -S) shows them." in screen.text
+    assert "relation: parent" in markdown(tables)
