@@ -141,7 +141,7 @@ def test_a_command_draws_unless_a_format_is_asked_for(tmp_path):
 def test_a_run_shows_its_table(tmp_path):
     command = (sys.executable, "-m", "harness", "model=always_no", "task.limit=90")
     screen = child(80, *command, cwd=tmp_path, NO_COLOR="1")
-    assert screen.lines[0] == "corr2cause · limit=60 · plain · always_no"
+    assert screen.lines[0] == "corr2cause · limit=90 · plain · always_no"
     assert screen.lines[2].split()[:4] == ["published", "labels", "F1", "precision"]
     assert screen.having("corr2cause", bold=True) and not screen.colours
     assert "relation: descendant" in screen.text and "Hidden at this width: " in screen.text
