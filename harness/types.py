@@ -222,6 +222,8 @@ class Metric:
     """Why a value has none."""
     bounds: tuple[float, float] | None = None
     """The value if all failed calls and unreadable replies had been wrong, and right; None where there are none."""
+    firm: tuple[float, float] | None = None
+    """The bounds if only firm answers counted, and all others were unreadable; None where all are firm."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,6 +278,8 @@ class Judged:
     """Of the replies left unreadable, those where the judge's own reply is none of its words."""
     audit: Mapping[str, Tally] = field(default_factory=dict)
     """Of a sample of the replies that the rules did read, how often the rules and the judge read what: "1/0"."""
+    audit_failures: Mapping[str, Tally] = field(default_factory=dict)
+    """Of that sample, the judge's calls that failed, by kind."""
 
     @property
     def replies(self) -> int:
@@ -313,9 +317,6 @@ class Result:
     """Further files of the run's folder, their text by name, such as graphs/asia/cause.csv."""
     grades: Mapping[str, Tally] = field(default_factory=dict)
     """How many answers were read how, by the names of harness.scoring.grades; {} where all are in their form."""
-    firm: Scores | None = None
-    """The headline scores of all items if only firm answers counted and the others were unreadable: their bounds are
-    how far the scores move. None where all answers are firm."""
     choices: tuple[str, ...] = ()
     """What the answers 0, 1, 2, … are called where they are places of choices; () where they are No and Yes."""
     unreadable: Unreadable = "wrong"

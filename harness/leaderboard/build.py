@@ -20,6 +20,7 @@ from harness.leaderboard.comparable import (
     order,
 )
 from harness.scoring.definitions import definition, main_metrics
+from harness.scoring.grades import FIRM
 from harness.storage.runs import Run
 from harness.tables.numbers import COUNTS, DERIVED, Intervals, counts_of, derived, even_decimals, metrics_of
 from harness.tables.results import spare
@@ -192,7 +193,7 @@ def _number_columns(rows: Sequence[Run], choice: BoardOptions) -> list[NumberCol
         metrics = list(dict.fromkeys(name for scores in overall for name in main_metrics(scores)))
     elif not metrics:
         answers = ["yes"] if any(derived(scores, "yes") is not None for scores in overall) else []
-        firm = ["firm"] if any(row.result.firm is not None for row in rows) else []
+        firm = ["firm"] if any(row.result.grades.keys() - FIRM for row in rows) else []
         metrics = [*metrics_of(overall), *answers, *firm, *counts_of(overall)]
     groups = {("overall", "all"): None}
     for breakdown in choice.by:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from heapq import nsmallest
 from typing import NamedTuple
@@ -94,7 +95,7 @@ def errors_of(audit: Mapping[str, int]) -> Errors:
     total, wrong_by_label = 0, dict[str, int]()
     for pair, count in audit.items():
         rules, _, judge = pair.partition("/")
-        if judge in (FAILED, NOT_A_WORD, UNCLEAR):
+        if judge in _TELLS_NOTHING:
             continue
         total += count
         if rules != judge:
@@ -103,11 +104,25 @@ def errors_of(audit: Mapping[str, int]) -> Errors:
     return Errors(wrong, total, wilson(wrong, total), wrong_by_label)
 
 
+_TELLS_NOTHING = {
+    FAILED: "had no reading, as the call failed",
+    NOT_A_WORD: "had a reading that is none of its words",
+    UNCLEAR: "were unclear",
+}
+
+
 def audit_note(audit: Mapping[str, int], reader: str, *, choices: bool) -> str:
-    """Return the error rate of the rules as a sentence; "" where nothing was audited."""
+    """Return the error rate of the rules in words, and what told nothing of it; "" where nothing was audited."""
     wrong, total, interval, by_label = errors_of(audit)
+    ends = Counter[str]()
+    for pair, count in audit.items():
+        ends[pair.partition("/")[2]] += count
+    untold = [f"{ends[end]:,} {what}" for end, what in _TELLS_NOTHING.items() if ends[end]]
+    besides = (
+        f"Of the replies that {reader} was to audit, {', '.join(untold)}: they count as neither." if untold else ""
+    )
     if interval is None:
-        return ""
+        return besides
     low, high = interval
     note = (
         f"Of {total:,} replies drawn from those that the rules did read, {reader} reads {wrong:,} otherwise: an error "
@@ -117,4 +132,4 @@ def audit_note(audit: Mapping[str, int], reader: str, *, choices: bool) -> str:
     if not choices and yes != no:
         more, less = ("Yes", "No") if yes > no else ("No", "Yes")
         note += f" Its errors lean to {more}: {max(yes, no):,} wrong {more}, {min(yes, no):,} wrong {less}."
-    return note
+    return f"{note} {besides}".rstrip()

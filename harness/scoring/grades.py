@@ -1,6 +1,7 @@
 """Grades: how an answer was read, from its rule alone, so that every record has one.
 
-An answer is firm that stands in the form that was asked for, or in the words of the answers themselves.
+An answer is firm that stands in the form that was asked for, or in the words of the answers themselves. One that was
+read by a rule of which nothing is known, such as a name that a parser of one's own gives, is not.
 """
 
 from __future__ import annotations
@@ -9,25 +10,33 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from harness.types import JUDGE, NOT_IN_FORM, Answer, Record
+from harness.types import IN_FORM, JUDGE, NOT_IN_FORM, Answer, Record, Result, Scores
 
-FORM, ANNOUNCED, SAID, JUDGED = "form", "announced", "other words", "judged"
-GRADES = {FORM: "in the form", ANNOUNCED: "announced", SAID: "said in other words", JUDGED: "read by the judge"}
+FORM, ANNOUNCED, SAID, JUDGED, UNKNOWN = "form", "announced", "other words", "judged", "unknown"
+GRADES = {
+    FORM: "in the form",
+    ANNOUNCED: "announced",
+    SAID: "said in other words",
+    JUDGED: "read by the judge",
+    UNKNOWN: "read by rules without a grade",
+}
 """What each grade is called in a sentence, the firmest first."""
 FIRM = frozenset((FORM, ANNOUNCED))
 _OF_RULE = {
-    **dict.fromkeys(("announced", "opening", "closing", "corrected", "choice stated", "choice by letter"), ANNOUNCED),
-    **dict.fromkeys(("said", "concluded", "choice in words"), SAID),
+    **dict.fromkeys(("", IN_FORM, "a ranking", "nothing to rank", "a story", "a number in a box"), FORM),
+    **dict.fromkeys(("announced", "opening", "closing", "corrected"), ANNOUNCED),
+    **dict.fromkeys(("a number after the word answer", "the only number"), ANNOUNCED),
+    **dict.fromkeys(("said", "what the last line comes to"), SAID),
     JUDGE: JUDGED,
 }
-"""All other rules are those of a form: a field, a probability, or what a parser of the prompt's own looks for."""
+"""By the rules of harness.prompting; "" where nothing had to be read in words, as of a probability."""
 
 
 def grade_of(answer: Answer | None) -> str:
     """Return the grade of an answer; "" where there is none."""
     if answer is None or answer.label is None:
         return ""
-    return _OF_RULE.get(answer.rule.removeprefix(f"{NOT_IN_FORM}, "), FORM)
+    return _OF_RULE.get(answer.rule.removeprefix(f"{NOT_IN_FORM}, "), UNKNOWN)
 
 
 def firm_only(record: Record) -> Record:
@@ -35,6 +44,24 @@ def firm_only(record: Record) -> Record:
     if grade_of(record.answer) in FIRM:
         return record
     return record if record.answer is None else replace(record, judgement=None, answer=Answer(label=None))
+
+
+def with_firm(result: Result, firm: Result) -> Result:
+    """Return a result with the bounds of the one of its firm answers only, wherever these are others than its own."""
+
+    def beside(row: Scores, other: Scores) -> Scores:
+        bounds = {metric.name: metric.bounds for metric in other.metrics}
+        metrics = (replace(m, firm=None if bounds[m.name] == m.bounds else bounds[m.name]) for m in row.metrics)
+        return replace(row, metrics=tuple(metrics))
+
+    scores = {
+        label_set: {
+            breakdown: {group: beside(row, firm.scores[label_set][breakdown][group]) for group, row in groups.items()}
+            for breakdown, groups in breakdowns.items()
+        }
+        for label_set, breakdowns in result.scores.items()
+    }
+    return replace(result, scores=scores)
 
 
 class GradeCounts:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import fsum, sqrt
 from statistics import fmean, stdev
 from typing import Literal
 
 from harness.scoring import bootstrap
 from harness.scoring.bootstrap import CONSTANT, FEW_CLUSTERS, FEWEST, ONE_CLUSTER, RESTS_ON_FEW
+from harness.scoring.definitions import definition
 from harness.types import Metric, Record, Scores
 
 OVERALL = ("overall", "all")
@@ -82,15 +83,21 @@ def _scores(
     """Return a row of scores; with `by_cluster` the mean over the clusters of each one's mean."""
     one = by_cluster is None and len({row.cluster for row in rows}) == 1
     parts = len({row.unit if one else row.cluster for row in rows})
-    metrics = []
-    for measure in measures:
+
+    def values_of(measure: str, lost: float | None = None) -> Numbers:
         values: dict[str, list[float]] = defaultdict(list)
         for row in rows:
-            if (value := row.values.get(measure)) is not None:
+            value = row.values.get(measure) if lost is None or row.state == "read" else lost
+            if value is not None:
                 values[row.unit if one else row.cluster].append(value)
-        if by_cluster is not None:
-            values = defaultdict(list, {name: [fsum(of) / len(of)] for name, of in values.items()})
-        metrics.append(_metric(measure, values, parts, one=one))
+        return values if by_cluster is None else {name: [fsum(of) / len(of)] for name, of in values.items()}
+
+    metrics = []
+    for measure in measures:
+        metric = _metric(measure, values_of(measure), parts, one=one)
+        if any(row.state != "read" for row in rows) and (ends := _ends(measure)) is not None:
+            metric = replace(metric, bounds=(_mean(values_of(measure, ends[0])), _mean(values_of(measure, ends[1]))))
+        metrics.append(metric)
     return Scores(
         items=len(rows),
         positives=sum(row.positive for row in rows),
@@ -103,14 +110,26 @@ def _scores(
     )
 
 
+def _ends(measure: str) -> tuple[float, float] | None:
+    """Return what the worst and the best answer of an item are worth; None where there is no worst, or no better."""
+    metric = definition(measure)
+    low, high = metric.limits
+    if high is None or metric.best is None:
+        return None
+    return (low, high) if metric.best == "high" else (high, low)
+
+
+def _mean(values: Numbers) -> float:
+    return fsum(value for of_cluster in values.values() for value in of_cluster) / sum(map(len, values.values()))
+
+
 def _metric(name: str, values: Numbers, parts: int, *, one: bool) -> Metric:
     """Return the mean of all values with its interval; `parts` is how many clusters the row has."""
     import numpy as np
 
-    count = sum(map(len, values.values()))
-    if not count:
+    if not any(values.values()):
         return Metric(name, None)
-    mean = fsum(value for of_cluster in values.values() for value in of_cluster) / count
+    mean = _mean(values)
     if parts < FEWEST:
         reason = ONE_CLUSTER if parts == 1 and not one else FEW_CLUSTERS
         return Metric(name, mean, no_interval=reason)

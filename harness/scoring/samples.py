@@ -19,7 +19,7 @@ from harness.protocols import Task, remarks_of
 from harness.scoring.audit import audit_pair, by_judge, verdict
 from harness.scoring.classification import AnswerCounts, decisions
 from harness.scoring.definitions import of_counts
-from harness.scoring.grades import FIRM, GradeCounts, firm_only
+from harness.scoring.grades import FIRM, GradeCounts, firm_only, with_firm
 from harness.scoring.replies import AnswerNotes
 from harness.scoring.summary import count_field
 from harness.types import (
@@ -153,10 +153,9 @@ def summarize(task: Task, read: Callable[[], Iterable[Record]], samples: int, ju
     tally = _Tally()
     result = summarize_votes(task, grades.counted(tally.watch(read())), samples)
     counts = grades.summary
-    firm = None
+    result = replace(result, grades=counts)
     if counts.keys() - FIRM:
-        firm = summarize_votes(task, map(firm_only, read()), samples).overall
-    result = replace(result, grades=counts, firm=firm)
+        result = with_firm(result, summarize_votes(task, map(firm_only, read()), samples))
     if judge is None:
         return result
     without = summarize_votes(task, map(by_rules_alone, read()), samples).overall if tally.judged else result.overall
@@ -184,6 +183,7 @@ class _Tally:
         self._audit: Counter[str] = Counter()
         self._labels: Counter[int | None] = Counter()
         self._failures: Counter[str] = Counter()
+        self._audit_failures: Counter[str] = Counter()
         self._tokens: Counter[str] = Counter()
         self._requests: set[str] = set()
 
@@ -206,6 +206,8 @@ class _Tally:
             self._not_words += not any(verdict(outcome, choices)[1] for choices in (0, len(LETTERS)))
         else:
             self._audit[audit_pair(record)] += 1
+            if isinstance(outcome, Failure):
+                self._audit_failures[outcome.kind] += 1
         if isinstance(outcome, Response) and judgement.request not in self._requests:
             self._requests.add(judgement.request)
             for kind in TOKENS:
@@ -226,4 +228,5 @@ class _Tally:
             without,
             self._not_words,
             dict(sorted(self._audit.items())),
+            dict(self._audit_failures),
         )

@@ -13,9 +13,9 @@ from harness.types import JSON, LETTERS, Judged, Metric, Result, Scores, Usage
 _COUNTS = ("items", "positives", "unreadable", "failed")
 _FLAT = tuple(part.name for part in fields(Scores) if part.name != "metrics")
 """What a row of scores holds besides its metrics,"""
-_OF_METRICS: Mapping[str, Any] = {"intervals": dict[str, Pair], "no_interval": dict[str, list[str]]} | {
-    "bounds": dict[str, Pair]
-}
+_OF_METRICS: Mapping[str, Any] = {"no_interval": dict[str, list[str]]} | dict.fromkeys(
+    ("intervals", "bounds", "firm"), dict[str, Pair]
+)
 """and what it holds of them, by their names. All but the counts is left out where it is empty."""
 _BESIDE = frozenset((*_FLAT, *_OF_METRICS))
 _NOT_IN_FILE = ("files", "unreadable")
@@ -75,7 +75,9 @@ def _plain(value: Any) -> Any:
         return {name: count for name, count in asdict(value).items() if count is not None}
     if isinstance(value, Judged):
         parts = {part.name: _plain(getattr(value, part.name)) for part in fields(Judged)}
-        parts = {name: part for name, part in parts.items() if part or name not in ("not_words", "audit")}
+        parts = {
+            name: part for name, part in parts.items() if part or name not in ("not_words", "audit", "audit_failures")
+        }
         return {"model": parts.pop("model"), "replies": value.replies, **parts}
     if isinstance(value, Mapping):
         return {name: _plain(part) for name, part in value.items()}
@@ -96,8 +98,6 @@ def result_from_json(content: Mapping[str, Any]) -> Result:
         }
         for label_set, breakdowns in content["scores"].items()
     }
-    if "firm" in content:
-        parts["firm"] = _row_from_json(content["firm"], ".firm")
     if "judge" in content:
         judge = {part.name: content["judge"][part.name] for part in fields(Judged) if part.name in content["judge"]}
         without = _row_from_json(judge["without"], ".judge.without")
@@ -129,6 +129,7 @@ def _row_json(row: Scores) -> dict[str, Any]:
         "intervals": {metric.name: list(metric.interval) for metric in row.metrics if metric.interval},
         "no_interval": without,
         "bounds": {metric.name: list(metric.bounds) for metric in row.metrics if metric.bounds},
+        "firm": {metric.name: list(metric.firm) for metric in row.metrics if metric.firm},
     }
     return {
         **{name: getattr(row, name) for name in _COUNTS},
@@ -141,12 +142,13 @@ def _row_from_json(row: Mapping[str, Any], at: str) -> Scores:
     checked({name: value for name, value in row.items() if name in _BESIDE}, _Row, at)
     values = {name: value for name, value in row.items() if name not in _BESIDE}
     checked(values, dict[str, Finite | None], at)
-    intervals, bounds = (
-        {name: (low, high) for name, (low, high) in row.get(part, {}).items()} for part in ("intervals", "bounds")
+    intervals, bounds, firm = (
+        {name: (low, high) for name, (low, high) in row.get(part, {}).items()}
+        for part in ("intervals", "bounds", "firm")
     )
     reasons = {name: reason for reason, names in row.get("no_interval", {}).items() for name in names}
     metrics = tuple(
-        Metric(name, value, intervals.get(name), reasons.get(name, ""), bounds.get(name))
+        Metric(name, value, intervals.get(name), reasons.get(name, ""), bounds.get(name), firm.get(name))
         for name, value in values.items()
     )
     return Scores(**{name: row[name] for name in _FLAT if name in row}, metrics=metrics)

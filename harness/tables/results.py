@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
+from typing import Literal
 
 from harness.scoring.audit import audit_note
 from harness.scoring.bootstrap import LEVEL, METHOD, SEED
 from harness.scoring.definitions import definition, main_metrics, of_counts
-from harness.scoring.grades import GRADES
+from harness.scoring.grades import FIRM, GRADES
 from harness.scoring.replies import OUT_OF_FORM
 from harness.tables.numbers import (
     count_cell,
@@ -104,7 +105,7 @@ def remarks(result: Result, requested: str = "") -> list[str]:
         counts = f"count{'s' if overall.unreadable == 1 else ''} as {'No' if result.unreadable == 'no' else 'wrong'}"
         notes.append(f"{_counted(overall.unreadable, 'reply', 'replies')} could not be read and {counts}.")
     notes += cut_off_notes(overall)
-    if between := _between(overall):
+    if between := _between(overall, "bounds"):
         notes.append(f"If all of them had been wrong, or all right: {between}.")
     notes += grade_notes(result)
     notable = {
@@ -130,17 +131,18 @@ def grade_notes(result: Result) -> list[str]:
     total = sum(result.grades.values())
     shares = [f"{count / total:.1%} {GRADES[grade]}" for grade, count in result.grades.items() if grade in GRADES]
     note = f"Answers by grade: {', '.join(shares)}."
-    if result.firm is not None and (between := _between(result.firm)):
+    if between := _between(result.overall, "firm"):
         note += f" If only those in the form or announced counted, and all others had been wrong, or right: {between}."
     return [note]
 
 
-def _between(row: Scores) -> str:
+def _between(row: Scores, which: Literal["bounds", "firm"]) -> str:
     """Return between what numbers the metrics of a row are, whatever its lost answers would have been."""
+    ends = {metric.name: getattr(metric, which) for metric in row.metrics}
     return ", ".join(
-        f"{definition(m.name).title} {metric_text(m.name, m.bounds[0])} to {metric_text(m.name, m.bounds[1])}"
-        for m in row.metrics
-        if m.bounds
+        f"{definition(name).title} {metric_text(name, pair[0])} to {metric_text(name, pair[1])}"
+        for name, pair in ends.items()
+        if pair
     )
 
 
@@ -149,7 +151,7 @@ def reading_notes(result: Result) -> list[str]:
 
     A table of several runs shows these of each: they are of its scores alone.
     """
-    grades = grade_notes(result) if result.firm is not None else []
+    grades = grade_notes(result) if result.grades.keys() - FIRM else []
     return [*(note for note in result.notes if OUT_OF_FORM in note), *grades, *judge_notes(result)]
 
 

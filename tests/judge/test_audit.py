@@ -9,8 +9,12 @@ from support.judge_help import JUDGED, VAGUE, command, judges, replies, words
 from support.openai_server import KEY, chat_reply
 
 from harness.scoring.audit import audit_note, drawn, errors_of, verdict
+from harness.scoring.samples import summarize
+from harness.storage.result_json import result_from_json, result_json
 from harness.storage.runs import load
-from harness.types import Answer, Record, Response
+from harness.tables.results import judge_notes
+from harness.tasks.corr2cause import Corr2Cause
+from harness.types import Answer, Failure, Judgement, Record, Response
 
 PLACE = "results/corr2cause/limit=60,judge=careful/plain/gpt4"
 SECRET = "the thought that nobody is to see"
@@ -112,6 +116,21 @@ def test_errors_count_what_tells_something_and_lean_where_they_lean():
     note = audit_note(audit, "the judge j", choices=False)
     assert "12.0% [5.6%, 23.8%]" in note and "lean to Yes: 5 wrong Yes, 1 wrong No" in note
     assert "lean" not in audit_note(audit, "the judge j", choices=True) and not audit_note({}, "j", choices=False)
+    assert note.endswith(
+        "2 had no reading, as the call failed, 3 had a reading that is none of its words: they count as neither."
+    )
+    assert "2 had no reading" in audit_note({"1/failed": 2}, "the judge j", choices=False)
+
+
+def test_a_failed_call_of_the_audit_is_told_by_its_kind():
+    judgement = Judgement("j", Failure("timeout", ""))
+    answer = Answer(1, rule="opening")
+    one = Record("1", "c", {}, {"published": 1}, "r", Response("Yes"), answer, judgement=judgement)
+    task = Corr2Cause(name="corr2cause", prompts=("plain",), limit=4)
+    result = summarize(task, lambda: [one], 1, "careful")
+    assert result.judge.audit_failures == {"timeout": 1} and not result.judge.failures
+    assert result_from_json(json.loads(json.dumps(result_json(result)))).judge == result.judge
+    assert any("1 had no reading, as the call failed" in note for note in judge_notes(result))
 
 
 def test_a_finished_run_whose_replies_are_all_read_is_audited_as_well(harness, serve, tmp_path):

@@ -3236,7 +3236,7 @@ ${reply}`.toLowerCase();
       !counts && ["Unreadable replies", formatCount(row.unreadable)],
       !counts && ["Failed calls", formatCount(row.failed)],
       countsFact("Answers by grade", result.grades),
-      firmFact(result.firm),
+      firmFact(row.firm),
       countsFact("Failures by kind", result.failures),
       countsFact("How replies ended", result.finish_reasons),
       row.cut_off > 0 && ["Cut off while the model was thinking", formatCount(row.cut_off)],
@@ -3247,7 +3247,7 @@ ${reply}`.toLowerCase();
     return titledSection("Answers", counts && confusionTable(counts, result.headline), facts);
   }
   function firmFact(firm) {
-    const bounds = Object.entries(firm && firm.bounds || {});
+    const bounds = Object.entries(firm || {});
     const range = (name, ends) => `${metricTitle(name)} ${ends.map((end) => formatMetric(name, end)).join(" to ")}`;
     const title = "If all others than form and announced had been wrong, or right";
     return bounds.length > 0 && [title, bounds.map(([name, ends]) => range(name, ends)).join(", ")];
@@ -3438,6 +3438,7 @@ ${reply}`.toLowerCase();
     );
     const names = metricsIn(columns.map((column) => column.row));
     const hasBounds = columns.some(({ row }) => Object.keys(row.bounds || {}).length);
+    const hasFirm = columns.some(({ row }) => row.firm);
     const about = "Below a value: what it would be if all unreadable replies and failed calls had been wrong, and if all had been right.";
     const table = sortableTable({
       label: "All scores, by label set",
@@ -3448,6 +3449,7 @@ ${reply}`.toLowerCase();
       "Scores",
       table.node,
       hasBounds && el("p", { class: "notes" }, about),
+      hasFirm && el("p", { class: "notes" }, "Firm: the same if only answers in the form or announced counted."),
       columns.flatMap(missingIntervals)
     );
   }
@@ -3464,10 +3466,17 @@ ${reply}`.toLowerCase();
   function scoreCell2(row, name) {
     if (!(name in row)) return ["– ", rangeText()];
     if (COUNTS.includes(name)) return [formatCount(row[name]), " ", rangeText()];
-    const bounds = (row.bounds || {})[name];
-    const below = bounds && bounds.map((end) => formatMetric(name, end)).join(" to ");
+    const range = (ends) => ends && ends.map((end) => formatMetric(name, end)).join(" to ");
+    const below = range((row.bounds || {})[name]);
+    const firm = range((row.firm || {})[name]);
     const interval = formatInterval(name, (row.intervals || {})[name]);
-    return [formatMetric(name, row[name]), " ", rangeText(interval), below && el("span", { class: "below" }, below)];
+    return [
+      formatMetric(name, row[name]),
+      " ",
+      rangeText(interval),
+      below && el("span", { class: "below" }, below),
+      firm && el("span", { class: "below" }, `firm: ${firm}`)
+    ];
   }
   function missingIntervals({ title, row }) {
     return Object.entries(row.no_interval || {}).map(([reason, names]) => {

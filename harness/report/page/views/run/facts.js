@@ -11,7 +11,7 @@ export function answersSection({ result }) {
     !counts && ["Unreadable replies", formatCount(row.unreadable)],
     !counts && ["Failed calls", formatCount(row.failed)],
     countsFact("Answers by grade", result.grades),
-    firmFact(result.firm),
+    firmFact(row.firm),
     countsFact("Failures by kind", result.failures),
     countsFact("How replies ended", result.finish_reasons),
     row.cut_off > 0 && ["Cut off while the model was thinking", formatCount(row.cut_off)],
@@ -24,7 +24,7 @@ export function answersSection({ result }) {
 
 // Between what numbers the metrics are where only answers in their form, or announced, count.
 function firmFact(firm) {
-  const bounds = Object.entries((firm && firm.bounds) || {});
+  const bounds = Object.entries(firm || {});
   const range = (name, ends) => `${metricTitle(name)} ${ends.map((end) => formatMetric(name, end)).join(" to ")}`;
   const title = "If all others than form and announced had been wrong, or right";
   return bounds.length > 0 && [title, bounds.map(([name, ends]) => range(name, ends)).join(", ")];

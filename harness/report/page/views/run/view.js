@@ -88,6 +88,7 @@ function allScores({ result }, sets) {
   );
   const names = metricsIn(columns.map((column) => column.row));
   const hasBounds = columns.some(({ row }) => Object.keys(row.bounds || {}).length);
+  const hasFirm = columns.some(({ row }) => row.firm);
   const about =
     "Below a value: what it would be if all unreadable replies and failed calls had been wrong, " +
     "and if all had been right.";
@@ -100,6 +101,7 @@ function allScores({ result }, sets) {
     "Scores",
     table.node,
     hasBounds && el("p", { class: "notes" }, about),
+    hasFirm && el("p", { class: "notes" }, "Firm: the same if only answers in the form or announced counted."),
     columns.flatMap(missingIntervals),
   );
 }
@@ -118,10 +120,17 @@ function scoreColumn({ title, row }) {
 function scoreCell(row, name) {
   if (!(name in row)) return ["– ", rangeText()];
   if (COUNTS.includes(name)) return [formatCount(row[name]), " ", rangeText()];
-  const bounds = (row.bounds || {})[name];
-  const below = bounds && bounds.map((end) => formatMetric(name, end)).join(" to ");
+  const range = (ends) => ends && ends.map((end) => formatMetric(name, end)).join(" to ");
+  const below = range((row.bounds || {})[name]);
+  const firm = range((row.firm || {})[name]);
   const interval = formatInterval(name, (row.intervals || {})[name]);
-  return [formatMetric(name, row[name]), " ", rangeText(interval), below && el("span", { class: "below" }, below)];
+  return [
+    formatMetric(name, row[name]),
+    " ",
+    rangeText(interval),
+    below && el("span", { class: "below" }, below),
+    firm && el("span", { class: "below" }, `firm: ${firm}`),
+  ];
 }
 
 // Why metrics have no interval, a note for each reason.
