@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,8 @@ forks.ask_once()
 forks.parse_once()
 
 
+HOMES = count()
+
 gc.disable()  # what is imported and collected stays: looking through it again and again took a quarter of the time
 
 
@@ -48,13 +51,27 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
-DRAWN = 30
+DRAWN = 15
 """As many examples does `make test` draw for a property; `make test-slow` draws as many as the test says."""
+
+WITH_TORCH = {
+    *(f"models/test_{name}.py" for name in ("causal_lm", "masked_lm", "nli", "nli_batches", "nli_onnx", "own_code")),
+    *("models/test_shared_prefixes.py", "models/test_sharing_limits.py", "models/test_small_models.py"),
+    *(
+        "storage/test_upgrade.py",
+        "tasks/test_causalbench_models.py",
+        "train/test_finetune.py",
+        "train/test_from_scratch.py",
+    ),
+}
+"""What imports torch and transformers, which takes seconds in each worker."""
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Draw fewer examples where slow tests are left out; what draws more is slow where these are asked for."""
+    # Workers take equal parts and steal from the ends of others: what computes with torch stays with the first.
+    items.sort(key=lambda item: f"{item.path.parent.name}/{item.path.name}" not in WITH_TORCH)
     expression = config.option.markexpr
     for item in items:
         function = getattr(item, "obj", None)
@@ -76,29 +93,34 @@ def own_signals() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
-def quiet_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Take the user's keys and cache out of the environment of a test."""
+def quiet_environment(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Take the user's keys and cache out of a test's environment; return the folder of those that it has instead."""
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "xdg-config"))
+    # Another name for each test, and no folder: most tests need none, and making it takes longer than they do.
+    home = tmp_path_factory.getbasetemp() / "homes" / str(next(HOMES))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(home / "cache"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(home / "config"))
+    return home
 
 
 @pytest.fixture
-def trusted(quiet_environment: None, tmp_path: Path) -> None:
+def trusted(quiet_environment: Path, tmp_path: Path) -> None:
     """Mark the test's folder: its own configs and prompts count in place of those that ship."""
     trust.main([str(tmp_path)])
 
 
 @pytest.fixture(autouse=True)
-def canary(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[None]:
-    """Check after a test with a key: it is in no file below tmp_path, in no output and in no log down to DEBUG."""
+def canary(request: pytest.FixtureRequest, quiet_environment: Path) -> Iterator[None]:
+    """Check after a test with a key: it is in no file of the test's, in no output and in no log down to DEBUG."""
     if not {"key", "serve", "harness"} & set(request.fixturenames):
         yield
         return
     request.getfixturevalue("caplog").set_level(logging.DEBUG)
+    tmp_path = request.getfixturevalue("tmp_path")
     yield
-    files = [file for file in tmp_path.rglob("*") if file.is_file() and KEY.encode() in file.read_bytes()]
+    written = chain(tmp_path.rglob("*"), quiet_environment.rglob("*"))
+    files = [file for file in written if file.is_file() and KEY.encode() in file.read_bytes()]
     reports = [f"{when} {what}" for when, what, text in request.node._report_sections if KEY in text]
     assert not files and not reports, f"the key is in {files} {reports}"
 

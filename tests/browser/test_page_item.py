@@ -67,6 +67,7 @@ def check(side: dict, reply: Reply) -> None:
         assert side["texts"][0].startswith(side["marks"][0]), "a verdict at the beginning, and not the no of know"
 
 
+@pytest.mark.slow
 def test_through_all_answers_by_key(open_page, runs: Runs) -> None:
     run = runs.get("org/hasty")
     of = {reply.item: reply for reply in run.replies}

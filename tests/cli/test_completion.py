@@ -47,6 +47,17 @@ def test_what_the_last_word_may_become(line, some, tmp_path, monkeypatch):
     assert some <= {*found} and len(found) < 40, found
 
 
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory) -> Path:
+    """Return a folder with a file, and with results/ and runs/ of two runs each."""
+    folder = tmp_path_factory.mktemp("runs")
+    (folder / "file.txt").touch()
+    for name in ("results", "runs"):
+        for model in ("always_no", "always_yes"):
+            evaluate(model, "corr2cause", limit=4, results=str(folder / name), cache="off")
+    return folder
+
+
 @pytest.mark.parametrize(
     ("line", "some", "none"),
     [
@@ -56,12 +67,8 @@ def test_what_the_last_word_may_become(line, some, tmp_path, monkeypatch):
         ("harness compare runs by=r", {"by=relation"}, {"by=runs/"}),
     ],
 )
-def test_runs_complete_what_they_may_be_grouped_by(line, some, none, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "file.txt").touch()
-    for folder in ("results", "runs"):
-        for model in ("always_no", "always_yes"):
-            evaluate(model, "corr2cause", limit=4, results=folder)
+def test_runs_complete_what_they_may_be_grouped_by(line, some, none, runs, monkeypatch):
+    monkeypatch.chdir(runs)
     found = {*completions(line)}
     assert some <= found and not none & found, found
 

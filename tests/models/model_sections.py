@@ -53,6 +53,7 @@ def merged(name: str) -> Any:
     return build(layered(name), "model")
 
 
+@cache
 def layered(name: str) -> Mapping[str, Any]:
     """Return the section of a model that `section` composes, its files laid over one another without Hydra."""
     layers = [OmegaConf.create(text_of(base)) for base in reversed(bases(name))]

@@ -51,10 +51,15 @@ CORE = [name for name in MODULES if not name.startswith("harness.plugins")]
 
 
 @cache
+def nodes(file: Path) -> list[ast.AST]:
+    return list(ast.walk(ast.parse(file.read_text(encoding="utf-8"))))
+
+
+@cache
 def imports(file: Path) -> set[str]:
     """Return the modules of harness that a file imports, wherever in it."""
     names: set[str] = set()
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+    for node in nodes(file):
         if isinstance(node, ast.ImportFrom) and node.module:
             full_names = {f"{node.module}.{alias.name}" for alias in node.names}
             names |= {name if name in MODULES else node.module for name in full_names}
@@ -105,7 +110,7 @@ def test_no_path_of_a_plug_in_is_written_in_the_core():
     written = [
         f"{name}, line {node.lineno}: {node.value!r}"
         for name in CORE
-        for node in ast.walk(ast.parse(MODULES[name].read_text(encoding="utf-8")))
+        for node in nodes(MODULES[name])
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.startswith("harness.plugins.")
     ]
     # The entry-point group; and the one table of classes that stood elsewhere when results were made.
@@ -140,8 +145,7 @@ def test_no_view_knows_a_benchmark():
         knowing += [
             f"{name} imports {other}" for other in imports(file) if other.split(".")[2:3] in [[b] for b in BENCHMARKS]
         ]
-        nodes = ast.walk(ast.parse(file.read_text(encoding="utf-8")))
-        constants = (node for node in nodes if isinstance(node, ast.Constant))
+        constants = (node for node in nodes(file) if isinstance(node, ast.Constant))
         words = ((node.lineno, node.value) for node in constants if isinstance(node.value, str))
         knowing += [f"{name}, line {line}: {word!r}" for line, word in words if word.lower().strip("/ ") in BENCHMARKS]
     assert {"corr2cause", "causalbench"} <= BENCHMARKS

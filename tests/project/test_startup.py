@@ -47,7 +47,7 @@ def test_nothing_heavy_is_imported_without_need(tmp_path, arguments):
 
 
 def test_a_run_that_the_cache_answers_imports_no_sdk_and_of_the_numerical_packages_numpy_alone(serve, tmp_path):
-    asked = ["model=gpt4", f"model.base_url={serve(lambda *_: chat_reply('No')).url}", "task.limit=40"]
+    asked = ["model=gpt4", f"model.base_url={serve(lambda *_: chat_reply('No')).url}", "task.limit=4"]
     first = imported(tmp_path, *asked)
     assert "openai" in first  # so the same test would see it the second time
     assert imported(tmp_path, *asked) <= SCORING

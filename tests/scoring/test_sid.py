@@ -2,7 +2,7 @@
 
 import random
 from functools import cache
-from itertools import chain, combinations, pairwise, permutations
+from itertools import chain, combinations, pairwise, permutations, product
 
 import gadjid
 import networkx as nx
@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.brute_force import every_dag, graph_of
+from support.thinned import few
 
 from harness.scoring.graphs import is_acyclic, sid, transitive_closure
 from harness.tasks.causalbench.networks import NETWORKS, load
@@ -118,8 +119,7 @@ def test_six_nodes_and_predictions_with_cycles(chance):
 # --- gadjid ---
 
 
-@pytest.mark.parametrize("direction", [DOWN, UP])
-@pytest.mark.parametrize("share", [0.1, 0.25, 0.5, 0.9])
+@pytest.mark.parametrize(("direction", "share"), few(product([DOWN, UP], [0.1, 0.25, 0.5, 0.9]), 4))
 def test_gadjids_number_on_random_dags(share, direction):
     draw = np.random.default_rng(round(100 * share))
     for size in [*range(2, 13)] * 12 + [30, 40, 50]:
