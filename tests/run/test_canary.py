@@ -106,7 +106,8 @@ def call(here: Path, *arguments: str, module: str = "harness", **more: str):
 @pytest.mark.parametrize(
     ("more", "step"),
     [
-        ([], 1),
+        ([], 2),
+        pytest.param([], 1, marks=pytest.mark.slow),
         (["-m", "debug=true"], 5),
         *(
             pytest.param(more, 1, marks=pytest.mark.slow)

@@ -207,8 +207,8 @@ def test_data_beyond_the_context_is_told_before_anything_is_sent(harness, serve,
         ("prompt=unsaid.yaml task.format=data replies=fixed", "replies=fixed: unsaid.yaml has no opening_reply"),
         ("prompt=torn.yaml", "torn.yaml: there is no setting"),
         ("prompt=number.yaml", "opening_for_each names pars"),
-        ("task.networks=assia", "did you mean asia?"),
-        ("task=causalbench/causalty", "did you mean 'causalbench/causality'"),
+        pytest.param("task.networks=assia", "did you mean asia?", marks=pytest.mark.slow),
+        pytest.param("task=causalbench/causalty", "did you mean 'causalbench/causality'", marks=pytest.mark.slow),
     ],
 )
 def test_what_does_not_fit_gets_one_sentence(harness, tmp_path, arguments, message):
