@@ -56,7 +56,7 @@ DRAWN = 15
 
 WITH_TORCH = {
     *(f"models/test_{name}.py" for name in ("causal_lm", "masked_lm", "nli", "nli_batches", "nli_onnx", "own_code")),
-    *("models/test_shared_prefixes.py", "models/test_sharing_limits.py", "models/test_small_models.py"),
+    *(f"models/test_{name}.py" for name in ("missing_parts", "shared_prefixes", "sharing_limits", "small_models")),
     *(
         "storage/test_upgrade.py",
         "tasks/test_causalbench_models.py",
