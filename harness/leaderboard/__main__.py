@@ -42,7 +42,8 @@ Runs on different items or with different headline labels stand in tables of the
                         but these
   by=                   a column for each group too: relation, num_nodes, network, scale, structure, …; or for each
                         value of a setting: perturbation, version, labels, limit, prompt, …; rows are what differs in
-                        nothing else, with the difference to the first column, its interval and p as compare has them
+                        nothing else, with the difference to the first column, its interval and p as compare has them;
+                        wording adds how much scores and answers depend on it
   over=                 one row for all values of a setting: seed, prompt, …: mean ± standard deviation, least, median,
                         greatest, the share of items whose answer changes, and n, the number of runs
   sort=                 a metric, best first, or model, prompt, variant; F1, then accuracy, where nothing is said

@@ -6,14 +6,14 @@ from support.thinned import few
 
 from harness.prompting.prompts import load
 from harness.run import ask
-from harness.tasks.corr2cause.claim import ItemWriter, claims
+from harness.tasks.corr2cause.claim import WORDINGS, ItemWriter, claims
 from harness.tasks.corr2cause.enumerate import premises
 from harness.tasks.corr2cause.reasoner import Reasoner
 from harness.types import ChatRequest, Message
 
 
-def wrong(sizes, perturbation: str) -> list[str]:
-    writer, prompt = ItemWriter(perturbation, seed=1), load("corr2cause", "plain", ())
+def wrong(sizes, perturbation: str, wording: int = 0) -> list[str]:
+    writer, prompt = ItemWriter(perturbation, 1, wording), load("corr2cause", "plain", ())
     items = (writer.item(claim) for n in sizes for g in premises(n, "all") for claim in claims(n, g, seed=1))
     found = ask(items, prompt, Reasoner(), ChatRequest)
     return [record.item for record, _ in found if record.answer.label != record.labels["audited"]]
@@ -22,6 +22,11 @@ def wrong(sizes, perturbation: str) -> list[str]:
 @pytest.mark.parametrize("perturbation", few(["none", "paraphrase", "refactorization", "permutation"], 1))
 def test_it_is_right_about_every_hypothesis_over_up_to_five_variables(perturbation):
     assert wrong((2, 3, 4, 5), perturbation) == []
+
+
+@pytest.mark.parametrize("wording", range(1, WORDINGS))
+def test_it_is_right_in_every_wording(wording):
+    assert wrong((2, 3, 4), "none", wording) == []
 
 
 @pytest.mark.slow

@@ -5,7 +5,9 @@ import re
 from collections import Counter, defaultdict
 from dataclasses import replace
 
+import hypothesis
 import pytest
+from hypothesis import strategies as st
 from support.brute_force import moved
 from support.corr2cause_help import PERTURBATIONS, corr2cause, meaning
 
@@ -13,9 +15,9 @@ from harness.causal.dag import from_integer
 from harness.causal.relations import Relation
 from harness.causal.separation import independences
 from harness.errors import ConfigError
-from harness.tasks.corr2cause.claim import ItemWriter
+from harness.tasks.corr2cause.claim import WORDINGS, ItemWriter, claims
 from harness.tasks.corr2cause.enumerate import premises, public_test, universe
-from harness.tasks.corr2cause.text import read_premise
+from harness.tasks.corr2cause.text import follows, read_hypothesis, read_premise
 
 PLAIN = list(corr2cause().items())
 PERMUTED = list(corr2cause(perturbation="permutation").items())
@@ -321,6 +323,62 @@ def test_permutations_are_drawn_from_the_seed():
 def test_a_filter_does_not_change_a_permutation():
     alone = list(corr2cause(perturbation="permutation", num_nodes=6, relations="child").items())
     assert alone == [item for item in PERMUTED if item.groups == {"num_nodes": "6", "relation": "child"}]
+
+
+# Wordings
+
+
+def statements(premise):
+    """What a premise says, by name: its variables, and every independence."""
+    read = read_premise(premise)
+    assert not read.silent
+    named = lambda places: frozenset(read.names[k] for k in places)  # noqa: E731
+    return set(read.names), {(named((i, j)), named(condition)) for i, j, condition in read.independences}
+
+
+@hypothesis.settings(max_examples=40, deadline=None)
+@hypothesis.given(st.data())
+def test_a_wording_asks_the_same_question_in_other_words(data):
+    n = data.draw(st.integers(2, 5), "n")
+    number = data.draw(st.sampled_from(sorted(premises(n, "all"))), "class")
+    claim = data.draw(st.sampled_from(claims(n, number, seed=0)), "claim")
+    perturbation, seed = data.draw(st.sampled_from((*PERTURBATIONS, "varied"))), data.draw(st.integers(0, 9), "seed")
+    plain, *others = (ItemWriter(perturbation, seed, wording).item(claim) for wording in range(WORDINGS))
+    said = read_hypothesis(plain.fields["hypothesis"], read_premise(plain.fields["premise"]).names)
+    for item in others:
+        premise = read_premise(item.fields["premise"])
+        read = read_hypothesis(item.fields["hypothesis"], premise.names)
+        assert statements(item.fields["premise"]) == statements(plain.fields["premise"])
+        assert meaning(read.relation, read.i, read.j) == meaning(said.relation, said.i, said.j)
+        assert follows(premise, read) == claim.derived
+        same = ("id", "cluster", "labels", "groups")
+        assert [getattr(item, part) for part in same] == [getattr(plain, part) for part in same]
+    assert len({item.fields["input"] for item in (plain, *others)}) == (WORDINGS if n > 2 else WORDINGS // 2)
+
+
+def test_each_digit_of_a_wording_changes_one_thing():
+    claim = next(claim for claim in public_test("v2") if claim.n == 4 and claim.relation is Relation.DESCENDANT)
+    fields = [ItemWriter("none", 0, wording).item(claim).fields for wording in range(WORDINGS)]
+    i, j = fields[0]["var_i"], fields[0]["var_j"]
+    assert fields[1]["hypothesis"] == TABLE_9["descendant"].format(i=i, j=j)
+    assert fields[2]["hypothesis"] == TABLE_2["ancestor"].format(i=j, j=i)
+    assert fields[4]["hypothesis"] == fields[0]["hypothesis"]
+    assert [read_premise(f["premise"]).names for f in fields[:3]] == [tuple("ABCD"), tuple("ABCD"), tuple("DCBA")]
+    drawn = read_premise(fields[4]["premise"]).names
+    assert sorted(drawn) == list("ABCD") and drawn not in (tuple("ABCD"), tuple("DCBA"))
+    assert read_premise(fields[6]["premise"]).names == drawn[::-1]
+    assert ItemWriter("paraphrase", 0, 1).item(claim).fields["hypothesis"] == fields[0]["hypothesis"]
+
+
+def test_examples_are_worded_as_the_questions_are():
+    (first, _), (other, _) = (corr2cause(wording=wording).examples() for wording in (0, 2))
+    assert statements(first["premise"]) == statements(other["premise"]) and first["input"] != other["input"]
+
+
+@pytest.mark.parametrize("more", [{"source": "hub"}, {"source": "file", "path": "rows.csv"}])
+def test_items_from_elsewhere_have_the_words_that_they_have(more):
+    with pytest.raises(ConfigError, match=r"task\.wording=3 needs task\.source=builtin"):
+        corr2cause(wording=3, **more)
 
 
 # Few-shot examples

@@ -12,7 +12,7 @@ from harness.errors import ConfigError, HarnessError
 from harness.leaderboard.chains import RunSetting, Series, chains_of, sets_of, steps_of
 from harness.leaderboard.columns import constants
 from harness.leaderboard.comparable import items_text, runs_text, sort_key
-from harness.plugins.compare import pairs
+from harness.plugins.compare import pairs, sensitivity
 from harness.plugins.compare.measure import holm, paired_row
 from harness.plugins.compare.over_setting import chain_columns, view_heading
 from harness.plugins.compare.paired import Difference
@@ -29,6 +29,8 @@ from harness.types import Metric, Scores
 NO_RUN = "– no run"
 MARK = "*"
 """Stands behind a p that is at most 0.05 when all of a table are corrected together."""
+WORDING = RunSetting("task", "wording")
+"""The setting whose values mean the same: beside the scores stands how much they depend on it."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,10 @@ def tables(
     for number, members in enumerate(sets, 1):
         present = [step for step in order if any(step in chain.by_step for chain in members)]
         beside = [*alone, *notes] if number == len(sets) else []
-        yield _table(task, setting, sorted(members, key=_sort_key), present, rows, metrics, intervals, beside)
+        members = sorted(members, key=_sort_key)
+        yield _table(task, setting, members, present, rows, metrics, intervals, beside)
+        if setting == WORDING:
+            yield from _of_wordings(task, setting, members, metrics, intervals)
 
 
 def _sort_key(chain: Series) -> tuple[float | str, ...]:
@@ -122,6 +127,27 @@ def _table(
         in_caption=[column.name for column in columns if column.name.endswith("/p_holm")],
         spare=[column.name for column in columns if column.name.endswith("/p")],
     )
+
+
+def _of_wordings(
+    task: str, setting: RunSetting, chains: Sequence[Series], metrics: Sequence[str], intervals: Intervals
+) -> Iterator[Table]:
+    """Yield the table of what wordings do to the scores and answers of each row; nothing without records."""
+    shown = list(metrics) or [main_metrics(chains[0].first.result.overall)[0]]
+    names, name_cells, shared = chain_columns(chains, setting)
+    rows = zip(chains, name_cells, strict=True)
+    lines = [line for chain, cells in rows if (line := sensitivity.line(chain, cells, shown, intervals))]
+    if lines:
+        first = chains[0].first
+        yield Table(
+            task,
+            [*names, *sensitivity.columns(shown)],
+            lines,
+            above="; ".join(["In percent", *shared]) + ".",
+            notes=[sensitivity.NOTE],
+            heading=view_heading("sensitivity to", setting, first),
+            label_set=first.result.headline,
+        )
 
 
 def _differences(

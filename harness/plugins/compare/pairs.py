@@ -137,7 +137,7 @@ def pair(first: Replies, second: Replies, *, by: Sequence[str], labels: str | No
         if first.choices or max(gold, a.answer or 0, b.answer or 0) > 1:  # right or wrong, as if Yes were right
             cell = 4 + 2 * (a.answer == gold) + (b.answer == gold)
         else:
-            cell = 4 * gold + 2 * _scored_answer(a, gold, first.unreadable) + _scored_answer(b, gold, second.unreadable)
+            cell = 4 * gold + 2 * scored_answer(a, gold, first.unreadable) + scored_answer(b, gold, second.unreadable)
         part = unordered(a.unit)
         for group in _groups(a, by):
             counts[group][a.cluster][cell] += 1
@@ -205,7 +205,7 @@ def _groups(reply: Reply, by: Sequence[str]) -> Iterator[Group]:
         yield from ((name, group) for name, group in reply.groups if name in by)
 
 
-def _scored_answer(reply: Reply, gold: int, unreadable: Unreadable) -> int:
+def scored_answer(reply: Reply, gold: int, unreadable: Unreadable) -> int:
     """Return the answer as it is scored: one that could not be read by the run's `unreadable`."""
     if reply.answer is not None:
         return reply.answer

@@ -40,7 +40,7 @@ def _origin(settings: Mapping[str, Any]) -> Origin:
             revision=settings.get("revision") or (HUB_REVISION if place == HUB_PATH else None),
         )
     made_here = settings.get("source") == "builtin" and split == "test" and settings.get("version") == "v2"
-    if made_here and settings.get("perturbation") == "none":
+    if made_here and settings.get("perturbation") == "none" and not settings.get("wording"):
         return Origin(data_set=HUB_PATH, split=split, revision=HUB_REVISION)
     return Origin()
 
@@ -50,7 +50,7 @@ BENCHMARK = Benchmark(
     title="Corr2Cause",
     source="Jin et al., Can Large Language Models Infer Causation from Correlation?, ICLR 2024",
     year=2023,
-    defaults={"perturbation": "none", "version": "v2"},
+    defaults={"perturbation": "none", "version": "v2", "wording": "0"},
     version_setting="version",
     setting_words={"perturbation": PERTURBED},
     perturbations=PERTURBATIONS,

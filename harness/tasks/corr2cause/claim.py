@@ -15,7 +15,7 @@ from harness.causal.dag import DAG, from_integer, relabel
 from harness.causal.equivalence import members
 from harness.causal.relations import Holds, Relation, common_relations
 from harness.codec import shuffled, uniform
-from harness.tasks.corr2cause.text import LETTERS, REFACTORED, as_input, hypothesis, premise
+from harness.tasks.corr2cause.text import LETTERS, REFACTORED, Hypothesis, as_input, hypothesis, premise
 from harness.types import Item
 
 
@@ -130,6 +130,14 @@ Perturbation = Literal["none", "paraphrase", "refactorization", "permutation", "
 """
 VARIED = 7
 """The letters from which `varied` draws names; as many as there are variables, if these are more."""
+WORDINGS = 8
+"""Equivalent wordings of each question. The binary digits of a wording's number say what is other in it:
+
+- 1: the hypothesis has the words of Table 9 in the place of Table 2's, or the other way around.
+- 2: all is turned round: the variables are listed from last to first, so that a premise's sentences come in another
+  order and name their variables in another, and the hypothesis is its converse (ancestor becomes descendant).
+- 4: the variables are listed in an order that is drawn for every premise, and the sentences follow it.
+"""
 
 
 @dataclass(frozen=True)
@@ -138,12 +146,15 @@ class ItemWriter:
 
     perturbation: Perturbation
     seed: int
+    wording: int = 0
 
     def item(self, claim: Claim) -> Item:
         """Return the claim as a question. Ids, clusters, groups and labels are those of the unperturbed claim."""
-        page = _page(self.perturbation, self.seed, claim.n, claim.number)
+        page = _page(self.perturbation, self.seed, self.wording, claim.n, claim.number)
         relation, var_i, var_j = str(claim.relation), page.names[claim.i], page.names[claim.j]
-        claimed, statement = _words(claim.relation, var_i, var_j, self._paraphrases(claim))
+        other_words, turned = bool(self.wording & 1), bool(self.wording & 2)
+        paraphrased = self._paraphrases(claim) != other_words
+        claimed, statement = _words(claim.relation, var_i, var_j, paraphrased, turned)
         return Item(
             id=claim.id,
             fields={
@@ -168,9 +179,11 @@ class ItemWriter:
 
 
 @lru_cache(maxsize=4096)
-def _words(relation: Relation, var_i: str, var_j: str, paraphrased: bool) -> tuple[str, str]:
-    """Return the hypothesis with and without its full stop."""
-    claimed = hypothesis(relation, var_i, var_j, paraphrased=paraphrased)
+def _words(relation: Relation, var_i: str, var_j: str, paraphrased: bool, turned: bool) -> tuple[str, str]:
+    """Return the hypothesis, or its converse, with and without its full stop."""
+    said = Hypothesis(relation, var_i, var_j)
+    said = said.converse if turned else said
+    claimed = hypothesis(said.relation, said.i, said.j, paraphrased=paraphrased)
     return claimed, claimed.removesuffix(".")
 
 
@@ -186,7 +199,7 @@ class _Page:
 
 
 @lru_cache(maxsize=64)
-def _page(perturbation: Perturbation, seed: int, n: int, number: int) -> _Page:
+def _page(perturbation: Perturbation, seed: int, wording: int, n: int, number: int) -> _Page:
     """Return what the items of a class share. Items come class by class, so a small cache suffices."""
     names: Sequence[str] = REFACTORED if perturbation == "refactorization" else LETTERS
     cluster, dag, place = f"n{n}-g{number}", from_integer(n, number), tuple(range(n))
@@ -194,7 +207,18 @@ def _page(perturbation: Perturbation, seed: int, n: int, number: int) -> _Page:
         place = _permutation(dag, seed, "permutation", cluster)
     if perturbation == "varied":
         names = sorted(shuffled(LETTERS[: max(n, VARIED)], seed, "names", cluster)[:n])
-    return _Page(cluster, [names[k] for k in place], premise(relabel(dag, place), names), str(n))
+    listed = _listing(n, wording, seed, cluster)
+    text = premise(relabel(relabel(dag, place), tuple(map(listed.index, range(n)))), [names[k] for k in listed])
+    return _Page(cluster, [names[k] for k in place], text, str(n))
+
+
+def _listing(n: int, wording: int, *key: object) -> tuple[int, ...]:
+    """Return the order in which a premise lists its n nodes. One that is drawn is neither theirs nor its reverse."""
+    order = tuple(range(n))
+    if wording & 4 and n > 2:
+        plain, draws = (order, order[::-1]), (shuffled(order, "wording", *key, number) for number in itertools.count())
+        order = next(drawn for drawn in map(tuple, draws) if drawn not in plain)
+    return order[::-1] if wording & 2 else order
 
 
 def _permutation(dag: DAG, *key: object) -> tuple[int, ...]:

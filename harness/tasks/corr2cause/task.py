@@ -13,7 +13,7 @@ from harness.causal.relations import Relation
 from harness.errors import ConfigError
 from harness.tasks.base import LazyItems, OneOrMore, Share, SourcedTask, in_brackets
 from harness.tasks.corr2cause import sources
-from harness.tasks.corr2cause.claim import Claim, ItemWriter, Perturbation
+from harness.tasks.corr2cause.claim import WORDINGS, Claim, ItemWriter, Perturbation
 from harness.tasks.corr2cause.data_rows import HypothesisRow
 from harness.tasks.corr2cause.enumerate import CLASSES, COMPLETE, LARGEST, SIZES, ClaimBlocks, blocks, public_test
 from harness.tasks.corr2cause.sources import HUB_PATH, HUB_REVISION
@@ -47,6 +47,7 @@ class Corr2Cause(SourcedTask):
     relations: Annotated[tuple[Relation, ...] | None, OneOrMore] = None
     num_nodes: Annotated[tuple[Size, ...] | None, OneOrMore] = None
     classes: Annotated[int, Field(gt=0, le=100_000, strict=True)] | None = None
+    wording: Annotated[int, Field(ge=0, lt=WORDINGS, strict=True)] = field(default=0, kw_only=True)
     prior: Share = field(default=0.1857, kw_only=True)
 
     orders = ORDERS
@@ -69,6 +70,11 @@ class Corr2Cause(SourcedTask):
         if self.source == "file" and (self.perturbation != "none" or self.split != "test"):
             raise ConfigError(
                 "task.source=file takes the rows of the file as they are: leave out task.perturbation and task.split."
+            )
+        if self.wording and self.source != "builtin":
+            raise ConfigError(
+                f"task.wording={self.wording} needs task.source=builtin; questions from elsewhere have the "
+                "words that they have."
             )
         self._check_sizes()
         if self.source == "hub" and (self.perturbation in ("permutation", "varied") or self.split == "all"):
@@ -117,7 +123,7 @@ class Corr2Cause(SourcedTask):
         """Return the items of a pass over them: with permutation and varied each pass draws new names."""
         if self.source != "builtin":
             return self.items()
-        return self._lazy_items(ItemWriter(self.perturbation, self.seed + number))
+        return self._lazy_items(ItemWriter(self.perturbation, self.seed + number, self.wording))
 
     def held_out(self) -> frozenset[str]:
         return frozenset(f"n{claim.n}-g{claim.number}" for version in ("v1", "v2") for claim in public_test(version))
@@ -132,7 +138,7 @@ class Corr2Cause(SourcedTask):
 
     @cached_property
     def _writer(self) -> ItemWriter:
-        return ItemWriter(self.perturbation, self.seed)
+        return ItemWriter(self.perturbation, self.seed, self.wording)
 
     @cached_property
     def _claims(self) -> list[Claim] | ClaimBlocks:

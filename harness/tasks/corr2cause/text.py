@@ -149,6 +149,14 @@ def read_premise(text: str) -> Premise:
     return Premise(names, frozenset(statements), silent)
 
 
+_CONVERSES = {
+    Relation.PARENT: Relation.CHILD,
+    Relation.CHILD: Relation.PARENT,
+    Relation.ANCESTOR: Relation.DESCENDANT,
+    Relation.DESCENDANT: Relation.ANCESTOR,
+}
+
+
 @dataclass(frozen=True)
 class Hypothesis:
     """A relation of two variables, by name."""
@@ -158,12 +166,15 @@ class Hypothesis:
     j: str
 
     @property
+    def converse(self) -> Hypothesis:
+        """The same claim with its variables in the other order: what A is to B said as what B is to A."""
+        return Hypothesis(_CONVERSES.get(self.relation, self.relation), self.j, self.i)
+
+    @property
     def canonical(self) -> Hypothesis:
         """The same claim, equal for all that mean the same: parent and ancestor from cause to effect, names sorted."""
-        if self.relation is Relation.CHILD:
-            return Hypothesis(Relation.PARENT, self.j, self.i)
-        if self.relation is Relation.DESCENDANT:
-            return Hypothesis(Relation.ANCESTOR, self.j, self.i)
+        if self.relation in (Relation.CHILD, Relation.DESCENDANT):
+            return self.converse
         if self.relation in (Relation.COLLIDER, Relation.CONFOUNDER):
             return Hypothesis(self.relation, *sorted((self.i, self.j)))
         return self
