@@ -20,6 +20,7 @@ LINES = {
     "report": ["results"],
     "plot": ["--help"],
     "compare": RUNS,
+    "gate": ["--help"],
     "verify": ["results"],
     "reread": ["results"],
     "export": ["results", "to=csv"],

@@ -1,4 +1,4 @@
-"""Runs in pairs on the same items: the command `compare`, and the leaderboard by or over a setting of runs."""
+"""Runs in pairs on the same items: `compare`, `gate`, and the leaderboard by or over a setting of runs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ PLUGIN = Plugin(
     commands={
         "compare": Command(
             summary="two runs or more item by item: difference, interval, tests", module=f"{_HERE}.command"
-        )
+        ),
+        "gate": Command(
+            summary="is a candidate no worse than a margin: GO, NO-GO or NOT ENOUGH EVIDENCE", module=f"{_HERE}.gate"
+        ),
     },
     views={"by": f"{_HERE}.by_setting:tables", "over": f"{_HERE}.over_setting:tables"},
 )

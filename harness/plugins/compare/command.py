@@ -87,7 +87,7 @@ def job(folders: list[str], settings: CompareSettings) -> list[Part]:
     if settings.out:
         check(settings.out)
     replies = [load(name) for name in folders]
-    settings = replace(settings, metrics=_metrics(settings.metrics, replies))
+    settings = replace(settings, metrics=metrics_to_compare(settings.metrics, replies))
     comparisons = compare(
         replies,
         all_pairs=settings.pairs == "all",
@@ -104,7 +104,7 @@ def job(folders: list[str], settings: CompareSettings) -> list[Part]:
     return comparison_parts
 
 
-def _metrics(metrics: Words | None, replies: Sequence[Replies]) -> Words:
+def metrics_to_compare(metrics: Words | None, replies: Sequence[Replies]) -> Words:
     """Return what to compare, where nothing is said F1, accuracy of questions with choices, or measures of items.
 
     Raises ConfigError.
