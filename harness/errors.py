@@ -4,6 +4,7 @@
     ├── ConfigError         a setting, a name or a combination that cannot run
     ├── DataError           a data file or a row of it that cannot be read
     │   ├── UntrustedError  a results folder names code, a file or an address that trust= does not allow
+    │   ├── SealedError     a task's items come from a secret that is not revealed yet
     │   └── PluginMissing   a results folder needs a plug-in that is not installed
     ├── StoreError          the cache or a results folder cannot be read or written
     ├── OutputError         standard output cannot be written
@@ -40,6 +41,10 @@ class UntrustedError(DataError):
         """`name` is what trust= would have to name, and `use` what the run needs it for."""
         super().__init__(message)
         self.name, self.use = name, use
+
+
+class SealedError(DataError):
+    """A task's items come from a secret that its run has committed to and not revealed yet."""
 
 
 class PluginMissing(DataError):

@@ -23,7 +23,7 @@ from harness.judge import Judge, judge_of, prompt_of
 from harness.prompting.fit import fitting
 from harness.prompting.prompts import Prompt
 from harness.prompting.version import reading_version
-from harness.protocols import Model, Task, training_of
+from harness.protocols import Committed, Model, Task, training_of
 from harness.run import RunOutcome, run
 from harness.runtime import signals
 from harness.runtime.interrupt import Stoppable, interruptible
@@ -86,6 +86,8 @@ def prepare(config: Mapping[str, Any], book: Book | None = None) -> Prepared:
     settings = build_main(config)
     # The three parts, and whether they fit each other.
     task, model, prompt = parts_of(settings)
+    if isinstance(task, Committed):
+        config = {**config, "task": {**config["task"], **task.recorded}}
     part = dispatch("shard= or workers=").shard_of(task, prompt, model, settings) if _in_shards(settings) else task
     # What will be asked needs a key; a dry run asks nothing, nor does a frozen cache.
     asks = not settings.dry_run and settings.cache.mode != "frozen"

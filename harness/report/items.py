@@ -93,7 +93,7 @@ def items_of(run: Run, trust: Collection[str]) -> Generator[None, None, ItemColu
         if count is None or (count > SPARE and count > SPARE + sum(1 for _ in run.lines())):
             return items
         # Of a complete run one more, to see that there are no others.
-        traced = TracedItems(islice(task_of(run.manifest, trust).items(), count + run.complete))
+        traced = TracedItems(islice(task_of(run.manifest, trust, run.folder).items(), count + run.complete))
         yield from items.add_all(traced)
         if traced.summary == run.manifest.items:
             return items

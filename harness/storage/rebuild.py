@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from harness.config_files import CONFIGS, PROMPTS, SAME_AS, roots
 from harness.errors import DataError, UntrustedError
 from harness.plugin import plugins
+from harness.protocols import Committed
 from harness.settings import build
 from harness.storage.upgrade import need_plugin
 from harness.tasks.find import shipped as shipped_benchmarks
@@ -34,8 +35,11 @@ _READS_NO_FILE = ("harness.models.api.openai.", "harness.models.baselines.")
 """Models whose identity follows from their settings alone, as that of a benchmark's own; a checkpoint's needs files."""
 
 
-def task_of(manifest: Manifest, trust: Collection[str] = ()) -> Task:
-    """Return the task of a run. Raises UntrustedError, or ConfigError or DataError where it cannot be made."""
+def task_of(manifest: Manifest, trust: Collection[str] = (), folder: Path | None = None) -> Task:
+    """Return the task of a run, with what its folder reveals of a secret that it commits to.
+
+    Raises UntrustedError, or ConfigError or DataError where it cannot be made.
+    """
     settings = _section(manifest, "task")
     source = settings.get("source", "builtin" if not settings.get("path") else "file")
     if source != "builtin":
@@ -48,7 +52,7 @@ def task_of(manifest: Manifest, trust: Collection[str] = ()) -> Task:
         if isinstance(value := settings.get(name), int) and value > most:
             _need(f"task.{name}", trust, f"task.{name}={value:,} takes long or much memory to make again")
     task: Task = _part(settings, "task", trust)
-    return task
+    return task.opened(folder) if isinstance(task, Committed) and folder is not None else task
 
 
 def check_size(items: int, trust: Collection[str]) -> None:

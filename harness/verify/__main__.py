@@ -16,7 +16,7 @@ from pathlib import Path
 
 from harness.cli import key_value
 from harness.cli.key_value import Words
-from harness.errors import DataError, HarnessError, PluginMissing, UntrustedError
+from harness.errors import DataError, HarnessError, PluginMissing, SealedError, UntrustedError
 from harness.runtime import console
 from harness.runtime.progress import Progress
 from harness.storage import runs
@@ -32,6 +32,7 @@ _PLAIN = re.compile(r"[\w./\\,=+()\[\]-]+", re.ASCII)
 """A path as a run makes it. No part of one looks like a verdict, so it may be copied from a terminal as it stands."""
 HOLDS, WRONG, UNKNOWN = "holds", "DOES NOT HOLD", "settings, items and prompt hold; no records"
 UNTRUSTED = "NOT CHECKED"
+SEALED = "records and scores hold; its items are sealed"
 
 HELP = """\
 Make every number of earlier runs again from their records, and every record from its task, its prompt and its reply.
@@ -68,6 +69,8 @@ def job(folders: list[str], settings: VerifySettings) -> int:
     print(f"{verdicts[HOLDS]} of {verdicts[HOLDS] + verdicts[WRONG] + verdicts[UNTRUSTED]} runs hold.")
     if verdicts[UNKNOWN]:
         print(f"{verdicts[UNKNOWN]} more have no records to compute their scores from: their commands make them again.")
+    if verdicts[SEALED]:
+        print(f"{verdicts[SEALED]} more have items of a private seed that is not revealed yet.")
     return 0 if verdicts[HOLDS] and not verdicts[WRONG] and not verdicts[UNTRUSTED] else 1
 
 
@@ -120,6 +123,8 @@ def _verdict(folder: Path, bar: Iterator[int], trust: frozenset[str]) -> tuple[s
     try:
         problems.extend(problems_of(folder, bar, trust))
         return WRONG if problems else HOLDS if records_in(folder) else UNKNOWN, problems
+    except SealedError as error:
+        return WRONG if problems else SEALED, [*problems, str(error)]
     except (UntrustedError, PluginMissing) as error:
         return WRONG if problems else UNTRUSTED, [*problems, str(error)]
     except HarnessError as error:

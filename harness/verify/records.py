@@ -62,6 +62,8 @@ class RecordCheck:
         self.tokens: Counter[str] = Counter()
         self.usd = 0.0
         self.answers = self.answers_without_cost = self.charged = 0
+        self.sealed = False
+        """Whether the items come from the records themselves, so that no request follows from them."""
         self.openings = prompt is not None and bool(prompt.words.opening)
         self.readings = Readings(prompt, judge)
         self._judge, self._complete = judge, False
@@ -164,6 +166,8 @@ class RecordCheck:
                 yield "it has a reply, and no request"
             return
         yield from self._of_words(request)
+        if self.sealed:
+            return
         kind = KINDS.get(request["kind"])
         if kind is None or kind not in self._prompt.makes or kind is not (self._kind or kind):
             yield f"its request is of the kind {request['kind']:.20}, which this prompt does not make for this model"

@@ -102,7 +102,7 @@ def source_of(folder: Path, trust: Collection[str], *, with_judge: bool) -> Rere
         raise runs.no_records(folder)
     for problem in problems_of(folder, trust=trust, of_reading=False):
         raise DataError(f"it does not hold, so it is left as it is: {problem}")
-    task = rebuild.task_of(run.manifest, trust)
+    task = rebuild.task_of(run.manifest, trust, run.folder)
     return RereadableRun(run, task, rebuild.prompt_of(task, run.manifest, trust), run.manifest.items or {})
 
 

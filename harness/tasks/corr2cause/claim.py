@@ -151,26 +151,8 @@ class ItemWriter:
     def item(self, claim: Claim) -> Item:
         """Return the claim as a question. Ids, clusters, groups and labels are those of the unperturbed claim."""
         page = _page(self.perturbation, self.seed, self.wording, claim.n, claim.number)
-        relation, var_i, var_j = str(claim.relation), page.names[claim.i], page.names[claim.j]
         other_words, turned = bool(self.wording & 1), bool(self.wording & 2)
-        paraphrased = self._paraphrases(claim) != other_words
-        claimed, statement = _words(claim.relation, var_i, var_j, paraphrased, turned)
-        return Item(
-            id=claim.id,
-            fields={
-                "premise": page.premise,
-                "hypothesis": claimed,
-                "statement": statement,
-                "input": as_input(page.premise, claimed),
-                "relation": relation,
-                "var_i": var_i,
-                "var_j": var_j,
-                "num_nodes": claim.n,
-            },
-            labels=claim.labels,
-            cluster=page.cluster,
-            groups={"relation": relation, "num_nodes": page.num_nodes},
-        )
+        return page.item(claim, paraphrased=self._paraphrases(claim) != other_words, turned=turned)
 
     def _paraphrases(self, claim: Claim) -> bool:
         if self.perturbation == "varied":
@@ -188,7 +170,7 @@ def _words(relation: Relation, var_i: str, var_j: str, paraphrased: bool, turned
 
 
 @dataclass(frozen=True, slots=True)
-class _Page:
+class Page:
     """What all items of a class have in common."""
 
     cluster: str
@@ -197,9 +179,33 @@ class _Page:
     premise: str
     num_nodes: str
 
+    def item(self, claim: Claim, *, paraphrased: bool, turned: bool = False) -> Item:
+        """Return a claim about the class as a question, its hypothesis in the words of Table 2 or of Table 9.
+
+        `turned` has it say the same from its other end (`text.hypothesis`).
+        """
+        relation, var_i, var_j = str(claim.relation), self.names[claim.i], self.names[claim.j]
+        claimed, statement = _words(claim.relation, var_i, var_j, paraphrased, turned)
+        return Item(
+            id=claim.id,
+            fields={
+                "premise": self.premise,
+                "hypothesis": claimed,
+                "statement": statement,
+                "input": as_input(self.premise, claimed),
+                "relation": relation,
+                "var_i": var_i,
+                "var_j": var_j,
+                "num_nodes": claim.n,
+            },
+            labels=claim.labels,
+            cluster=self.cluster,
+            groups={"relation": relation, "num_nodes": self.num_nodes},
+        )
+
 
 @lru_cache(maxsize=64)
-def _page(perturbation: Perturbation, seed: int, wording: int, n: int, number: int) -> _Page:
+def _page(perturbation: Perturbation, seed: int, wording: int, n: int, number: int) -> Page:
     """Return what the items of a class share. Items come class by class, so a small cache suffices."""
     names: Sequence[str] = REFACTORED if perturbation == "refactorization" else LETTERS
     cluster, dag, place = f"n{n}-g{number}", from_integer(n, number), tuple(range(n))
@@ -209,7 +215,7 @@ def _page(perturbation: Perturbation, seed: int, wording: int, n: int, number: i
         names = sorted(shuffled(LETTERS[: max(n, VARIED)], seed, "names", cluster)[:n])
     listed = _listing(n, wording, seed, cluster)
     text = premise(relabel(relabel(dag, place), tuple(map(listed.index, range(n)))), [names[k] for k in listed])
-    return _Page(cluster, [names[k] for k in place], text, str(n))
+    return Page(cluster, [names[k] for k in place], text, str(n))
 
 
 def _listing(n: int, wording: int, *key: object) -> tuple[int, ...]:

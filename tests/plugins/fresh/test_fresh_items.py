@@ -1,0 +1,453 @@
+"""task=corr2cause/fresh: what the items are, checked by theory that is not the harness's own."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections import Counter
+from functools import cache
+from itertools import combinations, islice, product
+
+import networkx as nx
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+from support import brute_force
+from support.thinned import few
+
+from harness.causal.relations import Relation
+from harness.errors import ConfigError
+from harness.plugins.fresh.blocks import DECKS
+from harness.prompting import prompts
+from harness.prompting.fit import choose_prompt
+from harness.protocols import remarks_of
+from harness.run import ask
+from harness.settings import build
+from harness.storage.manifest import TracedItems
+from harness.tasks.corr2cause.enumerate import public_test
+from harness.tasks.corr2cause.reasoner import Reasoner
+from harness.tasks.corr2cause.shortcut import Shortcut
+from harness.tasks.corr2cause.small_models import HypothesisOnly
+from harness.tasks.corr2cause.text import PARAPHRASES, TEMPLATES, read_premise
+from harness.types import ChatRequest
+
+SECTION = {"_target_": "harness.plugins.fresh.task.Fresh", "name": "corr2cause/fresh", "prompts": ["plain", "pair"]}
+KIND = {"child": "parent", "descendant": "ancestor"}
+
+
+def fresh(**settings):
+    return build(SECTION | settings, "task")
+
+
+def items(**settings):
+    return list(fresh(**settings).items())
+
+
+# ── theory, from the words of an item ──
+
+Independences = frozenset[tuple[frozenset[str], frozenset[str]]]
+"""(pair, condition)."""
+
+
+Graph = dict[str, frozenset[str]]
+"""The children of each variable."""
+
+
+def reversed_graph(below: Graph) -> Graph:
+    return {v: frozenset(u for u in below if v in below[u]) for v in below}
+
+
+def bayes_ball(below: Graph, above: Graph, start: str, given: frozenset[str]) -> set[str]:
+    """Return what a ball from `start` reaches: Shachter (1998), one conditioning set at a time."""
+    seen: set[tuple[str, bool]] = set()
+    queue = [(start, True)]  # (node, came from a child)
+    while queue:
+        node, from_child = move = queue.pop()
+        if move in seen:
+            continue
+        seen.add(move)
+        if node in given:
+            queue += [(parent, True) for parent in above[node] if not from_child]
+            continue
+        queue += [(child, False) for child in below[node]]
+        queue += [(parent, True) for parent in above[node] if from_child]
+    return {node for node, _ in seen if node not in given}
+
+
+def separations(below: Graph) -> Independences:
+    names, above = sorted(below), reversed_graph(below)
+    return frozenset(
+        (frozenset((a, b)), frozenset(given))
+        for a in names
+        for size in range(len(names) - 1)
+        for given in combinations([name for name in names if name != a], size)
+        for b in set(names) - bayes_ball(below, above, a, frozenset(given)) - {*given, a}
+    )
+
+
+def stated(premise: str) -> tuple[list[str], Independences]:
+    """Return the variables and the independences of a premise's words, read by splitting at words alone."""
+    opening, _, body = premise.partition(" All the statistical relations among these ")
+    names = opening.partition("variables, ")[2].rstrip(".").replace(" and ", ", ").split(", ")
+    found = set()
+    for sentence in body.partition(": ")[2].rstrip(".").split(". "):
+        sentence = sentence.removeprefix("However, ")
+        if " is independent of " in sentence:
+            found.add((frozenset(sentence.split(" is independent of ")), frozenset()))
+        elif " are independent given " in sentence:
+            pair, _, given = sentence.partition(" are independent given ")
+            found.add((frozenset(pair.split(" and ")), frozenset(given.replace(" and ", ", ").split(", "))))
+    return names, frozenset(found)
+
+
+def graphs(names: list[str], independences: Independences) -> list[Graph]:
+    """Return all graphs with these independences (Verma and Pearl 1990).
+
+    What the separating sets direct is directed, every other edge both ways, without a cycle or one more v-structure.
+    """
+    separating = dict(independences)
+    edges = [pair for pair in combinations(names, 2) if frozenset(pair) not in separating]
+    near = {name: {a if b == name else b for a, b in edges if name in (a, b)} for name in names}
+    forced = {
+        (end, middle)
+        for (pair, given) in separating.items()
+        for middle in names
+        if pair <= near[middle] and middle not in given
+        for end in pair
+    }
+    above: dict[str, set[str]] = {name: {a for a, b in forced if b == name} for name in names}
+    open_edges = [(a, b) for a, b in edges if (a, b) not in forced and (b, a) not in forced]
+    found: list[Graph] = []
+
+    def reaches(start: str, end: str) -> bool:
+        return end in above and (start in above[end] or any(reaches(start, parent) for parent in above[end]))
+
+    def orient(k: int) -> None:
+        if k == len(open_edges):
+            below = {v: frozenset(w for w in names if v in above[w]) for v in names}
+            if nx.is_directed_acyclic_graph(nx.DiGraph(below)):
+                found.append(below)
+            return
+        for cause, effect in (open_edges[k], open_edges[k][::-1]):
+            if above[effect] <= near[cause] and not reaches(effect, cause):
+                above[effect].add(cause)
+                orient(k + 1)
+                above[effect].discard(cause)
+
+    orient(0)
+    return found
+
+
+def reached(below: Graph, start: str, without: str = "") -> set[str]:
+    queue, seen = [start], set()
+    while queue:
+        for child in below[queue.pop()] - {without}:
+            if child not in seen:
+                seen.add(child)
+                queue.append(child)
+    return seen
+
+
+def holds(below: Graph, relation: str, i: str, j: str) -> bool:
+    """The readings of `Relation`: directed paths, disjoint but for the node where they meet or part."""
+    if relation in KIND:
+        relation, i, j = KIND[relation], j, i
+    if relation == "parent":
+        return j in below[i]
+    if relation == "ancestor":
+        return any(j in reached(below, w) for w in below[i])
+    if relation == "confounder":
+        below = reversed_graph(below)
+    # A node that i reaches around j, and j around i: the first one along such paths is met by both there alone.
+    return bool(reached(below, i, without=j) & reached(below, j, without=i))
+
+
+@cache
+def fitting_graphs(premise: str) -> tuple[Graph, ...]:
+    names, independences = stated(premise)
+    found = graphs(names, independences)
+    assert found, premise
+    for graph in (found[0], found[-1]):  # the words are those of these graphs, all of them
+        assert separations(graph) == independences
+    return tuple(found)
+
+
+def check_label(item) -> None:
+    """Up to six variables by the paths themselves, beyond by what is reached."""
+    found = fitting_graphs(item.fields["premise"])
+    relation, i, j = (item.fields[name] for name in ("relation", "var_i", "var_j"))
+    if len(names := sorted(found[0])) <= 6:
+        dags = (tuple(sum((v in graph[u]) << k for k, u in enumerate(names)) for v in names) for graph in found)
+        follows = all(brute_force.holds(dag, Relation(relation), names.index(i), names.index(j)) for dag in dags)
+    else:
+        follows = all(holds(graph, relation, i, j) for graph in found)
+    assert item.labels["audited"] == follows, item.id
+
+
+def shape(names, independences) -> nx.Graph:
+    """Return a graph that is isomorphic to another premise's iff a renaming makes one of the other."""
+    graph = nx.Graph()
+    graph.add_nodes_from(names, kind="variable")
+    for statement in independences:
+        graph.add_node(statement, kind="statement")
+        for ends, role in zip(statement, ("end", "given"), strict=True):
+            graph.add_edges_from(((name, statement) for name in ends), role=role)
+    return graph
+
+
+def same(one: nx.Graph, other: nx.Graph) -> bool:
+    by_kind, by_role = (
+        nx.isomorphism.categorical_node_match("kind", ""),
+        nx.isomorphism.categorical_edge_match("role", ""),
+    )
+    return nx.is_isomorphic(one, other, by_kind, by_role)
+
+
+def fingerprint(graph: nx.Graph) -> str:
+    return nx.weisfeiler_lehman_graph_hash(graph, node_attr="kind", edge_attr="role", iterations=4)
+
+
+def isomorphic_pairs(premises: list[str], others: list[str]) -> list[tuple[str, str]]:
+    """Return every two premises, the first among `premises`, that are the same up to renaming."""
+    texts = [*premises, *others]
+    shapes = [shape(*stated(text)) for text in texts]
+    places: dict[str, list[int]] = {}
+    for k, graph in enumerate(shapes):
+        places.setdefault(fingerprint(graph), []).append(k)
+    return [
+        (texts[a], texts[b])
+        for alike in places.values()
+        for a, b in combinations(alike, 2)
+        if a < len(premises) and same(shapes[a], shapes[b])
+    ]
+
+
+@cache
+def public_premises() -> tuple[str, ...]:
+    texts = {}
+    for version in ("v2", "v1"):
+        task = build(
+            {
+                "_target_": "harness.tasks.corr2cause.Corr2Cause",
+                "name": "corr2cause",
+                "prompts": ["plain"],
+                "version": version,
+            },
+            "task",
+        )
+        texts |= {item.cluster: item.fields["premise"] for item in task.items()}
+    return tuple(texts.values())
+
+
+# ── the items ──
+
+
+@settings(max_examples=8)
+@given(seed=st.integers(-10, 10**9), names=st.sampled_from(["letters", "words"]), k=st.sampled_from([1, 2, 12]))
+def test_labels_by_brute_force_from_the_words_alone(seed, names, k):
+    for item in items(seed=seed, names=names, per_premise=k, limit=5, num_nodes=[5, 6]):
+        check_label(item)
+
+
+def test_labels_over_seven_variables_by_a_bayes_ball_of_the_tests_own():
+    for item in items(seed=3, num_nodes=7, limit=12):
+        check_label(item)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(20))
+def test_a_thousand_items_of_a_seed(seed):
+    drawn = items(
+        seed=seed, limit=1000, names=("letters", "words")[seed % 2], balance=("even", "published")[seed // 10]
+    )
+    assert Counter(item.fields["num_nodes"] for item in drawn).keys() == {5, 6, 7}
+    for item in drawn:
+        check_label(item)
+    premises = [item.fields["premise"] for item in drawn]
+    assert len(drawn) == len(set(premises)) == 1000 and not isomorphic_pairs(premises, list(public_premises()))
+
+
+def test_no_premise_comes_twice_or_stands_in_a_public_test_set():
+    premises = [item.fields["premise"] for item in items(seed=5, num_nodes=[5, 6], limit=96)]
+    assert len(set(premises)) == 96 and not isomorphic_pairs(premises, list(public_premises()))
+    # The check finds one: a public premise under other names.
+    one = next(text for text in public_premises() if "system of 5" in text and "independent" in text)
+    renamed = re.sub(r"\b[A-E]\b", lambda name: "CDEAB"["ABCDE".index(name[0])], one)
+    assert isomorphic_pairs([renamed], [one])
+
+
+@pytest.mark.slow
+def test_nothing_of_the_public_sets_is_left_among_all_items_of_five_and_six_variables():
+    clusters = {item.cluster for item in items(num_nodes=[5, 6])}
+    public = {claim.cluster for version in ("v1", "v2") for claim in public_test(version)}
+    assert len(clusters) == 96 + 12 * ((1677 - 48) // 12) and not clusters & public
+
+
+@pytest.mark.parametrize("balance", ["even", "published"])
+@pytest.mark.parametrize("k", few([1, 6, 66], 1))
+def test_every_block_has_the_same_relations_and_labels(balance, k):
+    if (k, balance) == (66, "even"):
+        k = 24
+    task = fresh(balance=balance, per_premise=k, num_nodes=[6, 7] if k < 66 else [6], seed=9)
+    drawn = list(islice(task.items(), 3 * task.draw))
+    blocks = [drawn[start : start + task.draw] for start in range(0, len(drawn), task.draw)]
+    strata = [Counter((Relation(b.groups["relation"]), b.labels["audited"]) for b in block) for block in blocks]
+    decks = task.draw // sum(DECKS[balance].values())
+    assert all(counts == {key: decks * n for key, n in DECKS[balance].items()} for counts in strata)
+    assert len({tuple(item.groups["relation"] for item in block) for block in blocks}) == 3
+    clusters = [item.cluster for item in drawn]
+    assert all(len(set(clusters[at : at + k])) == 1 for at in range(0, len(drawn), k))
+    assert len(set(clusters)) == len(drawn) // k
+
+
+def test_the_published_balance_is_that_of_the_public_test_split():
+    claims = public_test("v2")
+    there = Counter((KIND.get(claim.relation, claim.relation), claim.derived) for claim in claims)
+    here = Counter()
+    for (relation, label), number in DECKS["published"].items():
+        here[KIND.get(relation, relation), label] += number
+    assert here.keys() == there.keys()
+    size = sum(here.values())
+    assert all(abs(here[key] / size - there[key] / len(claims)) < 0.004 for key in here)
+
+
+def test_claims_of_one_premise_mean_different_things():
+    drawn = items(per_premise=24, num_nodes=6, limit=24 * 4, seed=2)
+    meanings = set()
+    for item in drawn:
+        relation, i, j = (item.fields[name] for name in ("relation", "var_i", "var_j"))
+        ends = (
+            (j, i) if relation in KIND else tuple(sorted((i, j))) if relation in ("collider", "confounder") else (i, j)
+        )
+        meanings.add((item.cluster, KIND.get(relation, relation), ends))
+    assert len(meanings) == len(drawn) == len({(item.fields["input"]) for item in drawn})
+
+
+def test_a_parent_stands_before_its_child_in_the_list_and_behind_it_in_a_claim_of_a_child():
+    for item in items(limit=96, num_nodes=[6, 7], seed=1):
+        names = read_premise(item.fields["premise"]).names
+        assert list(names) == sorted(names)
+        if item.groups["relation"] in ("parent", "child"):
+            assert names.index(item.fields["var_i"]) < names.index(item.fields["var_j"])
+
+
+def test_both_wordings_and_names():
+    letters, words = (items(limit=240, num_nodes=[6], seed=4, names=names) for names in ("letters", "words"))
+    used = [read_premise(item.fields["premise"]).names for item in letters]
+    assert {name for names in used for name in names} == set("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+    assert len(set(used)) > 200
+    for drawn in (letters, words):
+        shares = Counter(item.groups["wording"] for item in drawn)
+        assert 90 < shares["Table 2"] < 150 and sum(shares.values()) == 240
+        for item in drawn:
+            table = PARAPHRASES if item.groups["wording"] == "Table 9" else TEMPLATES
+            said = table[Relation(item.groups["relation"])].format(i=item.fields["var_i"], j=item.fields["var_j"])
+            assert item.fields["hypothesis"] == said
+    # The same claims under other names.
+    assert [item.id for item in letters] == [item.id for item in words]
+    nonsense = {name.lower() for item in words for name in read_premise(item.fields["premise"]).names}
+    spoken = " ".join([*TEMPLATES.values(), *PARAPHRASES.values(), letters[0].fields["premise"]]).lower()
+    prompts_words = " ".join(str(prompts.load("corr2cause", name, ()).words) for name in ("plain", "pair")).lower()
+    known = set(ENGLISH_STOP_WORDS) | set(spoken.replace(".", " ").split()) | set(prompts_words.split()) | set(Relation)
+    assert len(nonsense) > 1000 and not nonsense & known and all(name.isalpha() for name in nonsense)
+
+
+PROGRAM = """
+import json, sys
+from harness.settings import build
+task = build(json.loads(sys.argv[1]), "task")
+print(json.dumps([[item.id, dict(item.fields), dict(item.labels)] for item in task.items()]))
+"""
+
+
+def test_another_process_and_hash_seed_give_the_same_items():
+    section = SECTION | {"limit": 24, "seed": 11, "names": "words", "num_nodes": [5, 6]}
+    here = [[item.id, dict(item.fields), dict(item.labels)] for item in build(section, "task").items()]
+    there = subprocess.run(
+        [sys.executable, "-c", PROGRAM, json.dumps(section)],
+        env=os.environ | {"PYTHONHASHSEED": "1"}, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert json.loads(there.stdout) == here
+
+
+def test_the_items_of_seed_0_are_these():
+    """Another version of harness must not make other items: runs of months ago are verified by it."""
+    digests = [
+        TracedItems(build(SECTION | settings, "task").items())
+        for settings in ({"limit": 12}, {"limit": 66, "balance": "published", "names": "words", "num_nodes": [5, 6]})
+    ]
+    for traced in digests:
+        list(traced)
+    assert [traced.summary["sha256"][:16] for traced in digests] == ["18a992295e319729", "7408ede85540dfa3"]
+
+
+@given(seed=st.integers(0, 99), few_=st.integers(1, 40), balance=st.sampled_from(["even", "published"]))
+@settings(max_examples=10)
+def test_a_longer_run_begins_with_the_items_of_a_shorter_one(seed, few_, balance):
+    settings = {"seed": seed, "balance": balance, "num_nodes": [5, 6]}
+    assert (
+        items(limit=few_, **settings)
+        == list(islice(fresh(**settings).items(), few_))
+        == items(limit=90, **settings)[:few_]
+    )
+
+
+def test_the_same_at_every_call_and_other_items_for_another_seed():
+    task = fresh(limit=48, num_nodes=6)
+    assert list(task.items()) == list(task.items()) and len(task.items()) == 48
+    assert not {item.id for item in task.items()} & {item.id for item in items(limit=48, num_nodes=6, seed=1)} - set()
+
+
+def test_a_size_that_is_used_up_is_left_out_and_said():
+    task = fresh(limit=240, num_nodes=[5, 6])
+    drawn = list(task.items())
+    (remark,) = remarks_of(task)
+    assert remark == "The premises over 5 variables are used up with item 96; those after it have 6."
+    assert [k for k, item in enumerate(drawn) if item.fields["num_nodes"] == 5][-1] < 96
+    assert Counter(item.fields["num_nodes"] for item in drawn[:12]) == {5: 6, 6: 6}
+    assert not remarks_of(fresh(limit=96, num_nodes=[5, 6]))
+    with pytest.raises(ConfigError, match=r"task.limit=49: .* give 48 items, as no premise comes twice"):
+        fresh(limit=49, num_nodes=5).items()
+    assert items(num_nodes=5, limit=48) == items(num_nodes=5)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"per_premise": 5}, "a block has 12 items, so 1, 2, 3, 4, 6, 12 or a multiple of 12"),
+        ({"per_premise": 24, "balance": "published"}, "a block has 66 items"),
+        ({"num_nodes": []}, "at least 1"),
+        ({"num_nodes": 8}, "less than or equal to 7"),
+        ({"seed": "secret"}, "task.seed=secret: a whole number, or private"),
+    ],
+)
+def test_settings_that_mean_nothing_are_refused(settings, message):
+    with pytest.raises(ConfigError, match=message):
+        fresh(**settings)
+
+
+SOLVERS = (Reasoner(), Shortcut(), HypothesisOnly())
+
+
+@pytest.mark.parametrize(("model", "names"), few(product(SOLVERS, ["words", "letters"]), 1))
+def test_what_answers_corr2cause_answers_it(model, names):
+    task = fresh(limit=24, num_nodes=[6, 7], names=names)
+    prompt = choose_prompt(task, model, None)
+    records = [record for record, _ in ask(task.items(), prompt, model, ChatRequest)]
+    assert all(record.answer.label is not None for record in records)
+    result = task.summarize(iter(records))
+    assert set(result.scores["audited"]) >= {"relation", "num_nodes", "wording"}
+    if model.name == "reasoner":
+        assert result.overall["accuracy"] == 1
+
+
+def test_a_premise_alone_tells_neither_relation_nor_label():
+    """Every class that is asked about has a claim of each kind that follows, and one that does not."""
+    kinds: dict[str, set] = {}
+    for item in items(num_nodes=6, per_premise=12, seed=8, limit=12 * 20):
+        kinds.setdefault(item.cluster, set()).add((item.groups["relation"], item.labels["audited"]))
+    assert all(len(strata) == 12 for strata in kinds.values())
