@@ -23,6 +23,7 @@ LINES = {
     "gate": ["--help"],
     "verify": ["results"],
     "reread": ["results"],
+    "reveal": ["--help"],
     "export": ["results", "to=csv"],
     "items": ["task.limit=2", "out=-"],
     "trust": ["--help"],

@@ -246,7 +246,7 @@ def public_premises() -> tuple[str, ...]:
 # ── the items ──
 
 
-@settings(max_examples=8)
+@settings(max_examples=6)
 @given(seed=st.integers(-10, 10**9), names=st.sampled_from(["letters", "words"]), k=st.sampled_from([1, 2, 12]))
 def test_labels_by_brute_force_from_the_words_alone(seed, names, k):
     for item in items(seed=seed, names=names, per_premise=k, limit=5, num_nodes=[5, 6]):
@@ -292,7 +292,7 @@ def test_nothing_of_the_public_sets_is_left_among_all_items_of_five_and_six_vari
 def test_every_block_has_the_same_relations_and_labels(balance, k):
     if (k, balance) == (66, "even"):
         k = 24
-    task = fresh(balance=balance, per_premise=k, num_nodes=[6, 7] if k < 66 else [6], seed=9)
+    task = fresh(balance=balance, per_premise=k, num_nodes=[5, 6] if k < 12 else [6], seed=9)
     drawn = list(islice(task.items(), 3 * task.draw))
     blocks = [drawn[start : start + task.draw] for start in range(0, len(drawn), task.draw)]
     strata = [Counter((Relation(b.groups["relation"]), b.labels["audited"]) for b in block) for block in blocks]
@@ -328,7 +328,7 @@ def test_claims_of_one_premise_mean_different_things():
 
 
 def test_a_parent_stands_before_its_child_in_the_list_and_behind_it_in_a_claim_of_a_child():
-    for item in items(limit=96, num_nodes=[6, 7], seed=1):
+    for item in items(limit=96, num_nodes=[5, 6], seed=1):
         names = read_premise(item.fields["premise"]).names
         assert list(names) == sorted(names)
         if item.groups["relation"] in ("parent", "child"):
@@ -336,7 +336,7 @@ def test_a_parent_stands_before_its_child_in_the_list_and_behind_it_in_a_claim_o
 
 
 def test_both_wordings_and_names():
-    letters, words = (items(limit=240, num_nodes=[6], seed=4, names=names) for names in ("letters", "words"))
+    letters, words = (items(limit=240, num_nodes=6, seed=4, names=names) for names in ("letters", "words"))
     used = [read_premise(item.fields["premise"]).names for item in letters]
     assert {name for names in used for name in names} == set("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
     assert len(set(used)) > 200
@@ -364,6 +364,7 @@ print(json.dumps([[item.id, dict(item.fields), dict(item.labels)] for item in ta
 """
 
 
+@pytest.mark.slow
 def test_another_process_and_hash_seed_give_the_same_items():
     section = SECTION | {"limit": 24, "seed": 11, "names": "words", "num_nodes": [5, 6]}
     here = [[item.id, dict(item.fields), dict(item.labels)] for item in build(section, "task").items()]
@@ -386,7 +387,7 @@ def test_the_items_of_seed_0_are_these():
 
 
 @given(seed=st.integers(0, 99), few_=st.integers(1, 40), balance=st.sampled_from(["even", "published"]))
-@settings(max_examples=10)
+@settings(max_examples=4)
 def test_a_longer_run_begins_with_the_items_of_a_shorter_one(seed, few_, balance):
     settings = {"seed": seed, "balance": balance, "num_nodes": [5, 6]}
     assert (
@@ -435,7 +436,7 @@ SOLVERS = (Reasoner(), Shortcut(), HypothesisOnly())
 
 @pytest.mark.parametrize(("model", "names"), few(product(SOLVERS, ["words", "letters"]), 1))
 def test_what_answers_corr2cause_answers_it(model, names):
-    task = fresh(limit=24, num_nodes=[6, 7], names=names)
+    task = fresh(limit=24, num_nodes=[5, 6], names=names)
     prompt = choose_prompt(task, model, None)
     records = [record for record, _ in ask(task.items(), prompt, model, ChatRequest)]
     assert all(record.answer.label is not None for record in records)

@@ -84,6 +84,7 @@ def test_a_seed_is_nowhere_but_in_its_file_until_it_is_revealed(harness, runs, t
     assert private_task().seed != commitment and private.kept(commitment) == seed
 
 
+@pytest.mark.slow
 def test_what_is_wrong_is_found_before_the_seed_is_revealed(harness, runs, monkeypatch, tmp_path):
     records = runs[0] / "records.jsonl"
     lines = [json.loads(line) for line in records.read_text().splitlines()]
@@ -96,6 +97,7 @@ def test_what_is_wrong_is_found_before_the_seed_is_revealed(harness, runs, monke
     assert "before their seed is revealed" in verified.stdout
 
 
+@pytest.mark.slow
 def test_another_seed_is_no_revelation(harness, runs, monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "elsewhere"))
     (runs[0] / "seed.txt").write_text(f"{'0' * 64}\n")
@@ -132,6 +134,7 @@ def test_items_of_a_seed_that_is_not_at_hand_are_refused(tmp_path):
     assert mine.sealed == "" and next(iter(mine.items())).id
 
 
+@pytest.mark.slow
 def test_reveal_says_what_it_needs(harness, tmp_path):
     assert "say which runs" in harness(module="harness.reveal").stderr
     assert harness("model=always_no", *TASK, "task.seed=1").returncode == 0
