@@ -23,7 +23,7 @@ from harness.tasks.corr2cause.task import EXAMPLES, ORDERS
 from harness.types import JSON, Item
 
 Size = Annotated[int, Field(ge=min(SIZES), le=max(SIZES))]
-WORDINGS = ("Table 2", "Table 9")
+PHRASINGS = ("Table 2", "Table 9")
 """Of hypotheses, as groups call them."""
 
 
@@ -55,7 +55,7 @@ class Fresh(TaskBase):
     secret: str | None = field(default=None, init=False, repr=False, compare=False)
     """What the draws come from; None for a private seed that is not at hand."""
 
-    orders: ClassVar[Mapping[str, Sequence[str]]] = {**ORDERS, "wording": WORDINGS}
+    orders: ClassVar[Mapping[str, Sequence[str]]] = {**ORDERS, "phrasing": PHRASINGS}
     like: ClassVar[str] = "corr2cause"
     """Whoever answers that task's questions answers these."""
 
@@ -175,4 +175,4 @@ class Fresh(TaskBase):
             for claim in claims:
                 paraphrased = uniform(seed, "wording", claim.id) < 1 / 2
                 item = shared.item(claim, paraphrased=paraphrased)
-                yield replace(item, groups={**item.groups, "wording": WORDINGS[paraphrased]})
+                yield replace(item, groups={**item.groups, "phrasing": PHRASINGS[paraphrased]})

@@ -341,10 +341,10 @@ def test_both_wordings_and_names():
     assert {name for names in used for name in names} == set("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
     assert len(set(used)) > 200
     for drawn in (letters, words):
-        shares = Counter(item.groups["wording"] for item in drawn)
+        shares = Counter(item.groups["phrasing"] for item in drawn)
         assert 90 < shares["Table 2"] < 150 and sum(shares.values()) == 240
         for item in drawn:
-            table = PARAPHRASES if item.groups["wording"] == "Table 9" else TEMPLATES
+            table = PARAPHRASES if item.groups["phrasing"] == "Table 9" else TEMPLATES
             said = table[Relation(item.groups["relation"])].format(i=item.fields["var_i"], j=item.fields["var_j"])
             assert item.fields["hypothesis"] == said
     # The same claims under other names.
@@ -441,7 +441,7 @@ def test_what_answers_corr2cause_answers_it(model, names):
     records = [record for record, _ in ask(task.items(), prompt, model, ChatRequest)]
     assert all(record.answer.label is not None for record in records)
     result = task.summarize(iter(records))
-    assert set(result.scores["audited"]) >= {"relation", "num_nodes", "wording"}
+    assert set(result.scores["audited"]) >= {"relation", "num_nodes", "phrasing"}
     if model.name == "reasoner":
         assert result.overall["accuracy"] == 1
 
