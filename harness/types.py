@@ -179,6 +179,8 @@ class Answer:
     """The words that decided."""
     rule: str = ""
     """Of a reply in words, which rule of harness.prompting.reading decided; "" where nothing had to be read."""
+    stated_confidence: Probability | None = None
+    """How sure of this answer a reply says that it is, where its prompt asks; never taken for a probability of Yes."""
 
 
 @dataclass(frozen=True, slots=True)

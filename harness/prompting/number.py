@@ -1,8 +1,9 @@
-"""Reading a reply that is a number, or comes to one: "-0.16", "about 26 %", "… = 0.41", "Answer: 3/4"."""
+"""Reading a reply that is a number, or comes to one: "-0.16", "about 26 %", "Answer: 3/4"; how sure one says it is."""
 
 from __future__ import annotations
 
 import re
+from unicodedata import normalize
 
 from harness.prompting.reading.own_words import own_words
 from harness.types import Answer, Response
@@ -15,6 +16,8 @@ _NUMBER = re.compile(
 )
 _ANSWER = re.compile(r"\b(?:final answer|answer|final result|result|final value)\b(?P<rest>[^\n]*)", re.IGNORECASE)
 _BOXED = re.compile(r"\\boxed\s*\{(?P<rest>[^{}]*)\}")
+CONFIDENCE = "{confidence}"
+_PERCENT = re.compile(r"\s*(?P<digits>[0-9]{1,3}(?:[.,][0-9]{1,9})?)\s*(?P<sign>%)?")
 _COMES_TO = re.compile(r"(?:=|≈|\bis(?: about| approximately)?\b|\bequals\b)(?P<rest>[^=≈\n]*)$", re.IGNORECASE)
 
 
@@ -44,6 +47,26 @@ def number(response: Response) -> Answer:
 def number_of(answer: Answer | None) -> float | None:
     """Return the number that an answer holds, None where it holds none."""
     return float(answer.span) if answer is not None and answer.label == 1 and answer.span else None
+
+
+def stated_confidence(response: Response, form: str) -> float | None:
+    """Return how sure a reply says it is, from 0 to 1, on its last line of the form ("Confidence: {confidence}").
+
+    The line holds nothing else but a number of percent, from 0 to 100, its sign may be missing; any other is None, and
+    no line before it counts. So is a number up to 1 without the sign, 0 excepted, which may be a share or a percent,
+    and one that ends a reply that was cut off, which may lack digits.
+    """
+    beginning = form.partition(CONFIDENCE)[0].strip()
+    text = re.sub(r"[*_`$\\]", "", normalize("NFKC", own_words(response.text)[-_LONGEST_REPLY:]))
+    lines = [line.lstrip(" \t-•>#").rstrip(" \t.") for line in text.strip().splitlines()]
+    found = [(place, line) for place, line in enumerate(lines, 1) if line.casefold().startswith(beginning.casefold())]
+    if not found or (response.finish_reason == "length" and found[-1][0] == len(lines)):
+        return None
+    match = _PERCENT.fullmatch(found[-1][1][len(beginning) :])
+    value = _float(match["digits"]) if match else -1.0
+    if not 0 <= value <= 100 or (match and not match["sign"] and 0 < value <= 1):
+        return None
+    return value / 100
 
 
 def _read(value: float, rule: str) -> Answer:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 from string import Formatter
@@ -13,6 +13,7 @@ from harness.codec import KINDS, digest
 from harness.config_files import BUILTIN, PROMPTS, own_file, prompt_files
 from harness.errors import ConfigError, unknown
 from harness.prompting import parsing
+from harness.prompting.number import stated_confidence
 from harness.prompting.schema import Words, check, fill, names_in, parser_of, read
 from harness.runtime.processor_time import TooLongError, processor_limit
 from harness.trust import refuse_in_place_of_shipped
@@ -149,12 +150,18 @@ class Prompt:
         takes the parser longer than READING_SECONDS of processor time is unreadable, by a rule of that name.
         """
         if len(response.text) < _READ_IN_A_MOMENT and ":" not in self.words.parser:
-            return self._parse(response, fields)
+            return self._with_confidence(response, self._parse(response, fields))
         try:
             with processor_limit(READING_SECONDS):
-                return self._parse(response, fields)
+                return self._with_confidence(response, self._parse(response, fields))
         except TooLongError:
             return Answer(label=None, rule=f"not read within {READING_SECONDS:g} s of processor time")
+
+    def _with_confidence(self, response: Response, answer: Answer) -> Answer:
+        """Return the answer with how sure of it the reply says that it is, where these words ask for that."""
+        if not self.words.confidence or answer.label is None or response.logprobs is not None:
+            return answer
+        return replace(answer, stated_confidence=stated_confidence(response, self.words.confidence))
 
     def _parse(self, response: Response, fields: Mapping[str, JSON]) -> Answer:
         if self.words.choices_from is not None:

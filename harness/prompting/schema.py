@@ -73,6 +73,8 @@ class Words:
     """Texts at which a reply ends."""
     form: str = ""
     """The form in which they ask for the answer: a last line ("Answer: {answer}"), a tag, a field, {answer} alone."""
+    confidence: str = ""
+    """The form of the line in which they ask how sure the answer is: "Confidence: {confidence}"."""
     parser: str = "verdict"
     """A function of harness/prompting/parsing.py; `ranking`, `story`, `number` (beside it); or module:function."""
     formats: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
@@ -157,6 +159,8 @@ def _check(words: Words, where: Path) -> None:
         raise ConfigError(f"{where}: what it makes ({', '.join(words.makes)}) needs {', '.join(missing) or 'a kind'}.")
     if words.form and words.form.count(PLACE) != 1:
         raise ConfigError(f"{where}: form: says where the answer stands, once: form: 'Answer: {PLACE}'.")
+    if words.confidence and not words.confidence.partition(number.CONFIDENCE)[0].strip():
+        raise ConfigError(f"{where}: confidence: begins the line: confidence: 'Confidence: {number.CONFIDENCE}'.")
     asking = [words.user or "", words.premise or "", *words.opening]
     for template in (*asking, words.example or "", words.hypothesis or ""):
         names_in(template, where)

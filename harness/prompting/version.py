@@ -27,6 +27,7 @@ def reading_version(words: Mapping[str, Any] | None = None) -> dict[str, JSON]:
     """
     words = words or {}
     more = (_CHOICES if "choices_from" in words else ()) + _OF_PARSER.get(str(words.get("parser")), ())
+    more += _OF_PARSER["number"] if "confidence" in words else ()
     return {"version": VERSION, "rules": _digest(_RULES + more)}
 
 

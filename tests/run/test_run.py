@@ -239,7 +239,8 @@ def test_the_first_prompt_that_fits_is_taken_and_a_misfit_names_those_that_fit()
     assert choose_prompt(task, chat, None).name == "plain"
     assert choose_prompt(task, encoder, None).name == "pair"
     with pytest.raises(
-        ConfigError, match=r"prompt pair does not fit.*These do: cls, cot, cot_two_step, enhanced, few_shot, plain"
+        ConfigError,
+        match=r"prompt pair does not fit.*These do: cls, confidence, cot, cot_two_step, enhanced, few_shot, plain",
     ):
         choose_prompt(task, chat, "pair")
     with pytest.raises(ConfigError, match=r"These do: one_text, pair\."):

@@ -56,11 +56,12 @@ def lines(path):
     ("outcome", "answer"),
     [
         (FULL, Answer(1, 0.75, "yes")),
+        (Response("Answer: No"), Answer(0, span="no", stated_confidence=0.85)),
         (Response(""), Answer(None)),
         (Response("No", logprobs={"Yes": -3.0, "No": float("-inf")}), Answer(0, 0.0, "No")),
         (Failure("timeout", "after 60 s – five times"), None),
     ],
-    ids=["full", "empty", "infinite", "failure"],
+    ids=["full", "confident", "empty", "infinite", "failure"],
 )
 def test_round_trip(tmp_path, request_, outcome, answer):
     before = record(request_, outcome, answer)
