@@ -23,7 +23,7 @@ from harness.prompting.prompts import Prompt
 from harness.prompting.reading.own_words import own_words
 from harness.prompting.schema import read
 from harness.protocols import Model, Outcomes, Task, Wrapper
-from harness.scoring.audit import drawn, judge_words, key_of, read_by_rules, verdict
+from harness.scoring.audit import audited_sample, judge_words, key_of, read_by_rules, verdict
 from harness.scoring.samples import unread
 from harness.settings import build
 from harness.storage import records
@@ -103,7 +103,7 @@ def read_rest(
     """
     path = folder.records_file
     # A run that is read again may have been audited before.
-    audited = drawn(records.read(path), judge.sample)
+    audited = audited_sample(records.read(path), judge.sample)
     audited |= {key_of(record) for record in records.read(path) if record.judgement is not None}
 
     def is_audited(record: Record) -> bool:

@@ -16,7 +16,7 @@ from harness.codec import KINDS
 from harness.config_files import read_yaml
 from harness.errors import ConfigError, unknown
 from harness.prompting import number, parsing, ranking, story
-from harness.prompting.reading.form import PLACE
+from harness.prompting.reading import PLACE
 from harness.settings import first_sentence
 from harness.trust import named_module
 from harness.types import JSON, Answer, Response

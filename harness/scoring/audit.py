@@ -38,7 +38,7 @@ def read_by_rules(record: Record) -> bool:
     return record.answer.label is not None and record.answer.rule not in ("", JUDGE) and not record.outcome.logprobs
 
 
-def drawn(records: Iterable[Record], size: int) -> set[Key]:
+def audited_sample(records: Iterable[Record], size: int) -> set[Key]:
     """Return which replies are read once more: always the same of a run, in whatever order they came."""
     keys = (key_of(record) for record in records if read_by_rules(record))
     return set(nsmallest(size, keys, key=rank))

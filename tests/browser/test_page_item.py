@@ -62,7 +62,7 @@ def check(side: dict, reply: Reply) -> None:
     assert side["facts"].get("served model") == reply.served_model
     if reply.span:
         assert side["facts"]["read from"] == f"“{reply.span}”"
-        assert [plain(mark) for mark in side["marks"]] == [reply.span.rstrip(" .")], reply.reply
+        assert [plain(mark) for mark in side["marks"]] == [reply.span], reply.reply
     if reply.reply.startswith(("Yes. I know", "No. I know")):
         assert side["texts"][0].startswith(side["marks"][0]), "a verdict at the beginning, and not the no of know"
 

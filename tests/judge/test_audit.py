@@ -8,7 +8,7 @@ import pytest
 from support.judge_help import JUDGED, VAGUE, command, judges, replies, words
 from support.openai_server import KEY, chat_reply
 
-from harness.scoring.audit import audit_note, drawn, errors_of, verdict
+from harness.scoring.audit import audit_note, audited_sample, errors_of, verdict
 from harness.scoring.samples import summarize
 from harness.storage.result_json import result_from_json, result_json
 from harness.storage.runs import load
@@ -47,7 +47,7 @@ def test_a_sample_of_what_the_rules_read_is_audited_and_scores_stay(harness, ser
     run = load(tmp_path / PLACE)
     audited = [r for r in run.records() if r.judgement is not None and r.answer.rule != "judge" and r.answer.span]
     assert sum(run.result.judge.audit.values()) == len(audited) == 10
-    assert {(r.item, r.sample) for r in audited} == drawn(run.records(), 10)
+    assert {(r.item, r.sample) for r in audited} == audited_sample(run.records(), 10)
     assert all(r.answer.label == 0 for r in audited)  # as the rules have it
     wrong = sum(json.loads(r.judgement.outcome.text)["answer"] == "yes" for r in audited)
     shown = " ".join(done.stdout.split())
@@ -104,9 +104,9 @@ def test_the_sample_is_the_same_in_any_order_and_of_replies_in_words_alone():
     records = [Record(str(n), "c", {}, {"l": 1}, "r", Response("Yes"), Answer(1, rule="opening")) for n in range(30)]
     others = [Record("a", "c", {}, {"l": 1}, "r", Response("?"), Answer(None))]
     others += [Record("b", "c", {}, {"l": 1}, "r", Response("", {"Yes": 0.0}), Answer(1))]
-    sample = drawn([*others, *records], 5)
-    assert len(sample) == 5 and sample == drawn([*reversed(records), *others], 5)
-    assert drawn([*records, *others], 99) == {(r.item, 0) for r in records}
+    sample = audited_sample([*others, *records], 5)
+    assert len(sample) == 5 and sample == audited_sample([*reversed(records), *others], 5)
+    assert audited_sample([*records, *others], 99) == {(r.item, 0) for r in records}
 
 
 def test_errors_count_what_tells_something_and_lean_where_they_lean():

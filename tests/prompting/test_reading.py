@@ -58,9 +58,10 @@ def test_replies_are_read_as_a_careful_person_reads_them(file, unread, read_thou
 FORMS = {"cot": COT, "choice": "", "plain": "{answer}", "network": "{answer}", "story": "{answer}"}
 
 
-def test_replies_of_five_prompts_are_read_in_their_form_and_choices():
+@pytest.mark.parametrize(("file", "unread", "harm"), [("replies_third.jsonl", 35, 1), ("replies_fourth.jsonl", 12, 0)])
+def test_replies_of_five_prompts_are_read_in_their_form_and_choices(file, unread, harm):
     found: Counter[str] = Counter()
-    for line in (DATA / "replies_third.jsonl").read_text(encoding="utf-8").splitlines():
+    for line in (DATA / file).read_text(encoding="utf-8").splitlines():
         reply = json.loads(line)
         choices = reply.get("choices", ())
         label = read(
@@ -75,7 +76,7 @@ def test_replies_of_five_prompts_are_read_in_their_form_and_choices():
         said = "unreadable" if label is None else words[label]
         right = said in (reply["verdict"], *reply.get("acceptable", ()))
         found["right" if right else "unread" if label is None else "harm"] += 1
-    assert found["harm"] <= 1 and found["unread"] <= 35, found
+    assert found["harm"] <= harm and found["unread"] <= unread, found
 
 
 # For every way to say it, Yes is read if and only if No is; {w} is the other word.
@@ -326,6 +327,34 @@ def test_a_megabyte_takes_no_longer_than_its_length():
 def test_the_form_that_was_asked_for_wins_and_is_told(reply, form, expected, rule):
     answer = read(reply, statement=STATEMENT, next_words=NEXT, form=form)
     assert (answer.label, answer.rule) == (expected, rule)
+
+
+@pytest.mark.parametrize(
+    ("reply", "form", "span"),
+    [
+        ("So:\nAnswer: **No**.", COT, "answer: no"),
+        ("**Final answer:** yes!", COT, "final answer: yes"),
+        ("(No.)", "{answer}", "no"),
+        ("<answer>Yes</answer>.", "<answer>{answer}</answer>", "answer: yes"),
+    ],
+)
+def test_the_span_of_a_form_ends_with_its_answer(reply, form, span):
+    answer = read(reply, statement=STATEMENT, form=form)
+    assert (answer.rule, answer.span) == (IN_FORM, span)
+
+
+@pytest.mark.parametrize(
+    ("way", "reads"),
+    [
+        ("{w}... no, actually {v}.", "v"),
+        ("I'd say {w}, actually {v}.", "v"),
+        ("I initially thought {w}, but after listing the DAGs I have to say {v}.", "v"),
+        ("Some would say that it holds, but others would answer {v}.", ""),
+    ],
+)
+def test_the_last_correction_counts_and_what_stands_before_a_but_does_not(way, reads):
+    for v, w in (("yes", "no"), ("no", "yes")):
+        assert label(way.format(v=v, w=w)) == ((v == "yes") if reads else None)
 
 
 def test_a_choice_may_have_a_form_too():

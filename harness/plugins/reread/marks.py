@@ -14,7 +14,7 @@ from harness.errors import DataError
 from harness.judge import both_ends
 from harness.prompting.reading.own_words import own_words
 from harness.report.bundle import escape, policy
-from harness.scoring.audit import UNCLEAR, Key, audit_note, drawn, rank
+from harness.scoring.audit import UNCLEAR, Key, audit_note, audited_sample, rank
 from harness.storage.atomic_write import atomic_file, format_json
 from harness.storage.files import parse_json
 from harness.storage.forms import Strict, Whole, checked
@@ -48,7 +48,7 @@ class _Marks(Strict):
 
 def write_page(run: Run, size: int) -> Path:
     """Write the page of a sample of a run's replies beside it, and return where it is. No gold label is part of it."""
-    cards = "".join(_card(line, run) for line in _drawn(run, size).values())
+    cards = "".join(_card(line, run) for line in _sample_lines(run, size).values())
     texts = {"run": escape(" · ".join(run.place.values())), "drawn": size, "cards": cards}
     template, script = (Path(__file__).with_suffix(kind).read_text(encoding="utf-8") for kind in (".html", ".js"))
     with atomic_file(str(run.folder / "marks.html"), "folder", user_path=False) as page:
@@ -56,9 +56,9 @@ def write_page(run: Run, size: int) -> Path:
     return run.folder / "marks.html"
 
 
-def _drawn(run: Run, size: int) -> dict[Key, Line]:
+def _sample_lines(run: Run, size: int) -> dict[Key, Line]:
     """Return the lines of replies drawn from those that the rules have read, in random order; DataError for none."""
-    sample = drawn(run.records(), size)
+    sample = audited_sample(run.records(), size)
     lines = {key: line for line in run.lines() if (key := (line["item"], line["sample"])) in sample}
     if not lines:
         raise DataError(f"{run.folder} holds no reply in words that the rules have read: there is nothing to mark.")
@@ -93,7 +93,7 @@ def read_marks(run: Run, file: Path) -> str:
         raise DataError(f"marks={file} cannot be read ({error.strerror}).") from None
     except ValueError as error:
         raise DataError(f"marks={file} is no file of marks as the page saves them ({error!s:.200}).") from None
-    lines, audit = _drawn(run, content.drawn), Counter[str]()
+    lines, audit = _sample_lines(run, content.drawn), Counter[str]()
     for mark in content.marks:
         line = lines.pop((mark.item, mark.sample), None)
         if line is None:

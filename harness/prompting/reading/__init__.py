@@ -11,9 +11,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import pairwise
 
 from harness.prompting.reading.decide import UNREAD, decide
-from harness.prompting.reading.form import last_in_form
 from harness.prompting.reading.normalise import normalised
 from harness.prompting.reading.options import choices_marked, held_alone, listed_words
 from harness.prompting.reading.own_words import next_questions, own_words, said_again
@@ -21,6 +21,9 @@ from harness.prompting.reading.statement_forms import marked
 from harness.prompting.reading.statements import verdicts
 from harness.prompting.reading.words import label_of
 from harness.types import IN_FORM, LETTERS, Answer
+
+PLACE = "{answer}"
+"""What stands in a prompt file's form for the answer: "Answer: {answer}"."""
 
 
 def read(
@@ -41,8 +44,8 @@ def read(
     prompt asks for ("Answer: {answer}"): the last such line wins, unless another answer is announced after it.
     """
     if not choices and len(reply) <= _SHORT and "\n" not in reply and not _may_name(statement, reply):
-        return _read_short(reply, cut_off, bool(statement), form)  # as thousands of replies are, whatever was asked
-    return _read(_Question(statement, bool(statement), tuple(choices), form), reply, cut_off, next_words)
+        return _read_short(reply, cut_off, _UNNAMED if statement else "", form)  # as thousands are, whatever was asked
+    return _read(_Question(statement, tuple(choices), form), reply, cut_off, next_words)
 
 
 _END = 40_000
@@ -59,6 +62,8 @@ _TAKES_IT_BACK = re.compile(
 )
 """A Yes to something else, taken back in words that nothing else reads: "Yes, they correlate, but … no causal link"."""
 _SHORT = 100
+_UNNAMED = "..."
+"""In the place of a statement that a short reply does not name."""
 _WORD = re.compile(r"\w+|→")
 
 
@@ -68,8 +73,8 @@ def _may_name(statement: str, reply: str) -> bool:
 
 
 @lru_cache(maxsize=1024)
-def _read_short(reply: str, cut_off: bool, known: bool, form: str) -> Answer:
-    return _read(_Question("", known, (), form), reply, cut_off, ())
+def _read_short(reply: str, cut_off: bool, statement: str, form: str) -> Answer:
+    return _read(_Question(statement, (), form), reply, cut_off, ())
 
 
 @dataclass(frozen=True)
@@ -77,8 +82,6 @@ class _Question:
     """What was asked, as far as an answer depends on it."""
 
     statement: str
-    known: bool
-    """Whether it is known what a Yes asserts, though no reply so short may say it."""
     choices: tuple[str, ...]
     form: str
 
@@ -86,7 +89,7 @@ class _Question:
         """Return a normalised text with marks for what the question is about."""
         if self.choices:
             return choices_marked(words, self.choices)
-        return words if self.known and not self.statement else marked(words, self.statement)
+        return words if self.statement == _UNNAMED else marked(words, self.statement)
 
     def answer(self, words: str, *, cut_off: bool = False) -> Answer:
         """Return what a normalised text answers."""
@@ -100,7 +103,7 @@ class _Question:
         if answer.label == 1 and answer.rule == "opening":
             return UNREAD if _TAKES_IT_BACK.search(text) else answer
         # Where the statement is unknown, it may be what this No goes on to deduce.
-        doubtful = not self.known and answer.label == 0 and answer.rule != "announced"
+        doubtful = not self.statement and answer.label == 0 and answer.rule != "announced"
         return UNREAD if doubtful and _DEDUCES_A_CAUSE.search(text) else answer
 
     def _choice(self, answer: Answer, words: str, cut_off: bool) -> Answer:
@@ -112,16 +115,35 @@ class _Question:
         return replace(answer, span=_in_letters(answer.span))
 
     def in_form(self, words: str) -> Answer:
-        """Return the answer of a normalised text's last line of the form; unread without one, or with another later."""
+        """Return the answer of a normalised text's last line of the form; unread without one, or with another just
+        before it or announced after it.
+        """
         text = self.marked(words)
-        line = last_in_form(text, self.form, r"C(?P<option>\d+)" if self.choices else "(?P<yes>yes)|(?P<no>no)")
-        if line is None:
+        lines = list(_line(self.form, bool(self.choices)).finditer(text))
+        if not lines:
             return UNREAD
-        label = label_of(line)
-        later = self.answer(text[line.end() :]) if text[line.end() :].strip() else UNREAD
+        label = label_of(lines[-1])
+        for before, last in pairwise(lines[-2:]):
+            if label_of(before) != label and not re.search(r"\w", text[before.end() : last.start()]):
+                return UNREAD
+        later = self.answer(text[lines[-1].end() :])
         if later.label not in (None, label) and later.rule in ("announced", "corrected"):
             return UNREAD
-        return Answer(label, span=_in_letters(line[0].strip()), rule=IN_FORM)
+        return Answer(label, span=_in_letters(lines[-1]["line"]), rule=IN_FORM)
+
+
+@lru_cache(maxsize=256)
+def _line(form: str, choices: bool) -> re.Pattern[str]:
+    """Return the pattern of a line with the form and an answer, and no more; a form without words is the whole text.
+
+    Tags, fields and labels are alike once they are normalised.
+    """
+    before, after = (re.escape(part.strip()) for part in normalised(form.replace(PLACE, " 0 ")).split("0"))
+    answer = r"C(?P<option>\d+)" if choices else "(?:(?P<yes>yes)|(?P<no>no))"
+    if not before and not after:
+        return re.compile(rf"\A\W*(?P<line>{answer})\W*\Z")
+    after = rf"[^\w\n]*{after}" if after else ""
+    return re.compile(rf"^[^\w\n]*(?P<line>(?:final )?{before}[^\w\n]*{answer}{after})[^\w\n]*$", re.MULTILINE)
 
 
 def _in_letters(span: str) -> str:

@@ -25,7 +25,6 @@ _CONDITION_AFTER = re.compile(
     rf"|in the case that)\b| {_WHEN}| (?:would (?:need|require|be (?!my\b|the\b))|is (?:too|what|premature"
     rf"|tempting)|requires|needs)\b"
 )
-_ASSUMES = re.compile(r"\b(?:assum|provided|under|even if|if (?:i|you|no)\b|whether)")
 _STANDING = re.compile(
     r"\b(?:assuming|if we assume|provided|under)\b(?=[^.;\n]{0,60}\b(?:markov|faithful\w*|causal sufficiency"
     r"|acyclic\w*|no (?:hidden|latent|unobserved)|closed system|standard assumptions)\b)|\beven if\b|\bif i(?:'m| am|"
@@ -59,19 +58,15 @@ _DENIES = re.compile(
     r"|conclud\w+|think|believe|assert|suppose|infer|deduce|reply|respond|write|that|true|case|saying|answering)(?:\s+(?:that|with|the"
     r"|an?))*\s*\Z"
 )
-_MENTION = re.compile(
-    r"(?:\b(?:if|whether|unless|not|cannot|either|neither|instead of|rather than|between|say|says|word|words|than|of)"
-    r"|n't)(?: \w+)?(?: (?:a|an|the|your|my|final|correct|then|simply|clear|definite|say|be|answer|with))* ?\Z"
-)
 _BOTH = re.compile(
-    r"\byes *-?,? *(?:and|or|but also|/|&|\|) *-?(?:(?:a|also|answer:) )? *no\b|\bno *-?,? *(?:and|or|but also|/|&|"
-    r"\|) *-?(?:(?:a|also|answer:) )? *yes\b|C\d+ *(?:,|\?|/|&|\||,? ?(?:and|or|nor)) *C\d+|\b(?:yes, no|no,"
-    r" yes)\b(?! \w)|\byes no\b(?! (?:variable|other))|\bno yes\b"
+    r"\b(?:yes|no) *-?,? *(?:and|or|but also|/|&|\|) *-?(?:(?:a|also|answer:) )? *(?:yes|no)\b"
+    r"|C\d+ *(?:,|\?|/|&|\||,? ?(?:and|or|nor)) *C\d+|\b(?:yes, no|no, yes)\b(?! \w)"
+    r"|\b(?:yes no|no yes)\b(?! (?:variable|other))"
 )
-
 # "At first I thought yes, but the answer is no": what was said before is taken back.
+_TURN = re.compile(r"\b(?:but|however|yet|instead)\b")
 _CONTRAST = re.compile(
-    r"\b(?:but|however|yet|instead),? (?:(?:the|my|our|its|a|final|correct|right|actual|real|true|i would|i'd|i"
+    rf"{_TURN.pattern},? (?:(?:the|my|our|its|a|final|correct|right|actual|real|true|i would|i'd|i"
     r"|it is|it's) )*\Z"
 )
 
@@ -81,7 +76,7 @@ class Context:
 
     def __init__(self, sentence: str, before: str) -> None:
         """Take a normalised sentence and the one before it on the same line ("" for none)."""
-        self.sentence = _STANDING.sub("given", sentence) if _ASSUMES.search(sentence) else sentence
+        self.sentence = _STANDING.sub("given", sentence)
         self.before = before
 
     @cached_property
@@ -92,10 +87,6 @@ class Context:
         condition = _CONDITION.search(self.sentence)
         return condition.start() if condition else len(self.sentence) + 1
 
-    @cached_property
-    def _both(self) -> list[tuple[int, int]]:
-        return [match.span() for match in _BOTH.finditer(self.sentence)]
-
     def supposes(self, start: int, end: int) -> bool:
         """Return whether a verdict between the two places stands under a condition, before or after it."""
         supposed = start > self.supposed_from and not (
@@ -105,20 +96,17 @@ class Context:
 
     def offers_both(self, start: int) -> bool:
         """Return whether the word at this place is one of two ("yes or no")."""
-        return any(first <= start < last for first, last in self._both)
+        return any(both.start() <= start < both.end() for both in _BOTH.finditer(self.sentence))
 
     def mentions(self, start: int) -> bool:
         """Return whether what stands before the place makes it a mention, a first thought or somebody else's view."""
         before = self.sentence[max(0, start - 160) : start]
-        if _CONTRAST.search(before):
-            return False
-        return bool(_MENTION.search(before) or _PROVISIONAL.search(before))
+        return _PROVISIONAL.search(_TURN.split(before)[-1]) is not None
 
-    def denies(self, start: int, verdict: int) -> str:
-        """Return the words that deny what is announced between the places ("it is wrong to say"), or ""."""
-        before = self.sentence[max(0, start - 160) : start]
-        denied = _DENIES.search(before) or _DENIES.search(self.sentence[max(0, start - 160) : verdict])
-        return denied[0] if denied else ""
+    def denies(self, start: int, verdict: int) -> bool:
+        """Return whether what is announced between the places is denied ("it is wrong to say")."""
+        before = max(0, start - 160)
+        return any(_DENIES.search(self.sentence[before:end]) for end in (start, verdict))
 
     def given(self, start: int, end: int) -> bool:
         """Return whether a verdict between the two places is the reply's own."""

@@ -32,7 +32,7 @@ def decide(reading: Reading, *, cut_off: bool) -> Answer:
         contradicts = len(finals) > 1 and not whole[-1].corrects
         return UNREAD if contradicts else _announced(whole[-1], verdicts)
     if verdicts[0].kind == "opening":
-        return _opened(verdicts[0], verdicts[1:], cut_off)
+        return _opened(verdicts[0], verdicts[1:])
     if cut_off:
         return UNREAD
     return _ended(verdicts, reading)
@@ -50,28 +50,18 @@ def _announced(last: Verdict, verdicts: list[Verdict]) -> Answer:
     final = after[-1]
     if final.label != last.label and any(verdict.corrects for verdict in against):
         return _answer(final, "corrected")
-    if last.alone:  # a line of its own: what comes after it is talk
-        return _answer(last, "announced")
-    firmly = [v for v in against if (v.kind == "said" and v.alone) or v.kind == "closing"]
-    return UNREAD if firmly and final.label != last.label else _answer(last, "announced")
+    # After a line of its own comes talk.
+    return _answer(last, "announced") if last.alone or final.label == last.label else UNREAD
 
 
-def _opened(first: Verdict, rest: list[Verdict], cut_off: bool) -> Answer:
-    """Return the first word, or the conclusion that it gives way to where it spoke of something else ("Yes, but …")."""
+def _opened(first: Verdict, rest: list[Verdict]) -> Answer:
+    """Return the first word, or what takes it back; nothing where another conclusion contradicts it."""
     rest = [verdict for verdict in rest if not verdict.partial]
     if corrections := [verdict for verdict in rest if verdict.corrects and verdict.kind != "said"]:
         return _answer(corrections[-1], "corrected")
-    final = rest[-1] if rest else first
-    if final.label == first.label:
-        against = any(verdict.kind == "closing" and verdict.label != first.label for verdict in rest)
-        return UNREAD if against else _answer(first, "opening")
-    if cut_off:
-        return _answer(first, "opening") if first.alone else UNREAD
-    if final.corrects:
-        return _answer(final, "corrected")
-    if final.kind != "said" and not first.alone and final.sentence == first.sentence:
-        return _answer(final, "closing")
-    return UNREAD
+    against = [verdict for verdict in rest if verdict.label != first.label]
+    firmly = any(verdict.kind == "closing" or verdict is rest[-1] for verdict in against)
+    return UNREAD if firmly else _answer(first, "opening")
 
 
 def _ended(verdicts: list[Verdict], reading: Reading) -> Answer:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import lru_cache
+from html import unescape
 
 _INVISIBLE = re.compile(
     r"[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufe00-\ufe0f\ufeff]"
@@ -23,10 +24,6 @@ _PUNCTUATION = str.maketrans(
         "\u20e3": ")",
     }
 )
-_ENTITIES = {"&nbsp;": " ", "&quot;": '"', "&#39;": "'", "&apos;": "'", "&lt;": "<", "&gt;": ">", "&amp;": "&"}
-_FORMAT = re.compile(r"\((?:yes|no)(?: ?/ ?| or )(?:no|yes)\)")
-"""What the prompt asks for, in parentheses: "The answer (yes or no) is no"."""
-_CELLS = re.compile(r"</t[dh]>\s*<t[dh]\b[^<>]{0,200}>", re.IGNORECASE)
 _FOREIGN_LABEL = re.compile(
     r"(?P<label>答案|正解|回答|结论|結論|答え|정답|답변|답|คำตอบ|الإجابة|الجواب|jawaban|odpowiedź|antwort|antwoord|cevap"
     r"|câu trả lời)\s*(?:是|为|為|は|은|는|คือ|هي|هو|adalah|brzmi|lautet|là|\bis\b|(?<=cevap) )\s*",
@@ -36,45 +33,51 @@ _FOREIGN_LABEL = re.compile(
 _FOREIGN_DENIAL = re.compile(
     r"(?:不能|无法|無法|不可以?|不足以)(?:被|从[^,.\n]{0,20})?(?:推断出?|推出|推导|得出|确定|推論|推斷)"
 )
-_STRUCK_OUT = re.compile(r"~~[^~\n]{1,200}~~")
-_ANSWER_TAG = re.compile(
-    r"[<\[]\s*(?:final[_ -]?)?(?:answer|verdict|final|conclusion|label|result|output)(?:[_ -]answer)?\s*[>\]]",
-    re.IGNORECASE,
+_TAGS = r"(?:p|br|div|li|ul|ol|h[1-6]|tr|hr|section|answer|final|verdict|explanation|rationale)\b[^<>]{0,200}"
+_STEPS = tuple(
+    (signs, re.compile(pattern, re.IGNORECASE | re.MULTILINE), plain)
+    for signs, pattern, plain in (
+        ("~", r"~~[^~\n]{1,200}~~", " "),
+        (
+            "<",
+            r"[<\[]\s*(?:final[_ -]?)?(?:answer|verdict|final|conclusion|label|result|output)(?:[_ -]answer)?\s*[>\]]",
+            "\nanswer: ",
+        ),
+        ("<", r"<([a-z]\w{3,24})>\s*(\w[^<>\n]{0,60})</\1>", r"\n\1: \2\n"),
+        ("<", r"<\s*/?(yes|no|true|false)\s*/?\s*>", r" \1 "),
+        ("<", r"</t[dh]>\s*<t[dh]\b[^<>]{0,200}>", " : "),
+        ("<", rf"</?{_TAGS}>", "\n"),
+        ("<", r"</?[a-z!][^<>\n]{0,200}>|<\|[^<>|\n]{1,60}\|>", " "),
+        ("\\", r"\\n(?=(?-i:[A-Z\\\s*#-])|$)", "\n"),
+        ("\\>", r"\\(?:(?:long)?(?:right)?arrow|to|implies)\b|<?[-=]+>", " → "),
+        ("\\", r"\\(?:boxed|fbox|framebox|bbox)\s*\{", "\nanswer: "),
+        ("\\", r"\\[a-z]+\*?\s?|\\.", " "),
+        ("?", r"[?.][\"'](?=\s+(?:is|was|would|must|should)\b)", " "),
+        # A member of JSON is a line, and its name a label.
+        ("\"'", r"[\"'\]}]\s*,\s*(?=[\"'])|(?:(?<=true)|(?<=false)|(?<=\d)),\s*(?=\")", "\n"),
+        ("\"'", r"[\"']\s*:\s*[\[{\"'\s]*", ": "),
+        ("|", r"^[ \t|:=-]{3,}$", ""),
+        ("|", r"^[ \t]*\|(.*?)\|?[ \t]*$", lambda row: row[1].strip(" |").replace("|", ": ")),
+    )
 )
-_FIELD_TAG = re.compile(r"<([a-zA-Z]\w{3,24})>\s*(\w[^<>\n]{0,60})</\1>")
-_LINE_TAG = re.compile(
-    r"</?(?:p|br|div|li|ul|ol|h[1-6]|tr|hr|section|answer|final|verdict|explanation|rationale)\b[^<>]{0,200}>",
-    re.IGNORECASE,
-)
-_VERDICT_TAG = re.compile(r"<\s*/?(yes|no|true|false)\s*/?\s*>", re.IGNORECASE)
-_TAG = re.compile(r"</?[a-zA-Z!][^<>\n]{0,200}>|<\|[^<>|\n]{1,60}\|>")
-_ARROW = re.compile(r"\\(?:long)?(?:right)?arrow\b|\\to\b|\\implies\b|\\Rightarrow\b|<?[-=]+>")
-_BOX = re.compile(r"\\(?:boxed|fbox|framebox|bbox)\s*\{")
-_ESCAPED_LINE = re.compile(r"\\n(?=[A-Z\\\s*#-]|$)")
-_COMMAND = re.compile(r"\\[a-zA-Z]+\*?\s?|\\.")
-_MEMBERS = re.compile(
-    r"[\"'\]}]\s*,\s*(?=[\"'])|(?<=true),\s*(?=\")|(?<=false),\s*(?=\")|(?<=\d),\s*(?=\")", re.IGNORECASE
-)
-_QUOTED_KEY = re.compile(r"[\"']\s*:\s*[\[{\"'\s]*")
-_TABLE_ROW = re.compile(r"^[ \t]*\|(.*?)\|?[ \t]*$", re.MULTILINE)
+"""What is taken off or made plain where one of the signs stands in a text, in this order."""
 _UNTICKED = re.compile(r"(?:\[ ?\]|☐|□)[^\n☐☑☒✅\[]*")
 _TICKED = re.compile(r"\[[xX✓✔]\]|☑|☒|✅")
-_EMPHASIS = str.maketrans(dict.fromkeys('*#<>"~$[]{}', " "))
-_QUOTES = re.compile(r"(?<!\w)'|'(?!\w)")
-_UNDERSCORES = re.compile(r"(?<!\w)_+|_+(?!\w)")
-_RULERS = re.compile(r"={2,}")
-_QUOTED_QUESTION = re.compile(r"[?.][\"'](?=\s+(?:is|was|would|must|should)\b)", re.IGNORECASE)
-_RULE = re.compile(r"^[ \t|:=-]{3,}$", re.MULTILINE)
+_EMPHASIS = str.maketrans(dict.fromkeys('*#<>"~$[]{}|', " "))
+_EDGES = re.compile(r"(?<!\w)'|'(?!\w)|(?<!\w)_+|_+(?!\w)|={2,}")
+"""Quotation marks, underscores and rulers around words; those inside of them stay."""
 _BLANKS = re.compile(r"[^\S\n]+")
-_SHORTENED = (
-    ("non sequitur", "non-sequitur"),
-    ("e.g.", "eg"),
-    ("i.e.", "ie"),
-    (" cf.", " cf"),
-    (" vs.", " vs"),
-    (" etc.", " etc"),
-)
-_NUMBER = re.compile(r"\bno\. (?=of\b|\d)")
+_SHORTENED = {
+    "tl;dr": "tldr",
+    "non sequitur": "non-sequitur",
+    "e.g.": "eg",
+    "i.e.": "ie",
+    " cf.": " cf",
+    " vs.": " vs",
+    " etc.": " etc",
+}
+_NOT_SAID = re.compile(r"\((?:yes|no)(?: ?/ ?| or )(?:no|yes)\)|\bno\. (?=of\b|\d)")
+"""What the prompt asks for, in parentheses ("The answer (yes or no) is no"), and numbers."""
 
 
 def normalised(text: str) -> str:
@@ -83,54 +86,24 @@ def normalised(text: str) -> str:
     Takes off HTML and XML tags, Markdown, LaTeX, JSON's braces, quotation marks, emoji and invisible characters; what
     has been struck out goes with its words. A box and an answer's tag become the words that announce an answer.
     """
-    if "&" in text:
-        for entity, character in _ENTITIES.items():
-            text = text.replace(entity, character)
+    text = unescape(text) if "&" in text else text
     if ("[" in text or "☐" in text) and _TICKED.search(text):
         text = _TICKED.sub(" ", _UNTICKED.sub("", text))
     if not text.isascii():
         text = _plain_characters(text)
-    else:
-        text = _INVISIBLE.sub("", text) if not text.isprintable() else text
-        text = text.replace("`", "'")
-    if "~~" in text:
-        text = _STRUCK_OUT.sub(" ", text)
-    if "<" in text:
-        text = _FIELD_TAG.sub(r"\n\1: \2\n", _ANSWER_TAG.sub("\nanswer: ", text))
-        text = _CELLS.sub(" : ", _VERDICT_TAG.sub(r" \1 ", text))
-        text = _TAG.sub(" ", _LINE_TAG.sub("\n", text))
-    if "\\n" in text:
-        text = _ESCAPED_LINE.sub("\n", text)
-    if "\\" in text or "->" in text or "=>" in text:
-        text = _BOX.sub("\nanswer: ", _ARROW.sub(" → ", text))
-        text = _COMMAND.sub(" ", text)
-    if "?" in text:
-        text = _QUOTED_QUESTION.sub(" ", text)
-    if '"' in text or "'" in text:
-        text = _QUOTED_KEY.sub(": ", _MEMBERS.sub("\n", text))
-    if "|" in text:
-        text = _RULE.sub("", text)
-        text = _TABLE_ROW.sub(lambda row: row[1].strip(" |").replace("|", ": "), text).replace("|", " ")
-    text = text.translate(_EMPHASIS)
-    if "'" in text:
-        text = _QUOTES.sub(" ", text)
-    if "__" in text or " _" in text or "_ " in text or text[:1] == "_" or text[-1:] == "_":
-        text = _UNDERSCORES.sub(" ", text)
-    if "==" in text:
-        text = _RULERS.sub(" ", text)
-    if "  " in text or "\t" in text or "\r" in text:
-        text = _BLANKS.sub(" ", text)
+    elif not text.isprintable():
+        text = _INVISIBLE.sub("", text)
+    text = text.replace("`", "'")
+    for signs, pattern, plain in _STEPS:
+        if any(sign in text for sign in signs):
+            text = pattern.sub(plain, text)
+    text = _BLANKS.sub(" ", _EDGES.sub(" ", text.translate(_EMPHASIS)))
     text = "\n".join(stripped for line in text.split("\n") if (stripped := line.strip())).lower()
-    if "tl;dr" in text:
-        text = text.replace("tl;dr", "tldr")
-    for short, plain in _SHORTENED:
-        if short in text:
-            text = text.replace(short, plain)
+    for short, plain in _SHORTENED.items():
+        text = text.replace(short, plain)
     if not text.isascii() or any(label in text for label in ("antwo", "jawaban", "cevap")):
         text = _FOREIGN_LABEL.sub(r"\g<label>: ", text)
-    if "yes" in text and "no" in text:
-        text = _FORMAT.sub(" ", text)
-    return _NUMBER.sub("number ", text) if "no. " in text else text
+    return _NOT_SAID.sub(" ", text)
 
 
 def _plain_characters(text: str) -> str:

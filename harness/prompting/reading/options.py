@@ -58,13 +58,13 @@ _LISTED = re.compile(r"^[^\w\n]*C0[^\w\n]*\n(?:[^\w\n]*C[1-9]\d*[^\w\n]*(?:\n|\Z
 _LONG = 5
 """Characters of words that are no others' by chance."""
 _BEFORE = (
-    r"^[^\w\n]*|[:=→]\s*|-\s+|[.!?,]\s+|\b(?:is|was|be|not|est|es|ist|é|è|answer|with|choose|pick|select|say|so"
+    r"^[^\w\n]*|[:=→]\s*|-\s+|[.!?,]\s+|\b(?:is|was|be|not|est|es|ist|é|è|answer|with|choos(?:e|ing)|prefer|alternativa|réponse|pick|select|say|so"
     r"|actually|towards|thus|therefore|hence|and|or|nor|either|neither|between|but|la|die|der|das|opt for|vote for)\s+"
 )
 """What stands before a letter that names a choice: also the words that name two of them, or deny one."""
 _AFTER = (
     r"(?=\s*[.):,!?;%/]|\s*$|\s*[-→(]|\s+(?:because|since|as|with|given|and|or|is|are|seems|appears|looks|must be|would"
-    r" be|fits|\d|C\d)|です)"
+    r" be|fits|makes|\d|C\d)|です|입니다)"
 )
 
 

@@ -45,7 +45,6 @@ _END = re.compile(
     r"|<｜User｜>|<end_of_utterance>|\[/?INST\]",
     re.IGNORECASE,
 )
-_TEMPLATE = re.compile(r"\A\s*\[/INST\]")
 # What the next turn begins with, at the beginning of a line.
 _TURN = re.compile(
     r"^[ \t#*>]*(?:(?:user|human|customer)[ \t*]*:|### ?(?:user|human|instruction|input)\b|[\[<]\|?(?:user"
@@ -56,7 +55,6 @@ _NEXT_QUESTION = re.compile(
     r"^[ \t#*>]*(?:(?:next )?question|q|instruction|premise|problem|exercise|example)\b[ \t]*\d*[ \t]*(?:[*:.]|$)",
     re.IGNORECASE | re.MULTILINE,
 )
-_NUMBERED = re.compile(r"\W*q\d", re.IGNORECASE)
 _WORDS = re.compile(r"(?!assistant\b)\b\w")
 _FIELD = re.compile(
     r"^(?:[ \t#*>]|\d{1,3}[.)])*+(?:hypothesis|context|input|task|statement|question|premise|response|student|q\d{1,3})"
@@ -82,9 +80,8 @@ def next_questions(text: str, next_words: Sequence[str]) -> Iterator[tuple[int, 
     places = [(found, 0) for found in said_again(text, next_words)]
     questions = (question.start() for question in _NEXT_QUESTION.finditer(text) if question.start() > begins)
     places += [(question, 0) for question in islice(questions, _MOST_QUESTIONS)]
-    if not _NUMBERED.match(text):
-        fields = islice(_FIELD.finditer(text), _MOST_QUESTIONS)
-        places += [(field.start(), text[: field.start()].rstrip().rfind("\n") + 1) for field in fields if field.start()]
+    fields = islice(_FIELD.finditer(text), _MOST_QUESTIONS)
+    places += [(field.start(), text[: field.start()].rstrip().rfind("\n") + 1) for field in fields if field.start()]
     yield from sorted(places)
 
 
@@ -140,7 +137,7 @@ def _before_next_turn(text: str) -> str:
     """Return what comes before the end-of-text token or the user's turn that the model wrote."""
     if "\n" not in text and "<" not in text and "[" not in text:
         return text
-    text, position = _TEMPLATE.sub("", text), 0
+    position = 0
     for mark in _END.finditer(text):
         if _WORDS.search(text, position, mark.start()):
             text = text[: mark.start()]

@@ -8,11 +8,12 @@ from functools import lru_cache
 from harness.prompting.reading.words import CHOICES, YES_AND_NO, Vocabulary
 
 SENTENCE_BREAK = re.compile(
-    r"(?:(?<=[.!?;])|(?<=[.!?]\)))\s+|(?:,| -+) (?:no,? )?(?=(?:i mean|sorry|or rather|make that)\b)"
+    r"(?:(?<=[.!?;])|(?<=[.!?]\)))\s+|(?:,| -+) (?:no,? )?(?=(?:i mean|sorry|or rather|make that|actually,? (?:yes"
+    r"|no|C\d+))\b)"
 )
 LABEL = (
     r"(?:answers?|ans|verdict|conclusion|decision|judge?ment|result|response|reply|output|label|prediction|guess"
-    r"|opinion|determination|assessment|choice|classification|solution|final|one-word answer|tldr|(?:right|correct"
+    r"|opinion|pick|determination|assessment|choice|classification|solution|final|one-word answer|tldr|(?:right|correct"
     r"|proper|best|better) (?:one|word|option)|respuesta|réponse|reponse|antwort|resposta|ответ|risposta|cevap"
     r"|odpowiedź|jawaban|đáp án|trả lời|उत्तर|الجواب|الإجابة|উত্তর|جواب)"
 )
@@ -20,7 +21,7 @@ FILLER = (
     r"(?:[\s:=,(→-]*+(?!\w{1,20} not\b)(?:therefore|thus|then|simply|clearly|a|an|definitely|indeed|still|also|again"
     r"|hence|just|actually|obviously|certainly|likely|most likely|probably|very likely|clear|definite|definitive|firm"
     r"|resounding|simple|hard|strong|option|choice|[b-e]|\([a-e]\)|answer|final|la|le|el|die|der|das|donc|dunque"
-    r"|entonces|portanto|my answer is|in fact|firmly|now|that it is)\b[),.:]?){0,6}+[\s:=,(→-]*+"
+    r"|entonces|portanto|my answer is|in fact|firmly|now|that it is|that|a alternativa)\b[),.:]?){0,6}+[\s:=,(→-]*+"
 )
 LINK = (
     r"(?:\s*(?:[:=→]|-+(?=[\s>]))+|(?:'s|\s+(?:is|was|es|est|ist|é|è|remains|stays|becomes))\b"
@@ -72,26 +73,20 @@ ELSEWHERE = re.compile(
     r"|done|words?)|completeness|clarity)\b)"
 )
 """What begins a sentence on another world than the premise's ("with a collider at C, …")."""
-BREAKS_OFF = re.compile(r"\b(?:wait|hold on|scratch that|strike that|hmm|sorry|correction)\W*$")
-"""A correction that ends its sentence: "No, wait. Yes."."""
 CORRECTS = re.compile(
     r"\b(?:wait|actually|tldr|correction|scratch that|hold on|on second thoughts?|on reflection|i was wrong"
     r"|mistake|i misspoke|sorry|let me (?:correct|revise|reconsider)|hmm|oops|no,? wait|strike that|reconsider\w*"
     r"|revis\w+|edit|i mean|or rather|make that)\b"
 )
+BREAKS_OFF = re.compile(rf"{CORRECTS.pattern}\W*$")
+"""A correction that ends its sentence: "No, wait. Yes."."""
 QUESTION = re.compile(r"\?[\s)]*$")
 
 
 HEADING = re.compile(
     rf"^((?:[\d.]+\s*)?(?:the |my |so the )?(?:final |short |correct )?{LABEL})\s*(?: is)?[:.]?\n(?=\S)", re.MULTILINE
 )
-VERDICT_GROUPS = ("yes", "no", "positive", "negative", "dissent", "option")
-
 WORD = re.compile(r"\w+")
-BARE_SAYING = re.compile(
-    r"(?:say|answer|go|choose|pick|vote|respond|reply|select|conclude|lean|opt|stick|settle|guess|think|believe"
-    r"|justif|support|warrant|suggest)"
-)
 
 
 class Places:
@@ -101,30 +96,33 @@ class Places:
         """Compile the patterns."""
         self.choices = words is CHOICES
         self.announced = re.compile(
-            rf"(?:(?<![\w-]){LABEL}(?:\s+(?:correct[aeo]?|corretta|richtige|final[ea]?))?(?:\s+here|\s+(?:to|for"
-            rf"|of)\s+(?:the|this|your|that|our|will|would|does|do|is|are)\s+[\w ,:()]{{1,160}}?)?\)?(?:,? (?:though"
-            rf"|however|then|therefore|thus),?)?{LINK}"
+            rf"(?:(?<![\w-]){LABEL}(?:\s+(?:correct[aeo]?|corretta|giusta|certa|richtige|final[ea]?))?(?:\s+here"
+            r"|\s+(?:to|for|of)\s+(?:the|this|your|that|our|will|would|does|do|is|are)\s+[\w ,:()]{1,160}?)?\)?"
+            rf"(?:,? (?:though|however|then|therefore|thus),?)?{LINK}"
             r"|(?:答案|回答|结论|結論|答え|正解|정답|답변|답|คำตอบ)(?:是|为|為|は|은|는|คือ)?\s*:?)"
-            rf"(?P<not_it>\s+(?:not|never)(?=\s+(?:yes|no|a (?:clear )?(?:yes|no)|C\d+)\b))?{FILLER}(?:{words.plain}"
-            rf"|{words.named})"
+            rf"(?P<not_it>\s+(?:not|never)(?=\s+(?:yes|no|a (?:clear )?(?:yes|no)|C\d+)\b))?{FILLER}"
+            rf"(?P<verdict>{words.plain}|{words.named})"
         )
         self.said = re.compile(
-            r"(?:\b(?P<speaker>(?:i|we|let's|let me)(?:'d|'ll|'m| am| would| will| must| shall| should| can| do)?(?:"
-            r" going to| have to| going)?(?: (?:therefore|thus|then|definitely|simply|still|also)){0,2} )?(?:say"
-            r"|answer|go with|with|choose|pick|vote|respond|reply|select|conclude|lean(?:ing)? towards?|lean|inclined"
-            r" to (?:say|answer)|opt for|stick with|settle on|guess|think|believe|justif(?:y|ies) the answer"
-            r"|supports? the answer|warrants? the answer|suggests?)(?: this| it)?(?: with| for| that)?(?: the answer"
-            r" is| it's| it is)?(?: an?)?(?: (?:clear|definite|firm|plain|simple))?|\b(?:it|this|that)(?:'s| is|'d be"
+            r"(?:\b(?P<speaker>(?:i|we|let's|let me)(?:'d|'ll|'m| am| would| will| must| shall| should| can| do)?"
+            r"(?: going to| have to| going)?(?: (?:therefore|thus|then|definitely|simply|still|also)){0,2} )?"
+            r"(?:(?P<verb>say|answer|go with|choos(?:e|ing)|prefer|pick|vote|respond|reply|select|conclude"
+            r"|lean(?:ing)? towards?|lean|opt for|stick with|settle on|guess|think|believe"
+            r"|(?:justif(?:y|ies)|supports?|warrants?) the answer|suggests?)|with|inclined to (?:say|answer))"
+            r"(?: this| it)?(?: with| for| that)?(?: the answer is| it's| it is)?(?: an?)?"
+            r"(?: (?:clear|definite|firm|plain|simple))?|\b(?:it|this|that)(?:'s| is|'d be"
             r"| would be| has to be| must be| should be)(?: an?)?(?: (?:clear|definite|definitive|firm|resounding"
             r"|hard|solid|simple|plain|strong|straight)){0,2}"
-            rf"|\bgets? an?)[\s:,]*{words.plain}"
+            rf"|\bgets? an?)[\s:,]*(?P<verdict>{words.plain})"
         )
         self.sentence = re.compile(
             rf"[^\w(]*\(?{LEAD}(?P<verdict>{words.plain}|{words.named}(?=\s*(?:[.,;!?()\n-]|:(?! (?:yes|no|not"
             rf"|true|false)\b)|$)))"
         )
         self.alone = re.compile(rf"[^\w]*{LEAD}(?:{words.alone}|{words.plain}|{words.named})[\s.!,)(\d%-]*$")
-        self.at_end = re.compile(rf"(?:[,:]|\bso|\bthus|\btherefore|\bhence|\bbut)\s+{words.plain}[\s.!)]*$")
+        self.at_end = re.compile(
+            rf"(?:[,:]|\bso|\bthus|\btherefore|\bhence|\bbut)\s+(?P<verdict>{words.plain})[\s.!)]*$"
+        )
         self.labelled = re.compile(
             rf"(?P<of>[^:\n]{{1,200}}?)\s*(?::|→|-(?=\s))[\s:]*(?:{words.plain}"
             rf"|{words.named})(?:\s*\(?\s*\d[\d.]*%?\)?)?[\s.!)]*$"

@@ -15,7 +15,6 @@ _CANNOT = (
 )
 _DENIED_ANYTHING = re.compile(rf"{_CANNOT}(?:that|whether) [^.;:\n]+")
 """Where the statement is unknown: no reply denies that it could conclude what was not asked."""
-_ASIDE = re.compile(r"\s*\((?:ie|eg)[^()]{0,80}\)")
 _DIRECT = (
     "is a direct cause of",
     "is a direct cause for",
@@ -62,16 +61,15 @@ def _denied_effect(statement: str) -> re.Pattern[str]:
 def _forms(statement: str) -> tuple[tuple[str, str], ...]:
     """Return the ways to say a statement, and to deny it, the longest first."""
     plain = normalised(statement).rstrip(".?! ")
-    short = _ASIDE.sub("", plain)
-    ways = {plain, short, plain.replace(",", ""), short.replace(",", "")}
-    if short.count(" causes ") == 1:
-        phrase, others = (" directly causes ", _DIRECT) if " directly causes " in short else (" causes ", _CAUSE)
-        ways |= {short.replace(phrase, f" {other} ") for other in others}
-    ways |= {short.replace(" directly causes ", " does directly cause "), short.replace(" causes ", " does cause ")}
-    ways |= _existences(plain) | _links(short)
-    ways |= {short.replace(" directly causes ", f" {must} ") for must in _MUST}
-    if " directly causes " in short:
-        ways.add(short.replace(" directly causes ", " causes ") + " directly")
+    ways = {plain, plain.replace(",", "")}
+    if plain.count(" causes ") == 1:
+        phrase, others = (" directly causes ", _DIRECT) if " directly causes " in plain else (" causes ", _CAUSE)
+        ways |= {plain.replace(phrase, f" {other} ") for other in others}
+    ways |= {plain.replace(" directly causes ", " does directly cause "), plain.replace(" causes ", " does cause ")}
+    ways |= _existences(plain) | _links(plain)
+    ways |= {plain.replace(" directly causes ", f" {must} ") for must in _MUST}
+    if " directly causes " in plain:
+        ways.add(plain.replace(" directly causes ", " causes ") + " directly")
     denials = {denial for form in ways for denial in _denials(form)}
     forms = [(form, ASSERTED) for form in ways] + [(form, DENIED) for form in denials]
     return tuple(sorted(forms, key=lambda form: -len(form[0])))

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from harness.prompting.reading import places
+from harness.prompting.reading.clauses import clauses, may_tell
 from harness.prompting.reading.context import Context
 from harness.prompting.reading.places import Places
-from harness.prompting.reading.said import may_tell, said
 from harness.prompting.reading.words import TELLING, label_of
 
 Kind = Literal["announced", "opening", "answered", "closing", "said"]
@@ -55,19 +55,16 @@ def verdicts(text: str, *, choices: bool = False) -> Reading:
         correction = places.CORRECTS.search(sentence)
         if number and not corrected and not correction and not _may_assert(sentence, choices):
             continue
-        # A correction may stand in a sentence of its own ("Wait. No."), or in the middle of one ("Yes, no, wait: no").
+        # A correction may stand in a sentence of its own ("Wait. No."), before or after what it corrects.
         corrected = corrected or bool(number and correction and correction.start() < _BEGINNING)
         asked = number > 0 and sentences[number - 1][-1] == "?"
         # A line answers the question of the line before, but for one with a label: that is the reply's own answer.
         apart = number == 0 or (begins_line and not (asked and where.announced.search(sentence, 0, 60) is None))
         context = Context(sentence, "" if apart else sentences[number - 1])
-        here = list(_in_sentence(where, context, number, len(parts) == 1))
-        if here and corrected:
-            here, corrected = [replace(verdict, corrects=True) for verdict in here], False
-        elif here and correction:
-            here = [*here[:1], *(replace(verdict, corrects=True) for verdict in here[1:])]
-        found += here
-        corrected = corrected or places.BREAKS_OFF.search(sentence, max(0, len(sentence) - 20)) is not None
+        here = _in_sentence(where, context, number, len(parts) == 1)
+        found += [replace(verdict, corrects=corrected) for verdict in here]
+        breaks_off = places.BREAKS_OFF.search(sentence, max(0, len(sentence) - 20)) is not None
+        corrected = breaks_off or (corrected and not here)
     return Reading(tuple(found), sentences)
 
 
@@ -100,10 +97,10 @@ def _in_sentence(where: Places, context: Context, number: int, only: bool) -> li
     found = list(_in_words(where, context, number, only))
     if not where.choices and all(verdict.kind != "announced" for verdict in found) and may_tell(sentence):
         found += [
-            Verdict(it.label, "said", it.words, number, alone=it.names_it)
-            for it in said(context)
+            Verdict(label, "said", words, number, alone=named)
+            for label, words, named in clauses(context)
             # "One might answer No, but that is incorrect" speaks of the word, not of the statement.
-            if it.names_it or found or not (_YES_OR_NO.search(sentence, 1) or _on_a_step(context))
+            if named or not (_YES_OR_NO.search(sentence, 1) or _on_a_step(context))
         ]
     return found
 
@@ -132,65 +129,48 @@ def _in_words(where: Places, context: Context, number: int, only: bool) -> Itera
 
 
 def _announced(context: Context, match: re.Match[str], number: int) -> Verdict | None:
-    """Return the verdict of "the answer is no" or "I would say no", turned round where it is denied."""
-    groups = match.groupdict()
-    label = label_of(match)
-    start = _verdict_start(match)
+    """Return the verdict of "the answer is no" or "I would say no", turned round by a "not" before it.
+
+    A denied one ("one should not say no by default") is not the other one.
+    """
+    sentence, groups = context.sentence, match.groupdict()
+    label, start = label_of(match), match.start("verdict")
     if label is None or context.supposes(match.start(), match.end()) or context.offers_both(start):
         return None
-    if _judges_an_answer(match) or "?" in context.sentence[-2:]:
+    # "The answer is correct" says what somebody's answer is, where "Answer: correct" gives one.
+    word = groups.get("positive") or groups.get("negative")
+    judges = word in _OF_AN_ANSWER and re.search(r"[:=→-]", match[0]) is None
+    if judges or "?" in sentence[-2:] or places.OTHER_STATEMENT.search(match[0]):
         return None
-    denial = "not" if groups.get("not_it") else context.denies(match.start(), start)
-    if denial and not groups.get("not_it"):
-        return None  # a denied verdict is not the other one: "one should not say no by default"
-    if denial:
+    if groups.get("not_it"):
         if groups.get("option"):
             return None
         label = 1 - label
-    elif _said_by_nobody(match) or context.mentions(match.start()):
+    elif context.denies(match.start(), start) or _said_by_nobody(match) or context.mentions(match.start()):
         return None
-    if places.OTHER_STATEMENT.search(match[0]):
-        return None
-    elsewhere = places.ELSEWHERE.match(context.sentence, 0, match.start()) is not None
-    weak = bool(groups.get("would")) or "'d be" in match[0] or elsewhere
+    elsewhere = places.ELSEWHERE.match(sentence, 0, match.start()) is not None
     would = groups.get("would") or " would " in match[0]
-    if would and (elsewhere or places.IN_THAT_CASE.search(context.before + context.sentence[: match.start()])):
+    if would and (elsewhere or places.IN_THAT_CASE.search(context.before + sentence[: match.start()])):
         return None
-    partial = (
-        places.STEP.search(context.sentence, 0, 300) is not None
-        or _on_the_way(context.before)
-        or places.STEP.match(context.before) is not None
-    )
+    steps = (places.STEP.search(sentence, 0, 300), places.STEP.match(context.before))
     return Verdict(
         label,
         "announced",
         match[0].strip(),
         number,
-        weak=weak,
-        partial=partial,
-        alone=match.end() > len(context.sentence) - 2,
+        weak=bool(groups.get("would")) or "'d be" in match[0] or elsewhere,
+        partial=any(steps) or _on_the_way(context.before),
+        alone=match.end() > len(sentence) - 2,
     )
-
-
-def _judges_an_answer(match: re.Match[str]) -> bool:
-    """Return whether "the answer is correct" says what somebody's answer is, where "Answer: correct" gives one."""
-    word = match.groupdict().get("positive") or match.groupdict().get("negative")
-    return word in _OF_AN_ANSWER and re.search(r"[:=→-]", match[0]) is None
 
 
 _OF_AN_ANSWER = frozenset("correct incorrect right wrong accurate inaccurate".split())
 
 
-def _verdict_start(match: re.Match[str]) -> int:
-    """Return where the word of the verdict stands."""
-    groups = match.groupdict()
-    return next(match.start(name) for name in places.VERDICT_GROUPS if groups.get(name))
-
-
 def _said_by_nobody(match: re.Match[str]) -> bool:
     """Return whether a verb of saying has no subject ("… to say no"): it counts where it is denied, and else not."""
     groups = match.groupdict()
-    return "speaker" in groups and not groups["speaker"] and places.BARE_SAYING.match(match[0]) is not None
+    return bool(groups.get("verb")) and not groups["speaker"]
 
 
 def _leading(where: Places, context: Context, number: int, only: bool) -> Verdict | None:
@@ -225,15 +205,12 @@ def _alone(where: Places, context: Context, number: int, only: bool) -> Verdict 
 
 def _labelled(where: Places, context: Context, number: int, only: bool) -> Verdict | None:
     """Return the verdict of a line such as "Deducible: No"; of one about something else, it is on the way."""
-    match = (
-        where.labelled.search(context.sentence)
-        if len(context.sentence) < places.LONGEST_LINE and places.SEPARATED.search(context.sentence)
-        else None
-    )
+    short = len(context.sentence) < places.LONGEST_LINE and places.SEPARATED.search(context.sentence)
+    match = where.labelled.search(context.sentence) if short else None
     label = label_of(match) if match else None
-    if match is None or label is None or places.OTHER_STATEMENT.search(match["of"]):
+    if match is None or label is None or not context.given(match.end("of"), match.end()):
         return None
-    if not context.given(match.end("of"), match.end()):
+    if places.OTHER_STATEMENT.search(match["of"]):
         return None
     return Verdict(label, "announced", match[0].strip()[-80:], number, partial=not places.ABOUT_IT.search(match["of"]))
 
@@ -242,7 +219,7 @@ def _ending(where: Places, context: Context, number: int, only: bool) -> Verdict
     """Return the verdict that a sentence ends with ("the edge may be reversed, so no")."""
     match = where.at_end.search(context.sentence, max(0, len(context.sentence) - 40))
     label = label_of(match) if match else None
-    if match is None or label is None or not context.given(_verdict_start(match), match.end()):
+    if match is None or label is None or not context.given(match.start("verdict"), match.end()):
         return None
     weak = places.ELSEWHERE.match(context.sentence, 0, match.start()) is not None
     return Verdict(label, "closing", match[0].strip(), number, weak=weak)

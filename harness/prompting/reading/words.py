@@ -78,7 +78,8 @@ _CAUSE_IS = (
     r"(?<!least likely )(?:cause|effect|reason|explanation|event)(?: (?:is|must be|has to be|would be))\s+(?:option )?"
 )
 _IS_RIGHT = (
-    r"\s+(?:fits best|best (?:fits|explains|describes)|(?:is|seems|appears|looks|must be|would be)\s+(?:(?:the"
+    r"\s+(?:fits best|makes (?:the )?most sense|best (?:fits|explains|describes)|(?:is|seems|appears"
+    r"|looks|must be|would be)\s+(?:(?:the"
     r"|clearly|most|definitely|therefore|indeed|thus|by far|single)\s+){0,3}(?:correct|right|best|answer|likely"
     r"|likeliest|plausible))\b(?!\s*\?)"
 )
@@ -102,10 +103,13 @@ YES_AND_NO = Vocabulary(
     PLAIN,
     NAMED,
     rf"(?P<assent>{ASSENT})|(?P<y>y)|(?P<n>n)",
-    r"(?<![\w-])(?:(?P<yes>yes)|(?P<no>no)) is the (?:correct|right|final) answer\b",
+    r"(?<![\w-])(?P<verdict>(?P<yes>yes)|(?P<no>no)) is the (?:correct|right|final) answer\b",
 )
 CHOICES = Vocabulary(
-    _CHOICE + _CHOICE_END, r"(?!)", r"(?!)", rf"(?P<because>{_CAUSE_IS})?{_CHOICE}(?(because){_CHOICE_END}|{_IS_RIGHT})"
+    _CHOICE + _CHOICE_END,
+    r"(?!)",
+    r"(?!)",
+    rf"(?P<because>{_CAUSE_IS})?(?P<verdict>{_CHOICE})(?(because){_CHOICE_END}|{_IS_RIGHT})",
 )
 """Of choices, which stand in the text as C0, C1, …: see `marks`."""
 

@@ -13,7 +13,7 @@ from support.openai_server import KEY, chat_reply
 from support.resealing import load
 
 from harness.plugins.reread.__main__ import main
-from harness.scoring.audit import drawn
+from harness.scoring.audit import audited_sample
 from harness.storage import runs
 from harness.verify.run import problems_of
 
@@ -65,7 +65,7 @@ def test_the_page_shows_the_sample_the_same_twice_and_hostile_replies_as_text(pl
     assert f"harness.reread {place} marks=marks.json" in capsys.readouterr().out
     assert main([str(place), "sample=10"]) == 0 and (place / "marks.html").read_bytes() == page
     parts, run = Parts(place / "marks.html"), runs.load(place)
-    assert {(card["data-item"], int(card["data-sample"])) for card in parts.cards} == drawn(run.records(), 10)
+    assert {(card["data-item"], int(card["data-sample"])) for card in parts.cards} == audited_sample(run.records(), 10)
     assert len(parts.cards) == 10 == parts.text.count("The rules read")
     names = [name for name, _ in parts.elements]
     assert names.count("script") == 1 and "img" not in names and HOSTILE in parts.text

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from harness.prompting.reading.context import Context
 from harness.prompting.reading.words import NEGATIVE, POSITIVE
@@ -56,10 +55,14 @@ _WHO = (
 _KNOWLEDGE = r"(?:information|evidence|data|way|basis|grounds?|reason)(?:\s+(?:here|given|in the premise))?"
 _GOOD = rf"(?:{POSITIVE}|compelled)"
 _BAD = rf"(?:{NEGATIVE}|inconclusive)"
-_DERIVED = r"(?:\s+(?:deduction|inference|conclusion|consequence|claim|statement|one|hypothesis|implication))?"
+_DERIVED = (
+    r"(?:\s+(?:deduction|inference|conclusion|consequence|claim|statement|one|hypothesis|implication|to be true"
+    r"|to hold))?"
+)
 _SAYINGS = (
     # The hypothesis does not follow.
-    rf"(?P<subject>{_IT}){_ADVERBS}(?:\s+(?:does|can|do|will|would))?{_NOT}\s+(?:follow|hold|stand)s?(?: true| up)?",
+    rf"(?P<subject>{_IT}){_ADVERBS}(?:\s+(?:does|can|do|will|would|must))?{_NOT}\s+(?:follow|hold|stand)s?(?: true"
+    rf"| up)?",
     # The hypothesis is (not) valid.
     rf"(?P<subject>{_IT})(?:\s+(?:is|are|remains|(?:must|has to|can|should) be|(?:must|has to) (?=be"
     rf" )))?(?:\s+be)?{_NOT}\s+(?:an?\s+)?(?:(?P<good>(?:logical(?:ly)?\s+|necessar(?:y|ily)\s+)?(?:{_GOOD}"
@@ -73,7 +76,8 @@ _SAYINGS = (
     # We cannot deduce that A causes B.
     rf"(?:{_WHO}|\A\W*)\s*\b(?:can|could|(?:is|are|am)(?= (?:not )?able to)){_NOT}(?:\s+able to)?{_ADVERBS}"
     rf"\s+{_VERB}{_THAT}",
-    rf"{_WHO}(?:\s+(?:does|do))?{_NOT}\s+(?:allow|permit|let|enable)s?(?:\s+(?:us|one|you))?(?:\s+to)?\s+{_VERB}{_THAT}",
+    rf"{_WHO}(?:\s+(?:does|do))?{_NOT}\s+(?:allow|permit|let|enable)s?(?:\s+(?:us|one"
+    rf"|you))?(?:\s+to)?\s+{_VERB}{_THAT}",
     rf"{_WHO}(?:\s+(?:does|do))?{_NOT}\s+(?:entail|impl(?:y|ie)|support|establish|guarantee|justif(?:y|ie)|prove|mean"
     rf"|warrant)"
     rf"(?:e?s)?{_THAT}",
@@ -82,7 +86,6 @@ _SAYINGS = (
     rf"\b(?:it|that) (?:is|would be)(?:{_NOT}\s+(?:possible|valid|correct|right|justified|warranted|legitimate)"
     rf"|{_ADVERBS}\s+(?P<bad>impossible|wrong|incorrect|a mistake|an error|invalid|premature)) to {_VERB}{_THAT}",
 )
-_PATTERNS = tuple(map(re.compile, _SAYINGS))
 _CONCLUDES = (
     r"(?:so|thus|therefore|hence|consequently|accordingly|ergo|in conclusion|to conclude|everything considered|in"
     r" summary|(?:it|this|that|which|(?:we|i) can|we|i|one can|and)(?:\s+(?:can|must|therefore|thus|then|indeed"
@@ -91,6 +94,7 @@ _CONCLUDES = (
     r"|established|well established)\s+that|(?:there is |without )?no doubt(?: that)?)"
 )
 _PLAINLY = re.compile(rf"(?P<so>\b{_CONCLUDES}{_ADVERBS},?\s+)?(?P<said>(?<![\w-])H[01])\b")
+_PATTERNS = (*map(re.compile, _SAYINGS), _PLAINLY)
 _BEFORE = re.compile(
     r"(?:\A\W*|[,;:(]\s*|-\s+)(?:(?:so|thus|therefore|hence|but|and|then|however|consequently|yes|no|that|in conclusion"
     r"|overall|finally|ultimately|indeed|clearly|(?:the )?answer is|to conclude|here|accordingly|in summary|in short"
@@ -111,45 +115,31 @@ _ENDS = re.compile(
 )
 
 
-class Said(NamedTuple):
-    """What a sentence says of the statement."""
-
-    label: int
-    words: str
-    names_it: bool
-    """It speaks of the hypothesis by name or in its words, not of "it"."""
-
-
 def may_tell(sentence: str) -> bool:
     """Return whether a sentence may say anything of the statement: a quick look."""
     return _TELLS.search(sentence) is not None
 
 
-def said(context: Context) -> Iterator[Said]:
-    """Yield what a normalised sentence, marked with H1 and H0, says of the statement in plain clauses."""
+def clauses(context: Context) -> Iterator[tuple[int, str, bool]]:
+    """Yield what a normalised sentence, marked with H1 and H0, says of the statement in plain clauses.
+
+    Of each the label, the words, and whether they name the hypothesis and do not speak of "it".
+    """
     plain = _CONTRACTED.sub(_in_full, context.sentence)
-    turned = _TURNED.search(plain)
-    if turned is not None:
-        plain = plain[: turned.start()] + plain[turned.end() :]
+    denial = _TURNED.search(plain)
+    if denial is not None:
+        plain = plain[: denial.start()] + plain[denial.end() :]
     here = Context(plain, context.before)
     ends: set[int] = set()
     for pattern in _PATTERNS:
         for match in pattern.finditer(plain):
-            if (
-                match.end() not in ends
-                and not here.supposes(match.start(), match.end())
-                and (found := _read(plain, match)) is not None
-            ):
+            if match.end() in ends or here.supposes(match.start(), match.end()):
+                continue
+            if (label := _label(plain, match, turned=denial is not None)) is not None:
                 ends.add(match.end())
-                yield found if turned is None else found._replace(label=1 - found.label)
-    for match in _PLAINLY.finditer(plain):
-        denial = match["said"] == "H0" and not plain[: match.start()].strip("-> (")  # nobody restates the opposite
-        if (
-            (match["so"] or turned or denial)
-            and not here.supposes(match.start(), match.end())
-            and _whole(plain, match.start(), match.end()) is not None
-        ):
-            yield Said(int((match["said"] == "H1") != (turned is not None)), match[0].strip(), names_it=True)
+                groups = match.groupdict()
+                named = bool(groups.get("named") or groups.get("said") or groups.get("object"))
+                yield label, match[0].strip().replace("can not", "cannot"), named
 
 
 def _in_full(short: re.Match[str]) -> str:
@@ -158,8 +148,11 @@ def _in_full(short: re.Match[str]) -> str:
     return f"{short['can']} not" if short["can"] else f"{short['it']} is" if short["it"] else " not"
 
 
-def _read(plain: str, match: re.Match[str]) -> Said | None:
-    """Return what a clause says; None where it is a part of another one, narrowed, or of no definite direction."""
+def _label(plain: str, match: re.Match[str], *, turned: bool) -> int | None:
+    """Return what a clause says; None where it is a part of another one, narrowed, or of no definite direction.
+
+    `turned`: words that stood before it deny it ("It is not true that …").
+    """
     groups = match.groupdict()
     denied = bool(groups.get("not") or groups.get("also_not"))
     bad = bool(groups.get("bad"))
@@ -170,20 +163,10 @@ def _read(plain: str, match: re.Match[str]) -> Said | None:
         return None  # what cannot be denied is not asserted
     if not denied and not bad and re.search(r"\b(?:whether|if)\b", match[0]):
         return None
-    turned = _whole(plain, match.start(), match.end())
-    if turned is None:
+    opposite = about == "H0" and not plain[: match.start()].strip("-> (")  # nobody restates it
+    if "so" in groups and not (groups["so"] or turned or opposite):
         return None
-    label = int((denied or bad or about == "H0") == turned)
-    named = bool(groups.get("named") or about or _SPEAKS_OF_IT.search(match[0]))
-    return Said(label, match[0].strip().replace("can not", "cannot"), named)
-
-
-_SPEAKS_OF_IT = re.compile(_KIND)
-
-
-def _whole(plain: str, start: int, end: int) -> bool | None:
-    """Return whether the words before a clause turn it round ("I do not think that …"); None if it is not whole."""
-    before = _BEFORE.search(plain, max(0, start - 80), start)
-    if before is None or _ENDS.match(plain, end) is None or _NARROWED.match(plain, end):
+    before = _BEFORE.search(plain, max(0, match.start() - 80), match.start())
+    if before is None or _ENDS.match(plain, match.end()) is None or _NARROWED.match(plain, match.end()):
         return None
-    return before["not"] is not None
+    return int((denied or bad or about == "H0") == ((before["not"] is not None) != turned))
