@@ -20,6 +20,7 @@ LINES = {
     "report": ["results"],
     "plot": ["--help"],
     "compare": RUNS,
+    "contamination": ["--help"],
     "gate": ["--help"],
     "verify": ["results"],
     "reread": ["results"],

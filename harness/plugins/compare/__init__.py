@@ -1,4 +1,4 @@
-"""Runs in pairs on the same items: `compare`, `gate`, and the leaderboard by or over a setting of runs."""
+"""Runs in pairs on the same items: `compare`, `contamination`, `gate`; the leaderboard by or over a setting of runs."""
 
 from __future__ import annotations
 
@@ -14,6 +14,10 @@ PLUGIN = Plugin(
     commands={
         "compare": Command(
             summary="two runs or more item by item: difference, interval, tests", module=f"{_HERE}.command"
+        ),
+        "contamination": Command(
+            summary="how much of a score is gone where the same questions have other names",
+            module=f"{_HERE}.contamination",
         ),
         "gate": Command(
             summary="is a candidate no worse than a margin: GO, NO-GO or NOT ENOUGH EVIDENCE", module=f"{_HERE}.gate"

@@ -95,7 +95,7 @@ def _table(
     scores = [row.result.overall for chain in chains for row in chain.by_step.values()]
     shown = list(metrics) or [main_metrics(scores[0])[0]]
     incomplete = {(*setting.rest(row), row.results_folder, setting.step(row)): row for row in rows if not row.sound}
-    measured = [_SeriesRow(chain, _differences(chain, steps, shown)) for chain in chains]
+    measured = [_SeriesRow(chain, differences_to_first(chain, steps, shown)) for chain in chains]
     keys = [(row, key) for row in measured for key, d in row.differences.items() if isinstance(d, Difference)]
     corrected = holm([d.p for row, key in keys if isinstance(d := row.differences[key], Difference)])
     p_holm = {(id(row), *key): p for (row, key), p in zip(keys, corrected, strict=True)}
@@ -150,7 +150,7 @@ def _of_wordings(
         )
 
 
-def _differences(
+def differences_to_first(
     chain: Series, steps: Sequence[str], metrics: Sequence[str]
 ) -> dict[tuple[str, str], Difference | str]:
     """Return the differences of a chain's runs to that of the first step, or a word why one is missing."""

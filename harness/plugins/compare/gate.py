@@ -9,7 +9,6 @@ error (Bonferroni, whose smallest p is Holm's too).
 from __future__ import annotations
 
 import json
-import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -25,7 +24,7 @@ from harness.plugins.compare.command import metrics_to_compare
 from harness.plugins.compare.measure import Comparison, remarks
 from harness.plugins.compare.paired import OneSided, one_sided
 from harness.plugins.compare.pairs import OVERALL, Pairing, pair
-from harness.plugins.compare.runs import Replies, load
+from harness.plugins.compare.runs import Replies, load, making
 from harness.scoring.bootstrap import FEWEST
 from harness.scoring.definitions import definition
 from harness.settings import validated
@@ -229,19 +228,6 @@ def _chosen(rows: Sequence[Run], name: str, benchmark: Benchmark, others: Sequen
         f"{name} has no run of {benchmark.title}, which {made_by} makes; there "
         f"{'is' if len(there) == 1 else 'are'} {', '.join(there[:8])}{', …' if len(there) > 8 else ''}."
     )
-
-
-def making(model: str, task: str, variant: str, prompt: str | None, settings: Mapping[str, Any] | None = None) -> str:
-    """Return the command that makes a run; of settings that are not known, as its variant has them."""
-    if settings is None:
-        parts = variant.split(",") if variant != "default" else []
-    else:
-        parts = [
-            f"{name}={json.dumps(value) if isinstance(value, list) else value}" for name, value in settings.items()
-        ]
-    of_run = ("samples=", "judge=", "replies=", "max_tokens=", "system_role=")
-    words = [f"model={model}", f"task={task}", *([f"prompt={prompt}"] if prompt else [])]
-    return shlex.join(["harness", *words, *(part if part.startswith(of_run) else f"task.{part}" for part in parts)])
 
 
 def judge(benchmark: Benchmark, first: Run, second: Run, policy: Policy) -> Judged:
