@@ -41,7 +41,8 @@ Make every number of earlier runs again from their records, and every record fro
   python -m harness.verify A B                 other folders, of runs or above them
 
 A line for each run: it holds, it does not (with what differs), or it has no records to compute its scores from. The
-exit code is 0 where at least one run holds and none does not.
+exit code is 0 where at least one run holds and none does not. Where items come from a private seed that is not revealed
+yet, everything but items and requests is checked.
 
 A folder may come from anybody, so it is read as data. Where a run's task, its items or the reading of its replies come
 from outside of harness, the run is NOT CHECKED until you say that you trust what it names:

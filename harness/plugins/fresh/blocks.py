@@ -24,6 +24,8 @@ SIZES = (5, 6, 7)
 Stratum = tuple[Relation, int]
 """(relation, label)."""
 
+MOST_ORDERS = 10_000
+"""There is one that fits: from causes first to effects first, claims of a parent become those of a child one by one."""
 _KINDS = {Relation.CHILD: Relation.PARENT, Relation.DESCENDANT: Relation.ANCESTOR}
 """Relations that are another one seen from its other end."""
 _ORDERED = (Relation.PARENT, Relation.CHILD)
@@ -159,12 +161,12 @@ def _meets(n: int, number: int, needs: tuple[tuple[Stratum, int], ...]) -> bool:
 
 def deal(n: int, number: int, strata: Sequence[Stratum], *key: object) -> tuple[tuple[int, ...], list[Claim]]:
     """Return the place of each node in a premise's list, and a claim for each stratum, no two of one meaning."""
-    for draw in count():  # several claims of parent and child do not fit into every order
+    for draw in range(MOST_ORDERS):  # several claims of parent and child do not fit into every order
         place = tuple(shuffled(range(n), *key, "places", draw))
         chosen = _choose(n, number, strata, place, *key, "claims", draw)
         if len(chosen) == len(strata):
             return place, chosen
-    raise AssertionError
+    raise AssertionError(f"no order of n{n}-g{number} has claims for {strata}")
 
 
 def _choose(n: int, number: int, strata: Sequence[Stratum], place: Sequence[int], *key: object) -> list[Claim]:
