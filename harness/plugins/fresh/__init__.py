@@ -1,4 +1,4 @@
-"""Items that no model can have seen: Corr2Cause made anew from a seed, public or private."""
+"""Items that no model can have seen: Corr2Cause made anew from a seed, and in matched pairs."""
 
 from __future__ import annotations
 
@@ -15,4 +15,7 @@ PLUGIN = Plugin(
             module="harness.plugins.fresh.private",
         ),
     },
+    metrics=tuple(
+        f"harness.plugins.fresh.pairs:{name}" for name in ("PAIR_ACCURACY", "YES_MISSED", "NO_MISSED", "BOTH_MISSED")
+    ),
 )

@@ -21,6 +21,8 @@ from harness.tasks.corr2cause.enumerate import premises, public_test
 from harness.tasks.corr2cause.text import LETTERS, premise
 
 SIZES = (5, 6, 7)
+PHRASINGS = ("Table 2", "Table 9")
+"""Of hypotheses, as groups call them."""
 Stratum = tuple[Relation, int]
 """(relation, label)."""
 
@@ -28,7 +30,7 @@ MOST_ORDERS = 10_000
 """There is one that fits: from causes first to effects first, claims of a parent become those of a child one by one."""
 _KINDS = {Relation.CHILD: Relation.PARENT, Relation.DESCENDANT: Relation.ANCESTOR}
 """Relations that are another one seen from its other end."""
-_ORDERED = (Relation.PARENT, Relation.CHILD)
+ORDERED = (Relation.PARENT, Relation.CHILD)
 """Relations that the order in which a premise lists the two variables tells apart, as in the public data."""
 _SYMMETRIC = (Relation.COLLIDER, Relation.CONFOUNDER)
 _PUBLISHED = {
@@ -179,7 +181,7 @@ def _choose(n: int, number: int, strata: Sequence[Stratum], place: Sequence[int]
             (i, j)
             for i, j in _pairs(n)
             if holds[relation][i] >> j & 1 == label
-            and (relation not in _ORDERED or place[i] < place[j])
+            and (relation not in ORDERED or place[i] < place[j])
             and (not meanings or _meaning(relation, i, j) not in meanings)
         ]
         if not candidates:

@@ -15,7 +15,7 @@ from pydantic import Field
 from harness.codec import uniform
 from harness.errors import ConfigError, SealedError
 from harness.plugins.fresh import private
-from harness.plugins.fresh.blocks import SIZES, Blocks, Classes, deal, names, page
+from harness.plugins.fresh.blocks import PHRASINGS, SIZES, Blocks, Classes, deal, names, page
 from harness.tasks.base import Count, LazyItems, OneOrMore, Share, TaskBase, in_brackets
 from harness.tasks.corr2cause.claim import ItemWriter
 from harness.tasks.corr2cause.enumerate import premises
@@ -23,8 +23,6 @@ from harness.tasks.corr2cause.task import EXAMPLES, ORDERS
 from harness.types import JSON, Item
 
 Size = Annotated[int, Field(ge=min(SIZES), le=max(SIZES))]
-PHRASINGS = ("Table 2", "Table 9")
-"""Of hypotheses, as groups call them."""
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,217 @@
+"""task=corr2cause/pairs: matched pairs of claims, alike in all that is counted, of which one follows and one does not.
+
+A rule that sees only what is matched says the same of both halves: it never has both right, and is at chance. The index
+(matching.py) holds which claims are matched; labels and texts are made of the classes when an item is asked for.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import chain, count, islice
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
+
+from harness.causal.relations import Relation
+from harness.codec import permuted, shuffled, uniform
+from harness.errors import ConfigError, DataError
+from harness.plugins.fresh.blocks import ORDERED, PHRASINGS, names, page
+from harness.plugins.fresh.matching import SIZES, Half, Matching, Pair, index, index_digest
+from harness.scoring.definitions import MetricDefinition
+from harness.scoring.means import MeanRow, mean_rows
+from harness.scoring.summary import summarize
+from harness.tasks.base import LazyItems, OneOrMore, Share, TaskBase, in_brackets
+from harness.tasks.corr2cause.claim import Claim, ItemWriter, Page
+from harness.tasks.corr2cause.shortcut import SYMMETRIC
+from harness.tasks.corr2cause.task import EXAMPLES, ORDERS
+from harness.types import JSON, Item, Metric, Record, Result, Scores, Unreadable
+
+Size = Annotated[int, Field(ge=min(SIZES), le=max(SIZES))]
+_WORDS: Mapping[Relation, tuple[Relation, ...]] = {
+    Relation.PARENT: (Relation.PARENT, Relation.CHILD),
+    Relation.ANCESTOR: (Relation.ANCESTOR, Relation.DESCENDANT),
+    Relation.COLLIDER: (Relation.COLLIDER,),
+    Relation.CONFOUNDER: (Relation.CONFOUNDER,),
+}
+"""How a kind of claim can be called."""
+_TURNED = (Relation.CHILD, Relation.DESCENDANT)
+
+PAIR_ACCURACY = MetricDefinition(name="pair_accuracy", title="both right", lead="first", in_heat_maps=True)
+"""The share of pairs with both halves right: 25% by chance, 0% where both get the same answer."""
+YES_MISSED = MetricDefinition(name="yes_missed", title="only Yes missed", best="low")
+"""The share of pairs of which only the half that follows is wrong: both were called No."""
+NO_MISSED = MetricDefinition(name="no_missed", title="only No missed", best="low")
+BOTH_MISSED = MetricDefinition(name="both_missed", title="both missed", best="low")
+_MEASURES = tuple(metric.name for metric in (PAIR_ACCURACY, YES_MISSED, NO_MISSED, BOTH_MISSED))
+_LEFT_OUT = ("f1", "precision", "recall")
+"""Of an even number of each label accuracy says it, and the missed halves say the rest."""
+
+
+@dataclass(frozen=True)
+class Pairs(TaskBase):
+    """The task; configs/task/corr2cause/pairs.yaml says what each setting means."""
+
+    prompts: tuple[str, ...]
+    num_nodes: Annotated[tuple[Size, ...], OneOrMore, Field(min_length=1)] = (6, 7)
+    relations: Annotated[tuple[Relation, ...] | None, OneOrMore] = None
+    matching: Matching = "counts"
+    same_premise: bool = False
+    prior: Share = field(default=0.5, kw_only=True)
+
+    orders: ClassVar[Mapping[str, Sequence[str]]] = {**ORDERS, "phrasing": PHRASINGS}
+    like: ClassVar[str] = "corr2cause"
+    """Whoever answers that task's questions answers these."""
+    draw: ClassVar[int] = 2
+    """How many consecutive items, from the first on, make one independent draw: a pair."""
+
+    def __post_init__(self) -> None:
+        """Refuse half a pair."""
+        if self.limit is not None and self.limit % 2:
+            raise ConfigError(f"task.limit={self.limit} counts items, two for each pair: use {self.limit + 1}.")
+
+    @property
+    def headline(self) -> Literal["audited"]:
+        """The labels by logic: no others have been published."""
+        return "audited"
+
+    @property
+    def data(self) -> Mapping[str, JSON]:
+        """The digest of the index."""
+        return {"index": index_digest()}
+
+    def items(self) -> Iterable[Item]:
+        """Return the halves, two and two: kinds and sizes in turn, so that a smaller limit begins a larger one."""
+        chosen = self._pairs
+        return LazyItems(lambda: chain.from_iterable(self._items(*pair) for pair in chosen), 2 * len(chosen))
+
+    def examples(self) -> Sequence[Mapping[str, JSON]]:
+        """Return two items of four variables, of the public train split: none of them is among the questions."""
+        writer = ItemWriter("permutation", 0)
+        return [{**writer.item(claim).fields, "answer": "Yes" if claim.derived else "No"} for claim in EXAMPLES]
+
+    @cached_property
+    def _pairs(self) -> list[tuple[Relation, Pair]]:
+        """Return the pairs in a drawn order, with the relation that their hypotheses name."""
+        most = None if self.limit is None else self.limit // 2
+        strata: dict[tuple[int, Relation], list[Pair]] = defaultdict(list)
+        for pair in index(f"{self.matching}_same" if self.same_premise else self.matching):
+            if pair.n in self.num_nodes:
+                strata[pair.n, pair.kind].append(pair)
+        places = []
+        for (n, kind), pairs in strata.items():
+            words = [word for word in _WORDS[kind] if self.relations is None or word in self.relations]
+            order = permuted(len(pairs) if words else 0, self.seed, "pairs", n, kind)
+            for turn, place in enumerate(islice(order, most)):
+                lot = uniform(self.seed, "turn", turn, n, kind)
+                places.append((turn, lot, words[turn % len(words)], pairs[place]))
+        if not places:
+            raise ConfigError(
+                f"no pair is left: none has task.relations={in_brackets(self.relations)}, "
+                f"task.num_nodes={in_brackets(self.num_nodes)}, task.matching={self.matching} and "
+                f"task.same_premise={str(self.same_premise).lower()}."
+            )
+        return [(word, pair) for _, _, word, pair in sorted(places)][:most]
+
+    def _items(self, relation: Relation, pair: Pair) -> Iterator[Item]:
+        """Yield both halves of a pair, in a drawn order, in the words of one table."""
+        halves = (pair.yes, pair.no)
+        name = "+".join(f"n{pair.n}-g{number}" for number in sorted({half.number for half in halves}))
+        paraphrased = uniform(self.seed, "phrasing", name) < 1 / 2
+        groups = {"phrasing": PHRASINGS[paraphrased]}
+        claims = [self._claim(relation, pair.n, half) for half in halves]
+        together = [claims] if self.same_premise else [[claim] for claim in claims]
+        pages = [page_ for of in together for page_ in [self._page(of)] * len(of)]
+        for claim, page_, label in shuffled(list(zip(claims, pages, (1, 0), strict=True)), self.seed, "halves", name):
+            item = page_.item(claim, paraphrased=paraphrased)
+            if item.labels != {self.headline: label}:
+                raise DataError(f"the index of pairs says {label} of {item.id}: it is not of this version.")
+            yield replace(item, cluster=name, groups={**item.groups, **groups})
+
+    def _claim(self, relation: Relation, n: int, half: Half) -> Claim:
+        i, j = half.i, half.j
+        turned = uniform(self.seed, "arguments", n, half.number, i, j) < 1 / 2
+        if relation in _TURNED or (relation in SYMMETRIC and turned):
+            i, j = j, i
+        return Claim(n, half.number, relation, i, j)
+
+    def _page(self, claims: Sequence[Claim]) -> Page:
+        """Return the premise of some claims under names of its own, its variables in a drawn order."""
+        n, number, relation = claims[0].n, claims[0].number, claims[0].relation
+        key = (self.seed, "pairs", n, number)
+        for draw in count():
+            place = tuple(shuffled(range(n), *key, "places", draw))
+            if relation not in ORDERED or _in_order(claims, place):
+                return page(n, number, place, names("letters", n, *key))
+        raise AssertionError
+
+    def summarize(self, records: Iterable[Record]) -> Result:
+        """Return the scores of halves and of pairs; no pair counts of which a call failed, or a half is missing."""
+        pairs: dict[str, list[_Half]] = defaultdict(list)
+
+        def noted() -> Iterator[Record]:
+            for record in records:
+                pairs[record.cluster].append(_Half.of(record, self.headline, self.unreadable))
+                yield record
+
+        result = summarize(noted(), headline=self.headline, orders=self.orders, unreadable=self.unreadable)
+        rows = [_row(name, halves) for name, halves in pairs.items() if len(halves) == 2]
+        means = mean_rows(rows, (*_MEASURES, "lowest", "highest"), orders=self.orders, mean_of=None, unit="")
+        scores = {
+            breakdown: {group: _with_pairs(row, means[breakdown].get(group)) for group, row in of.items()}
+            for breakdown, of in result.scores[self.headline].items()
+        }
+        return replace(result, scores={**result.scores, self.headline: scores})
+
+
+def _in_order(claims: Sequence[Claim], place: Sequence[int]) -> bool:
+    """Test whether a premise lists the first variable of each claim before the second; if that can be, of both."""
+    (first, *_), last = claims, claims[-1]
+    opposite = (first.i, first.j) == (last.j, last.i)
+    return opposite or all(place[claim.i] < place[claim.j] for claim in claims)
+
+
+@dataclass(frozen=True, slots=True)
+class _Half:
+    """What became of an item."""
+
+    groups: tuple[tuple[str, str], ...]
+    gold: int
+    state: Literal["read", "unreadable", "failed"]
+    right: bool
+
+    @classmethod
+    def of(cls, record: Record, headline: str, unreadable: Unreadable) -> _Half:
+        gold, groups, answer = record.labels[headline], tuple(record.groups.items()), record.answer
+        if answer is None:
+            return cls(groups, gold, "failed", False)
+        if answer.label is None:
+            return cls(groups, gold, "unreadable", unreadable == "no" and not gold)
+        return cls(groups, gold, "read", answer.label == gold)
+
+
+def _row(name: str, halves: Sequence[_Half]) -> MeanRow:
+    """Return what a pair adds to the means over pairs."""
+    no, yes = sorted(halves, key=lambda half: half.gold)
+    states = {half.state for half in halves}
+    state: Literal["read", "unreadable", "failed"] = (
+        "failed" if "failed" in states else "unreadable" if "unreadable" in states else "read"
+    )
+    outcomes = (yes.right and no.right, no.right > yes.right, yes.right > no.right, not (yes.right or no.right))
+    values = {} if state == "failed" else dict(zip(_MEASURES, map(float, outcomes), strict=True))
+    values["lowest"] = float(all(half.state == "read" and half.right for half in halves))
+    values["highest"] = float(all(half.state != "read" or half.right for half in halves))
+    return MeanRow(name, "", yes.groups, False, state, values)
+
+
+def _with_pairs(row: Scores, pairs: Scores | None) -> Scores:
+    """Return a row of halves with the metrics of its pairs before its own."""
+    if pairs is None:
+        return row
+    lowest, highest = pairs["lowest"], pairs["highest"]
+    bounds = None if lowest is None or highest is None or not row.unreadable + row.failed else (lowest, highest)
+    metrics = [metric for metric in pairs.metrics if metric.name in _MEASURES]
+    first = Metric(metrics[0].name, metrics[0].value, metrics[0].interval, metrics[0].no_interval, bounds)
+    return replace(row, metrics=(first, *metrics[1:], *(m for m in row.metrics if m.name not in _LEFT_OUT)))
