@@ -11,7 +11,7 @@ from typing import Any
 from harness.cli import key_value
 from harness.errors import ConfigError
 from harness.leaderboard.chains import RunSetting, Series, chains_of
-from harness.leaderboard.comparable import find_runs, select_runs
+from harness.leaderboard.comparable import find_runs, of_other_rules, select_runs
 from harness.plugins.compare.by_setting import differences_to_first
 from harness.plugins.compare.measure import holm
 from harness.plugins.compare.paired import Difference
@@ -94,6 +94,7 @@ def job(arguments: list[str], settings: ContaminationSettings) -> list[Part]:
     parts: list[Part] = [_table(gaps, original), "\n".join(_sentences(gaps)), _METHOD] if gaps else []
     if commands := list(_missing(chains, original)):
         parts.append("\n".join(["Missing, and what makes it:", "", *(f"    {command}" for command in commands)]))
+    parts += of_other_rules([row for chain in chains for row in chain.by_step.values()])
     if not parts:
         raise ConfigError(
             "there is no run on questions with twins: harness -m task.perturbation=none,permutation makes some."

@@ -310,9 +310,10 @@ def parts(judged: Sequence[Judged], names: tuple[str, str], policy: Policy) -> l
         for row in judged
     ]
     header = ["benchmark", "metric", "baseline", "candidate", "difference", "bounds", "limit", "clusters", "verdict"]
-    notes = [f"{row.benchmark.title}: {note}" for row in judged for note in row.notes]
+    names_of = {id(row): f"{row.benchmark.title} {definition(row.benchmark.metric).title}" for row in judged}
+    notes = [f"{names_of[id(row)]}: {note}" for row in judged for note in row.notes]
     undecided = [row for row in judged if row.verdict == "NOT ENOUGH EVIDENCE" and row.spread]
-    more = [f"{row.benchmark.title}: {text}" for row in undecided for text in needed(row, policy)]
+    more = [f"{names_of[id(row)]}: {text}" for row in undecided for text in needed(row, policy)]
     return [
         f"{overall(judged)}: {names[1]} against the baseline {names[0]}",
         Table.of(header, body, text_columns=2, spare=("clusters", "baseline", "candidate")),
@@ -349,7 +350,7 @@ def needed(row: Judged, policy: Policy) -> Iterator[str]:
     if not texts:
         yield "no number of calls would settle it: the difference seen is the margin itself."
         return
-    yield f"{'; '.join(texts)} (with a probability of 80%, and {spread.clusters:,} clusters now)."
+    yield f"{'; '.join(texts)}; each with a probability of 80%. There are {spread.clusters:,} clusters now."
     if all("limit" not in run.settings for run in row.runs):
         yield "no task.limit= holds back items: more take other settings of the task, such as another split."
 

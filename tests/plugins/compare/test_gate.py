@@ -272,3 +272,24 @@ def test_the_example_of_the_help_is_a_policy(tmp_path):
     assert [(each.metric, each.margin) for each in read.benchmarks] == [("f1", 3), ("accuracy", 2)]
     fields = {name for each in read.benchmarks for name in gate._without_empty(each)}
     assert fields == set(gate.Benchmark.__dataclass_fields__) and read.error == 0.05
+
+
+def test_no_more_calls_are_told_where_as_many_as_there_are_would_do(tmp_path, judged):
+    """The difference seen is just inside of the margin: had there been none, these clusters would have shown it."""
+    run(tmp_path, "old", [1] * 20)
+    run(tmp_path, "new", ONE_TWO)
+    code, text = judged({"margin": 5.5})
+    assert code == 3 and "if the true difference is the one seen (−5.00)" in text and "if there is none" not in text
+    assert "no number of calls would settle it" in judged({"margin": 5})[1]
+
+
+@pytest.mark.parametrize(("metric", "sign"), [("mae", -1), ("ap_all", 1)])
+def test_of_a_measure_of_items_the_better_end_is_the_metrics_own(metric, sign):
+    """Means of each run's numbers over the items that have one in both, whole clusters left out in turn."""
+    random = np.random.default_rng(0)
+    worths = [[({metric: a}, {metric: a + 0.1 * b}) for a, b in random.random((5, 2))] for _ in range(8)]
+    spread = one_sided(np.zeros((8, 2, 2, 2), int), worths, metric)
+    apart = np.array([np.mean([b[metric] - a[metric] for a, b in items]) for items in worths])
+    assert spread.value == pytest.approx(sign * apart.mean())
+    assert spread.deviation == pytest.approx(apart.std(ddof=1))
+    assert spread.worst == pytest.approx(spread.value - min(sign * apart))
