@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -18,13 +19,17 @@ from harness.charts.values import (
     HeatRow,
     Interval,
     NetworkColumn,
+    ReliabilityChart,
+    ReliabilityRow,
     ScaleChart,
     ScaleRow,
     ScoreRow,
     ScoresChart,
     Unit,
 )
+from harness.errors import DataError
 from harness.leaderboard.comparable import capitalized
+from harness.scoring.classification import reliability
 from harness.scoring.definitions import definition, leading_first, main_metrics
 from harness.storage.runs import Run
 from harness.tables.results import interval_notes
@@ -32,6 +37,15 @@ from harness.tasks.find import benchmark_of
 from harness.types import Scores
 
 COUNTS = ("tp", "fp", "fn", "tn", "unreadable_positive", "unreadable_negative", "failed_positive", "failed_negative")
+_BINS = (
+    "Each mark is a tenth of the answers (more where many have one probability): the mean probability of Yes (across) "
+    "and the share of which Yes is right (up). Lines: 95% over clusters. On the diagonal a model is calibrated.",
+    "Error: the root of the mean squared distance from the diagonal, without noise. ECE: the mean distance, which noise"
+    " makes larger. Brier: the mean squared error of the probabilities.",
+)
+_STATED = (
+    "Stated: how sure of its answer a reply says it is, as a probability of Yes; it is none that the model computed."
+)
 _BREAKDOWNS = {"num_nodes": "number of variables"}
 
 
@@ -57,6 +71,7 @@ class ChartsOfSet:
             if breakdown != "overall" and "/" not in breakdown:
                 yield self.heat(breakdown)
         yield from self.confusion()
+        yield from self.reliabilities()
         for metric in self.metrics:
             yield from self.costs(metric)
         yield from self.scales()
@@ -118,6 +133,32 @@ class ChartsOfSet:
         if rows:
             yield ConfusionChart(**self._common("confusion", "Answers by what is true and what was said"), rows=rows)
 
+    def reliabilities(self) -> Iterator[Chart]:
+        """Yield reliability diagrams: of the probabilities that runs have given, and of the confidence they state."""
+        rows: dict[str, list[ReliabilityRow]] = {"probability": [], "stated": []}
+        missing = []
+        for ref, row in zip(self.refs, self.rows, strict=True):
+            if row.result.choices or not (row.result.overall.metric("brier") or _asks_for_confidence(row)):
+                continue
+            try:
+                given = _predictions(row)
+            except DataError:
+                missing.append(str(ref["label"]))
+                continue
+            for source, answers in given.items():
+                if answers:
+                    rows[source].append(_reliability_row(ref, answers))
+        notes = [f"Not in it, as their records are not here: {', '.join(missing)}."] if missing else []
+        if rows["probability"]:
+            common = self._common(
+                "reliability/probability", "Reliability of the probabilities of Yes", [*_BINS, *notes]
+            )
+            yield ReliabilityChart(**common, source="probability", rows=rows["probability"])
+        if rows["stated"]:
+            title = "Reliability of the confidence that replies state"
+            common = self._common("reliability/stated", title, [*_BINS, _STATED, *notes])
+            yield ReliabilityChart(**common, source="stated", rows=rows["stated"])
+
     def costs(self, metric: str) -> Iterator[Chart]:
         """Yield the chart in USD of runs whose cost is known, and where some have tokens alone, the chart in tokens."""
         models = [(ref, row) for ref, row in zip(self.refs, self.rows, strict=True) if ref["role"] == "model"]
@@ -176,6 +217,39 @@ class ChartsOfSet:
             notes = interval_notes_of([scores for part in parts for scores in part if scores])
             common = self._common(f"scale/{metric}", f"{title_of(metric)} by number of variables", notes)
             yield ScaleChart(**common, metric=metric, networks=networks, rows=rows)
+
+
+def _asks_for_confidence(row: Run) -> bool:
+    return bool((row.manifest.words or {}).get("confidence"))
+
+
+def _predictions(row: Run) -> dict[str, list[tuple[int, float, str]]]:
+    """Return (label, probability of Yes, cluster) of each answer that has one, by where the probability is from.
+
+    A stated confidence is one in the answer given, so that of a No what it leaves is the probability of Yes.
+    """
+    given: dict[str, list[tuple[int, float, str]]] = {"probability": [], "stated": []}
+    for record in row.records():
+        answer, gold = record.answer, record.labels[row.result.headline]
+        if answer is not None and answer.probability is not None and math.isfinite(answer.probability):
+            given["probability"].append((gold, answer.probability, record.cluster))
+        if answer is not None and answer.stated_confidence is not None:
+            stated = answer.stated_confidence if answer.label else 1 - answer.stated_confidence
+            given["stated"].append((gold, stated, record.cluster))
+    return given
+
+
+def _reliability_row(ref: dict[str, Any], answers: Sequence[tuple[int, float, str]]) -> ReliabilityRow:
+    numbers = reliability(*(list(column) for column in zip(*answers, strict=True)))
+    return ReliabilityRow(
+        **ref,
+        bins=numbers.bins,
+        ece=numbers.ece,
+        error=numbers.error.value,
+        error_interval=numbers.error.interval,
+        brier=numbers.brier.value,
+        brier_interval=numbers.brier.interval,
+    )
 
 
 def interval_notes_of(rows: Sequence[Scores]) -> list[str]:

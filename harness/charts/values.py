@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, Literal
 
+from harness.scoring.classification import Bin
 from harness.types import Role
 
 Interval = tuple[float, float] | None
@@ -199,6 +200,28 @@ class ScaleChart(Chart):
     metric: str
     networks: Sequence[NetworkColumn]
     rows: Sequence[ScaleRow]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReliabilityRow(Ref):
+    """A run's probabilities of Yes in bins, and how far they are from the shares that are Yes, as numbers."""
+
+    bins: Sequence[Bin]
+    ece: float
+    error: float | None
+    error_interval: Interval
+    brier: float | None
+    brier_interval: Interval
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReliabilityChart(Chart):
+    """What was predicted against what is so."""
+
+    kind: ClassVar[str] = "reliability"
+    source: Literal["probability", "stated"]
+    """Where the probabilities are from: what a model gave, or what its words say of how sure it is."""
+    rows: Sequence[ReliabilityRow]
 
 
 def as_json(chart: Chart) -> dict[str, Any]:

@@ -93,6 +93,24 @@ def interval(values: NDArray[np.float64], clusters: int) -> tuple[float, float] 
     return round(float(low), 6), round(float(high), 6)
 
 
+def without_noise(
+    square: float, resampled: NDArray[np.float64], clusters: int
+) -> tuple[float, tuple[float, float] | None]:
+    """Return the root of a mean square without the noise of its clusters, and the 95% interval of that root.
+
+    `resampled` are the mean squares of the resamples. Noise adds to `square`, and once more to them: what they exceed
+    it by is taken off once, and twice from the interval's ends; nothing goes below 0. Efron and Tibshirani (1993),
+    chapter 10, on bias. The interval is None where all resamples are the same.
+    """
+    ends = interval(resampled, clusters)
+    excess = float(resampled.mean()) - square
+    value = max(0.0, square - excess) ** 0.5
+    if ends is None:
+        return value, None
+    low, high = (round(max(0.0, end - 2 * excess) ** 0.5, 6) for end in ends)
+    return value, (low, high)
+
+
 def tail(clusters: int) -> float:
     """Return the share of resamples below the interval, and above it: less than 2.5%, as a resample varies too little.
 

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from statistics import NormalDist
 from typing import TYPE_CHECKING, TypeVar
 
+from harness.scoring import bootstrap
 from harness.scoring.definitions import MetricDefinition, of_counts
 from harness.types import Metric, Unreadable
 
@@ -149,6 +150,103 @@ def probabilities(gold: Sequence[int], p_yes: Sequence[float]) -> tuple[Metric, 
         Metric("average_precision", float(average_precision_score(gold, p_yes)) if both else None),
         Metric("brier", float(brier_score_loss(gold, p_yes, labels=[0, 1]))),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """Items of nearly one probability of Yes: what was predicted of them in the mean, and the share that is Yes."""
+
+    predicted: float
+    observed: float
+    interval: tuple[float, float] | None
+    """Of the observed share; None where fewer than six clusters have an item here, or all resamples are the same."""
+    items: int
+    clusters: int
+
+
+@dataclass(frozen=True, slots=True)
+class Reliability:
+    """How far probabilities of Yes are from the shares that are Yes."""
+
+    bins: tuple[Bin, ...]
+    ece: float
+    """The expected calibration error: the mean over items of the distance in their bin. Noise makes it larger."""
+    error: Metric
+    """The root of the mean over items of the squared distance in their bin, without noise."""
+    brier: Metric
+    items: int
+
+
+BINS = 10
+
+
+def reliability(gold: Sequence[int], p_yes: Sequence[float], cluster: Sequence[str]) -> Reliability:
+    """Return the reliability of probabilities of Yes, of one item at least.
+
+    Parallel sequences over items. Ten bins of equally many items (Nguyen and O'Connor, EMNLP 2015), fewer where many
+    items have one probability, as equal ones share a bin; the same bins in all resamples of whole clusters. The ECE is
+    that of Naeini et al. (AAAI 2015) over these bins, biased upward; the error without noise is that of Kumar et al.
+    (NeurIPS 2019, the debiased estimator), with the clusters' noise in the place of the binomial one.
+    """
+    import numpy as np
+
+    sums = _by_cluster_and_bin(gold, p_yes, cluster)
+    yes, predicted, items, squares = sums.sum(axis=0).T
+    clusters_of_bin = (sums[..., 2] > 0).sum(axis=0)
+    clusters, total = len(sums), float(items.sum())
+    ends: list[tuple[float, float] | None] = [None] * len(items)
+    error, brier = Metric("calibration_error", None), Metric("brier", float(squares.sum()) / total)
+    if clusters >= bootstrap.FEWEST:
+        draws = bootstrap.draws(clusters, bootstrap.resamples(clusters), width=sums[0].size)
+        drawn = [(weights @ sums.reshape(clusters, -1)).reshape(-1, len(items), 4) for weights in draws]
+        resampled = np.concatenate(drawn)
+        shares = _divided(resampled[..., 0], resampled[..., 2]).T
+        enough = [number >= bootstrap.FEWEST for number in clusters_of_bin]
+        ends = [
+            bootstrap.interval(share, clusters) if is_enough else None
+            for share, is_enough in zip(shares, enough, strict=True)
+        ]
+        observed = float(_mean_square(sums.sum(axis=0)))
+        error = Metric(error.name, *bootstrap.without_noise(observed, _mean_square(resampled), clusters))
+        mean_errors = resampled[..., 3].sum(axis=-1) / resampled[..., 2].sum(axis=-1)
+        brier = Metric(brier.name, brier.value, bootstrap.interval(mean_errors, clusters))
+    bins = tuple(
+        Bin(float(p / n), float(y / n), interval, int(n), int(number))
+        for p, y, n, interval, number in zip(predicted, yes, items, ends, clusters_of_bin, strict=True)
+    )
+    return Reliability(bins, float(abs(yes - predicted).sum()) / total, error, brier, int(total))
+
+
+def _by_cluster_and_bin(gold: Sequence[int], p_yes: Sequence[float], cluster: Sequence[str]) -> NDArray[np.float64]:
+    """Return (clusters, bins, 4): sums of labels, of probabilities, of items and of squared errors."""
+    import numpy as np
+
+    y, p = np.asarray(gold, float), np.asarray(p_yes, float)
+    _, place, counts = np.unique(p, return_inverse=True, return_counts=True)
+    middle = np.cumsum(counts) - counts / 2  # in the order of probabilities: the rank that equal ones share
+    _, bin_of_value = np.unique((BINS * middle / len(p)).astype(int), return_inverse=True)
+    names, of_cluster = np.unique(np.asarray(cluster), return_inverse=True)
+    sums = np.zeros((len(names), bin_of_value.max() + 1, 4))
+    order = np.lexsort((y, p, of_cluster))  # floats do not add up alike in every order
+    parts = np.column_stack([y, p, np.ones(len(y)), (p - y) ** 2])
+    np.add.at(sums, (of_cluster[order], bin_of_value[place][order]), parts[order])
+    return sums
+
+
+def _mean_square(sums: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the mean over items of the squared distance in their bin, of sums (…, bins, 4)."""
+    import numpy as np
+
+    distances = _divided((sums[..., 0] - sums[..., 1]) ** 2, sums[..., 2])
+    return np.asarray(np.nansum(distances, axis=-1) / sums[..., 2].sum(axis=-1))
+
+
+def _divided(above: NDArray[np.float64], below: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return a ratio; NaN where there is nothing."""
+    import numpy as np
+
+    with np.errstate(invalid="ignore"):
+        return np.asarray(above / below)
 
 
 def _ratio(numerator: float, denominator: float) -> float | None:

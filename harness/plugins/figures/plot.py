@@ -14,7 +14,15 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field
 
 from harness.charts import Chart, charts_of
-from harness.charts.values import ConfusionChart, CostChart, HeatChart, RobustnessChart, ScaleChart, ScoresChart
+from harness.charts.values import (
+    ConfusionChart,
+    CostChart,
+    HeatChart,
+    ReliabilityChart,
+    RobustnessChart,
+    ScaleChart,
+    ScoresChart,
+)
 from harness.cli import key_value
 from harness.cli.key_value import Words
 from harness.errors import ConfigError, unknown
@@ -41,7 +49,7 @@ corr2cause/heat/* is of the default variant; the names of other variants' charts
 Give folders of runs, or folders above them. Names, order and sets of runs are those of the leaderboard's tables; runs
 on different items or with different headline labels share no chart, incomplete ones are in none.
 
-  chart=               kinds (scores, heat, confusion, robustness, names, directness, cost, scale),
+  chart=               kinds (scores, heat, confusion, reliability, robustness, names, directness, cost, scale),
                        or names as they are printed, or globs
   metric=              f1, accuracy, …; heat maps also precision and recall; else the one that runs are ranked by
   width=column         column (3.25 inches) or text (6.75)
@@ -54,6 +62,7 @@ KINDS = {
     "scores": "no run here has scores",
     "heat": "no run here has scores by relation, number of variables, network, …",
     "confusion": "no run here has counts of right and wrong answers",
+    "reliability": "no run here gives probabilities or states how sure it is, and has its records",
     "robustness": "no two runs here differ in task.perturbation and in nothing else (model, prompt, other settings)",
     "names": "no two runs here differ in task.names and in nothing else (model, prompt, other settings)",
     "directness": "no two runs here differ in task.kind and in nothing else (model, prompt, other settings)",
@@ -210,6 +219,8 @@ def _sheet(figure: _Figure, width: float) -> FigureSheet:
         return plot_cells.heat(chart, width, str(figure.metric))
     if isinstance(chart, RobustnessChart):
         return plot_lines.robustness(chart, width)
+    if isinstance(chart, ReliabilityChart):
+        return plot_lines.reliability(chart, width)
     if isinstance(chart, ScaleChart):
         return plot_lines.scale(chart, width)
     assert isinstance(chart, CostChart)

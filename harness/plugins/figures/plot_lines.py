@@ -7,20 +7,31 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from harness.charts.values import Chart, CostChart, Interval, RobustnessChart, ScaleChart
+from harness.charts.values import (
+    Chart,
+    CostChart,
+    Interval,
+    ReliabilityChart,
+    ReliabilityRow,
+    RobustnessChart,
+    ScaleChart,
+)
 from harness.plugins.figures.plot_paper import (
     COLOURS,
     DASHES,
     EDGE,
+    GREY,
     LINE,
     MARKERS,
     PALE,
+    TEXT,
     FigureSheet,
     in_lines,
     legend_height,
     legend_of_roles,
     lines_height,
     look,
+    shorten,
     text_width,
 )
 from harness.scoring.definitions import definition
@@ -104,6 +115,37 @@ def cost(chart: CostChart, width: float) -> FigureSheet:
     _percent(axes, chart.metric)
     sheet.legend(handles, names, frame + bottom)
     return sheet
+
+
+def reliability(chart: ReliabilityChart, width: float) -> FigureSheet:
+    """Draw a frame for each run: what was predicted of its bins across, what is so up, with intervals."""
+    names = [row.label for row in chart.rows]
+    across = min(len(names), max(1, int((width - EDGE) / 1.5)))
+    step = min((width - EDGE) / across, 2.4)
+    side, head, foot = step - _LEFT - 0.12, 0.2, 0.42
+    down = math.ceil(len(names) / across)
+    sheet = FigureSheet(chart, width, down * (head + side + foot))
+    for number, (row, name) in enumerate(zip(chart.rows, shorten(names, step - 0.1), strict=True)):
+        top = (number // across) * (head + side + foot) + head
+        axes = sheet.axes(_LEFT + (number % across) * step, top, side, side)
+        own = look(row.role)
+        axes.plot([0, 100], [0, 100], color=GREY, linewidth=0.6, linestyle=(0, (4, 3)), zorder=1)
+        for one in row.bins:
+            if one.interval:
+                ends = [100 * end for end in one.interval]
+                axes.plot([100 * one.predicted] * 2, ends, color=own["color"], linewidth=0.7, alpha=0.5, zorder=2)
+        shares = [[100 * one.predicted for one in row.bins], [100 * one.observed for one in row.bins]]
+        axes.plot(*shares, **own, linestyle="", clip_on=False, zorder=3)
+        axes.set_xlim(0, 100)
+        axes.set_ylim(0, 100)
+        axes.set_title(name, fontsize=TEXT, loc="left", pad=3)
+        axes.set_xlabel(_reliability_numbers(row), labelpad=1.5)
+    return sheet
+
+
+def _reliability_numbers(row: ReliabilityRow) -> str:
+    error = "" if row.error is None else f"error {100 * row.error:.1f}, "
+    return f"{error}ECE {100 * row.ece:.1f}"
 
 
 def _aside(places: Sequence[float]) -> list[float]:

@@ -230,10 +230,10 @@
     return answersById.get(run.id);
   }
   async function prepare(run) {
-    const [items, columns] = await Promise.all([loadChunk(run.answers.items), loadChunk(run.answers.answers)]);
-    const count = columns.item.length;
+    const [items, columns2] = await Promise.all([loadChunk(run.answers.items), loadChunk(run.answers.answers)]);
+    const count = columns2.item.length;
     const empty = (value) => new Array(count).fill(value);
-    const answers = { reply: empty(""), read: empty(null), right: empty(null), ...columns };
+    const answers = { reply: empty(""), read: empty(null), right: empty(null), ...columns2 };
     const status = new Uint8Array(count);
     const gold = new Int8Array(count);
     const text = new Array(count);
@@ -508,8 +508,8 @@ ${reply}`.toLowerCase();
   }
   function sortsOf(set) {
     const { probability, output, usd } = set.answers;
-    const columns = { probability, output, usd };
-    return Object.entries(SORTS).filter(([name]) => !(name in columns) || columns[name]);
+    const columns2 = { probability, output, usd };
+    return Object.entries(SORTS).filter(([name]) => !(name in columns2) || columns2[name]);
   }
   function sortRows(set, rows, by, descending) {
     const { answers } = set;
@@ -534,13 +534,13 @@ ${reply}`.toLowerCase();
   var MARGIN = 8;
   var VirtualList = class {
     /** columns: [{title, class, cell(row) → node or text, plain(row) → what screen readers are told instead}, …]. */
-    constructor({ label, columns, href, empty }) {
-      this.columns = columns;
+    constructor({ label, columns: columns2, href, empty }) {
+      this.columns = columns2;
       this.href = href;
       this.rows = [];
       this.active = 0;
       this.range = [-1, -1];
-      Object.assign(this, frame(label, columns));
+      Object.assign(this, frame(label, columns2));
       this.none = el("p", { class: "quiet", hidden: true }, empty);
       this.node = el("div", {}, this.box, this.none);
       this.box.addEventListener("scroll", () => this.draw());
@@ -615,11 +615,11 @@ ${reply}`.toLowerCase();
       announce(`${this.active + 1} of ${rows.length}: ${texts.join(", ")}`);
     }
   };
-  function frame(label, columns) {
+  function frame(label, columns2) {
     const gap = () => el("tr", { "aria-hidden": "true" }, el("td"));
     const [above, below] = [gap(), gap()];
     const body = el("tbody", {}, above, below);
-    const heads = columns.map((column) => el("th", { scope: "col", class: column.class }, column.title));
+    const heads = columns2.map((column) => el("th", { scope: "col", class: column.class }, column.title));
     const head = el("thead", {}, el("tr", { "aria-rowindex": 1 }, heads));
     const table = el("table", { class: "list", role: "grid", "aria-label": label }, head, body);
     const help = `${label}: arrow keys choose, Enter opens`;
@@ -811,7 +811,7 @@ ${reply}`.toLowerCase();
   function listColumns(set, second, matches) {
     const { answers, items } = set;
     const itemText = (row) => items.ids[answers.item[row]] + (answers.sample ? ` · ${answers.sample[row] + 1}` : "");
-    const columns = [
+    const columns2 = [
       { title: "Item", class: "id", cell: itemText },
       { title: "Question", class: "words", cell: (row) => items.words[answers.item[row]] },
       { title: "Gold", class: "short", cell: (row) => answerWord(set.gold[row], set.items) },
@@ -824,10 +824,10 @@ ${reply}`.toLowerCase();
     ];
     if (second) {
       const cell = (row) => matches[row] < 0 ? "not asked" : outcomeMark(second, matches[row]);
-      columns.push({ title: "Read, second", class: "read", cell });
+      columns2.push({ title: "Read, second", class: "read", cell });
     }
-    columns.push({ title: "Reply", class: "reply", cell: (row) => el("bdi", {}, replySummary(set, row)) });
-    return columns;
+    columns2.push({ title: "Reply", class: "reply", cell: (row) => el("bdi", {}, replySummary(set, row)) });
+    return columns2;
   }
   var AROUND = 28;
   function replySummary(set, row) {
@@ -983,8 +983,8 @@ ${reply}`.toLowerCase();
   function groupColumns(table, breakdown, metric) {
     const groupsOf = (row) => headlineScores(row.run)[breakdown] || {};
     const groups = [...new Set(table.rows.flatMap((row) => Object.keys(groupsOf(row))))];
-    const columns = groups.map((group) => groupColumn(table, group, metric, (row) => groupsOf(row)[group] || {}));
-    return [...tableColumns(table, []), ...columns];
+    const columns2 = groups.map((group) => groupColumn(table, group, metric, (row) => groupsOf(row)[group] || {}));
+    return [...tableColumns(table, []), ...columns2];
   }
   function groupColumn(table, group, metric, scoresOf) {
     const best = bestEnd(metric);
@@ -1084,9 +1084,9 @@ ${reply}`.toLowerCase();
 
   // harness/report/page/ui/table.js
   var collator = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
-  function sortableTable({ label, columns, rows, sort: initial, onsort, mark: mark2 }) {
-    const lines = rows.map((row, number) => ({ row, number, node: tableRow(columns, row, mark2) }));
-    const heads = columns.map(head);
+  function sortableTable({ label, columns: columns2, rows, sort: initial, onsort, mark: mark2 }) {
+    const lines = rows.map((row, number) => ({ row, number, node: tableRow(columns2, row, mark2) }));
+    const heads = columns2.map(head);
     const body = el(
       "tbody",
       {},
@@ -1094,7 +1094,7 @@ ${reply}`.toLowerCase();
     );
     const node = scrollTable(label, { class: "data" }, label, [el("thead", {}, el("tr", {}, heads)), body]);
     if (initial) sort(initial);
-    return { node, sort, filter, has: (name) => columns.some((column) => column.name === name) };
+    return { node, sort, filter, has: (name) => columns2.some((column) => column.name === name) };
     function head(column) {
       const attributes = { scope: "col", class: cellClass(column) };
       if (!onsort) return el("th", attributes, column.title, column.head);
@@ -1103,14 +1103,14 @@ ${reply}`.toLowerCase();
       return el("th", attributes, button, column.head);
     }
     function nextOrder(column) {
-      const current = heads[columns.indexOf(column)].getAttribute("aria-sort");
+      const current = heads[columns2.indexOf(column)].getAttribute("aria-sort");
       const first = column.kind === "text" || column.best === "low" ? "ascending" : "descending";
       const other = first === "ascending" ? "descending" : "ascending";
       return { by: column.name, order: (current === first ? other : first).replace("ending", "") };
     }
     function sort({ by, order }) {
-      const sortColumn = columns.find((column) => column.name === by);
-      columns.forEach((column, number) => {
+      const sortColumn = columns2.find((column) => column.name === by);
+      columns2.forEach((column, number) => {
         if (column !== sortColumn) heads[number].removeAttribute("aria-sort");
         else heads[number].setAttribute("aria-sort", order === "asc" ? "ascending" : "descending");
       });
@@ -1133,8 +1133,8 @@ ${reply}`.toLowerCase();
       el("table", attributes, el("caption", { class: "unseen" }, caption), parts)
     );
   }
-  function tableRow(columns, row, mark2) {
-    const cells = columns.map((column, number) => {
+  function tableRow(columns2, row, mark2) {
+    const cells = columns2.map((column, number) => {
       const content = (column.show ? column.show(row) : column.value(row)) ?? "–";
       return number ? el("td", { class: cellClass(column) }, content) : el("th", { scope: "row", class: cellClass(column) }, content);
     });
@@ -1165,14 +1165,14 @@ ${reply}`.toLowerCase();
     const anchor = { class: "anchor", "aria-label": `Address of the table ${heading2}` };
     const link = board.measured.length > 1 && tableLink(board, number, anchor, "#");
     const breakdown = board.breakdown();
-    const [columns, summary2] = breakdown ? [groupColumns(table, breakdown, board.score()), `${metricTitle(board.score())} by ${groupTitle(breakdown)}. `] : [tableColumns(table, board.chosenColumns()), null];
+    const [columns2, summary2] = breakdown ? [groupColumns(table, breakdown, board.score()), `${metricTitle(board.score())} by ${groupTitle(breakdown)}. `] : [tableColumns(table, board.chosenColumns()), null];
     return el(
       "section",
       { "aria-labelledby": id },
       el("h2", { id }, breakable(heading2), " ", link),
       el("p", { class: "above" }, table.above, " ", summary2, rowsLeft),
       table.settings && el("p", { class: "settings" }, breakable(table.settings)),
-      table.rows.length > 0 && tableSet.add(table, columns, rowsLeft, heading2),
+      table.rows.length > 0 && tableSet.add(table, columns2, rowsLeft, heading2),
       tableNotes(board, table)
     );
   }
@@ -1235,11 +1235,11 @@ ${reply}`.toLowerCase();
       this.tables = [];
     }
     /** Return the node of one more table; `rowsLeft` is where the number of its rows stands. */
-    add(table, columns, rowsLeft, label) {
+    add(table, columns2, rowsLeft, label) {
       const { state, change } = this.board;
       const sortable = sortableTable({
         label,
-        columns,
+        columns: columns2,
         rows: table.rows,
         mark: (row) => `role-${(findRun(row.run) || {}).role || "published"}`,
         sort: state.sort ? { by: state.sort, order: state.order } : null,
@@ -1329,13 +1329,13 @@ ${reply}`.toLowerCase();
     }
     const tableSet = new TableSet(board);
     const sections = el("div", {});
-    const update = { filter: () => tableSet.filter(), draw: draw5, drawControls };
+    const update = { filter: () => tableSet.filter(), draw: draw6, drawControls };
     let form = boardControls(board, update);
     fill(place, {}, [form, tableContents(board), sections]);
-    draw5();
+    draw6();
     const section2 = document.getElementById(`table-${board.state.at}`);
     if (section2) requestAnimationFrame(() => section2.scrollIntoView());
-    function draw5() {
+    function draw6() {
       const showsPublished = board.state.published === "1";
       tableSet.clear();
       sections.replaceChildren(...board.measured.map((table, number) => measuredSection(board, tableSet, table, number)));
@@ -1348,7 +1348,7 @@ ${reply}`.toLowerCase();
       form = boardControls(board, update);
       before.replaceWith(form);
       form.elements["Broken down by"].focus();
-      draw5();
+      draw6();
     }
   }
   function boardOf(query) {
@@ -1387,11 +1387,11 @@ ${reply}`.toLowerCase();
     };
   }
   function distinctColumns(tables) {
-    const columns = /* @__PURE__ */ new Map();
+    const columns2 = /* @__PURE__ */ new Map();
     for (const column of tables.flatMap((table) => table.columns)) {
-      if (!columns.has(column.name)) columns.set(column.name, column);
+      if (!columns2.has(column.name)) columns2.set(column.name, column);
     }
-    return [...columns.values()];
+    return [...columns2.values()];
   }
 
   // harness/report/page/ui/tip.js
@@ -1477,7 +1477,7 @@ ${reply}`.toLowerCase();
     const name = `chart-${chart.id.replace(/[^\w]+/g, "-")}`;
     const place = el("div", { class: "drawing" });
     let width = 0;
-    const draw5 = () => {
+    const draw6 = () => {
       const drawing = parts.draw(width, name);
       place.replaceChildren(drawing);
       rovingFocus([...drawing.querySelectorAll("a")], parts.across);
@@ -1486,7 +1486,7 @@ ${reply}`.toLowerCase();
       const now = Math.floor(entry.contentRect.width);
       if (!now || now === width) return;
       width = now;
-      draw5();
+      draw6();
     }).observe(place);
     const title = el("h3", { id: `${name}-title` }, chart.title);
     const node = el(
@@ -1498,14 +1498,14 @@ ${reply}`.toLowerCase();
       chart.notes.map((note) => el("p", { class: "note" }, note)),
       numbersFold(chart, parts.numbers)
     );
-    return { node, draw: draw5 };
+    return { node, draw: draw6 };
   }
   function numbersFold(chart, numbers) {
     const inside = el("div", {});
     const fillTable = () => {
-      const { columns, rows } = numbers();
+      const { columns: columns2, rows } = numbers();
       const onsort = (order) => table.sort(order);
-      const table = sortableTable({ label: `The numbers: ${chart.title}`, columns, rows, onsort });
+      const table = sortableTable({ label: `The numbers: ${chart.title}`, columns: columns2, rows, onsort });
       inside.replaceChildren(table.node);
     };
     const ontoggle = (event) => {
@@ -2122,7 +2122,7 @@ ${reply}`.toLowerCase();
     const nameX = width - right + aisle;
     const endY = y(row.values[end]);
     const leader = `M${start2} ${endY}L${Math.max(start2, nameX - aisle + 6)} ${endY}L${nameX - 4} ${height}`;
-    const whisker2 = (ends, step) => {
+    const whisker3 = (ends, step) => {
       if (!ends || row.values[step] === null) return null;
       const at = x(step) + aside;
       return svgEl("line", { class: "whisker", x1: at, x2: at, y1: y(ends[0]), y2: y(ends[1]) });
@@ -2130,7 +2130,7 @@ ${reply}`.toLowerCase();
     return svgEl(
       "g",
       { class: `series ${lineClass}${crowded ? " crowded" : ""}${tight ? " tight" : ""}` },
-      row.intervals.map(whisker2),
+      row.intervals.map(whisker3),
       svgEl("path", { class: "line", d: linePath(row.values, x, y) }),
       svgEl("path", { class: "leader", d: leader }),
       row.values.map((value, step) => value !== null && stepMark(row, step, layout)),
@@ -2155,12 +2155,96 @@ ${reply}`.toLowerCase();
     return withTip(link, `${row.label}, ${steps[step].fullTitle}`, scoreLines(metric, value, row.intervals[step]));
   }
 
+  // harness/report/page/charts/reliability.js
+  var SHARE = "observed";
+  var WIDEST = 250;
+  var LEFT3 = 34;
+  var TOP3 = 76;
+  var BELOW = 26;
+  function reliabilityChart(chart) {
+    return chartFigure(chart, {
+      legend: roleLegend(chart.rows),
+      draw: (width, name) => draw4(chart, width, name),
+      across: Math.max(...chart.rows.map((row) => row.bins.length)),
+      numbers: () => ({ rows: chart.rows.flatMap(binRows), columns: columns() })
+    });
+  }
+  var binRows = (row) => row.bins.map((bin) => ({ ...bin, label: row.label, run: row.run }));
+  function columns() {
+    const share = (name, ends) => metricColumn2(SHARE, name, name, (row) => row[name], ends);
+    const count = (name) => ({
+      name,
+      title: name,
+      kind: "count",
+      value: (row) => row[name],
+      show: (row) => formatCount(row[name])
+    });
+    return [NAME_COLUMN, share("predicted"), share("observed", (row) => row.interval), count("items"), count("clusters")];
+  }
+  function draw4(chart, width, name) {
+    const across = Math.max(1, Math.min(chart.rows.length, Math.floor(width / 200)));
+    const panel2 = Math.min(width / across, WIDEST + LEFT3);
+    const height = TOP3 + panel2 - LEFT3 - 14 + BELOW;
+    const names = shortenAll(
+      chart.rows.map((row) => row.label),
+      panel2 - 14,
+      13
+    );
+    const frames = chart.rows.map(
+      (row, number) => frame2(row, names[number], number % across * panel2, Math.floor(number / across) * height, panel2)
+    );
+    return chartSvg(chart, name, width, Math.ceil(chart.rows.length / across) * height, frames);
+  }
+  function frame2(row, name, left, top, panel2) {
+    const [from, to] = [LEFT3, panel2 - 14];
+    const [low, high] = [TOP3 + to - from, TOP3];
+    const x = linearScale([0, 1], [from, to]);
+    const y = linearScale([0, 1], [low, high]);
+    return svgEl(
+      "g",
+      { class: `series role-${row.role}`, transform: `translate(${left} ${top})` },
+      svgEl("text", { class: "name", x: 0, y: 14 }, name),
+      numberLines(row).map((line2, number) => svgEl("text", { class: "tick", x: 0, y: 29 + 14 * number }, line2)),
+      verticalGrid(SHARE, x, [0, 1], high, low, 4),
+      horizontalGrid(SHARE, y, [0, 1], from, to),
+      svgEl("line", { class: "diagonal", x1: from, y1: low, x2: to, y2: high }),
+      row.bins.map((bin) => whisker2(bin, x, y)),
+      row.bins.map((bin) => binMark(row, bin, x, y))
+    );
+  }
+  function numberLines({ error, error_interval: ends, ece, brier }) {
+    const root = error === null ? [] : [`error ${formatMetric("error", error)} ${formatInterval("error", ends)}`];
+    return [...root, `ECE ${formatMetric("ece", ece)}, Brier ${formatMetric("brier", brier)}`];
+  }
+  function whisker2({ predicted, interval }, x, y) {
+    if (!interval) return null;
+    const at = x(predicted);
+    return svgEl("line", { class: "whisker", x1: at, x2: at, y1: y(interval[0]), y2: y(interval[1]) });
+  }
+  function binMark(row, bin, x, y) {
+    const { predicted, observed, interval, items, clusters } = bin;
+    const link = runLink(
+      row.run,
+      {},
+      svgEl("circle", { class: "hit", cx: x(predicted), cy: y(observed), r: 7 }),
+      roleMark(row.role, x(predicted), y(observed), 3.5)
+    );
+    const lines = [
+      ["predicted", formatMetric(SHARE, predicted)],
+      ["observed", formatMetric(SHARE, observed)],
+      ...interval ? [["95% interval", formatInterval(SHARE, interval)]] : [],
+      ["items", formatCount(items)],
+      ["clusters", formatCount(clusters)]
+    ];
+    return withTip(link, `${row.label}, ${formatCount(items)} items`, lines);
+  }
+
   // harness/report/page/charts/scores.js
   function scoresChart(chart) {
     const { metric, rows } = chart;
     return chartFigure(chart, {
       legend: roleLegend(rows),
-      draw: (width, name) => draw4(chart, width, name),
+      draw: (width, name) => draw5(chart, width, name),
       numbers: () => ({
         rows,
         columns: [
@@ -2180,7 +2264,7 @@ ${reply}`.toLowerCase();
   function countColumn(name) {
     return { name, title: name, kind: "count", value: (row) => row[name], show: (row) => formatCount(row[name]) };
   }
-  function draw4(chart, width, name) {
+  function draw5(chart, width, name) {
     const { metric, rows } = chart;
     const narrow = width < 520;
     const longest = Math.max(...rows.map((row) => textWidth(row.label, 13)));
@@ -2238,6 +2322,7 @@ ${reply}`.toLowerCase();
     scores: scoresChart,
     heat: heatChart,
     confusion: confusionChart,
+    reliability: reliabilityChart,
     robustness: robustnessChart,
     names: robustnessChart,
     directness: robustnessChart,
@@ -2277,12 +2362,12 @@ ${reply}`.toLowerCase();
       change(changes) {
         Object.assign(state, changes);
         setQuery(changes);
-        draw5();
+        draw6();
       }
     };
     place.append(controls(choice), sections);
-    draw5();
-    function draw5() {
+    draw6();
+    function draw6() {
       hideTip();
       const metric = choice.metric();
       const heading2 = sets[Number(choice.set()) - 1];
@@ -3186,13 +3271,13 @@ ${reply}`.toLowerCase();
     function build() {
       if (fold.children.length > 1) return;
       const label = `${run.model} by ${title}`;
-      const columns = [
+      const columns2 = [
         { name: "group", title, kind: "text", value: (row) => groupText(row.group) },
         ...metrics.map((metric) => metricColumn3(metric, run.main)),
         ...COUNTS.map(countColumn2),
         ...rows.some((row) => row.cut_off) ? [{ ...countColumn2("cut_off"), title: "cut off" }] : []
       ];
-      const table = sortableTable({ label, rows, columns, onsort: (order) => table.sort(order) });
+      const table = sortableTable({ label, rows, columns: columns2, onsort: (order) => table.sort(order) });
       if (main && rows.length <= MOST_COLOURED) fold.append(colourStrip(rows, main, title));
       fold.append(table.node);
     }
@@ -3430,27 +3515,27 @@ ${reply}`.toLowerCase();
     return el("dl", { class: "figures", "aria-label": "Main scores" }, figures);
   }
   function allScores({ result }, sets) {
-    const columns = sets.flatMap(
+    const columns2 = sets.flatMap(
       (set) => Object.entries(result.scores[set].overall || {}).map(([group, row]) => {
         const title = `${set}${group === "all" ? "" : `, ${group}`}`;
         return { title, row };
       })
     );
-    const names = metricsIn(columns.map((column) => column.row));
-    const hasBounds = columns.some(({ row }) => Object.keys(row.bounds || {}).length);
-    const hasFirm = columns.some(({ row }) => row.firm);
+    const names = metricsIn(columns2.map((column) => column.row));
+    const hasBounds = columns2.some(({ row }) => Object.keys(row.bounds || {}).length);
+    const hasFirm = columns2.some(({ row }) => row.firm);
     const about = "Below a value: what it would be if all unreadable replies and failed calls had been wrong, and if all had been right.";
     const table = sortableTable({
       label: "All scores, by label set",
       rows: [...names, ...COUNTS],
-      columns: [{ name: "metric", title: "metric", kind: "text", value: metricTitle }, ...columns.map(scoreColumn)]
+      columns: [{ name: "metric", title: "metric", kind: "text", value: metricTitle }, ...columns2.map(scoreColumn)]
     });
     return titledSection(
       "Scores",
       table.node,
       hasBounds && el("p", { class: "notes" }, about),
       hasFirm && el("p", { class: "notes" }, "Firm: the same if only answers in the form or announced counted."),
-      columns.flatMap(missingIntervals)
+      columns2.flatMap(missingIntervals)
     );
   }
   function scoreColumn({ title, row }) {
