@@ -10,13 +10,14 @@ import pytest
 from support.written_runs import put, scores
 
 from harness.charts import charts_of
-from harness.charts.values import MARKS
+from harness.charts.values import MARKS, ReliabilityChart, ReliabilityRow
 from harness.leaderboard.build import build
 from harness.leaderboard.comparable import find_runs
 from harness.plugins.figures import plot, plot_cells, plot_lines
 from harness.plugins.figures.plot import main
 from harness.plugins.figures.plot_paper import COLOURS, TEXT, in_lines, ink, shorten, style, text_width, wrap
 from harness.runtime.signals import INTERRUPTED
+from harness.scoring.classification import Bin
 
 GROUPS = {name: scores(value) for name, value in (("parent", 0.9), ("child", None), ("collider", 0.1))}
 NETWORKS = {"network": {name: scores(0.5) for name in ("asia", "cancer")}}
@@ -308,3 +309,24 @@ def test_marks_of_one_cost_stand_side_by_side_around_it():
     costs = 1.0, 1.0, 1.0, 2.0
     moved = [place + aside for place, aside in zip(costs, plot_lines._aside(costs), strict=True)]
     assert moved == pytest.approx([0.93, 1.0, 1.07, 2.0])
+
+
+def test_a_reliability_diagram_has_a_frame_for_each_run_with_its_bins_and_the_diagonal():
+    bins = [Bin(0.05, 0.1, (0.0, 0.2), 20, 9), Bin(0.9, 0.6, None, 12, 3)]
+    numbers = {"ece": 0.14, "error": 0.16, "error_interval": (0.1, 0.2), "brier": 0.1, "brier_interval": None}
+    rows = [
+        ReliabilityRow(run=f"r/{name}", label=name, role="model", family="x", bins=bins[:count], **numbers)
+        for name, count in (("sure", 2), ("unsure", 1))
+    ]
+    common = {"id": "t/reliability/stated", "task": "t", "heading": "", "title": "Reliability", "notes": []}
+    chart = ReliabilityChart(**common, source="stated", rows=rows)
+    with style():
+        figure = plot_lines.reliability(chart, 3.25).figure
+    assert [axes.get_title(loc="left") for axes in figure.axes] == ["sure", "unsure"]
+    for axes, row in zip(figure.axes, rows, strict=True):
+        diagonal, *whiskers, marks = axes.lines
+        assert list(diagonal.get_xdata()) == list(diagonal.get_ydata()) == [0, 100]
+        assert [list(line.get_ydata()) for line in whiskers] == [[0, 20]]
+        points = zip(marks.get_xdata(), marks.get_ydata(), strict=True)
+        assert list(points) == [(pytest.approx(100 * b.predicted), pytest.approx(100 * b.observed)) for b in row.bins]
+        assert axes.get_xlabel() == "error 16.0, ECE 14.0"
