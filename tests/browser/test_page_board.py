@@ -153,12 +153,12 @@ def test_filtered(open_page, runs: Runs) -> None:
     links = [unquote(row["href"]) for table in tables(page) for row in table["rows"]]
     expected = [run.id for run in runs.all if "hasty" in run.id and "perturbation" in run.id]
     assert sorted(links) == sorted(f"#/run/{run_id}" for run_id in expected) and len(links) == 2
-    expect(page.get_by_text("0 of 5 rows.")).to_be_visible()
+    expect(page.get_by_text("0 of 6 rows.")).to_be_visible()
     page.get_by_role("combobox", name="Role").select_option("baseline")
     assert [row for table in tables(page) for row in table["rows"]] == []
     page.get_by_role("searchbox", name="Filter").fill("")
     links = [unquote(row["href"]).rpartition("/")[2] for table in tables(page) for row in table["rows"]]
-    assert sorted(links) == ["always_no", "random_uniform"]
+    assert sorted(links) == ["always_no", "random_uniform", "shortcut"]
     page.wait_for_url(lambda url: url.endswith(address("board", task="corr2cause", role="baseline")))
     there, tables_before = page.url, tables(page)
     page.reload()

@@ -99,6 +99,11 @@ def table_of(chart: dict) -> list[list[str]]:
             cells = [None, score(row["value"], row["interval"])]
         elif kind == "scale":
             cells = [score(*pair) for pair in zip(row["values"], row["intervals"], strict=True)]
+        elif kind == "reliability":
+            for one in row["bins"]:
+                shares = [percent(one["predicted"]), score(one["observed"], one["interval"])]
+                rows.append([row["label"], *shares, f"{one['items']:,}", f"{one['clusters']:,}"])
+            continue
         rows.append([row["label"], *cells])
     return rows
 
@@ -111,6 +116,8 @@ def marks_of(chart: dict) -> int:
         return sum(point is not None and point["value"] is not None for row in rows for point in row["points"])
     if chart["kind"] == "scale":
         return sum(value is not None for row in rows for value in row["values"])
+    if chart["kind"] == "reliability":
+        return sum(len(row["bins"]) for row in rows)
     return len(rows)
 
 
@@ -151,6 +158,7 @@ def test_marks_and_tables_have_every_number(open_page, report: Path, runs: Runs,
                     there = scores[chart["breakdown"]].get(column["group"])
                     assert (cell and cell["values"]["f1"]) == (there and there["f1"]), (chart["id"], column["group"])
     assert {chart["kind"] for chart in charts} >= {"scores", "heat", "confusion", "cost"}
+    assert task != "corr2cause" or "reliability" in {chart["kind"] for chart in charts}
 
 
 def test_the_groups_of_heat_maps_are_named_in_full(open_page) -> None:
