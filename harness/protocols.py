@@ -72,6 +72,15 @@ class Remarked(Protocol):
         """Sentences about the data: what repeats, what contradicts itself, how a file was read."""
 
 
+@runtime_checkable
+class Drawn(Protocol):
+    """A task whose items come in independent draws from a population that they do not use up."""
+
+    @property
+    def draw(self) -> int:
+        """How many consecutive items are one draw, such as the two of a pair."""
+
+
 def remarks_of(task: Task) -> tuple[str, ...]:
     """Return what a task says of its data."""
     return tuple(task.remarks) if isinstance(task, Remarked) else ()

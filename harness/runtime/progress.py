@@ -55,6 +55,8 @@ class Progress:
         """
         self.title = title
         self.cost = cost
+        self.known: Callable[[], str] = lambda: ""
+        """Returns in words how much is known so far, of a run that stops when it knows enough."""
         self.total = 0
         """0 where it is not known."""
         self.done = self.cached = self.failed = self.unreadable = 0
@@ -155,6 +157,7 @@ class Progress:
             "rate": _pace(rate) if rate else "",
             "left": time_left,
             "cost": self.cost(),
+            "known": self.known(),
             **{name: f"{count:,} {name}" for name, count in counts.items() if count},
         }
         return {name: text for name, text in texts.items() if text}

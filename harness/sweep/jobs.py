@@ -27,6 +27,7 @@ from harness.cli import hydra_app, own_configs
 from harness.cli.key_value import ERROR
 from harness.cli.multirun import Job, Multirun, multirun
 from harness.cost.shared_budget import Book
+from harness.cost.until import Race
 from harness.engine import Work
 from harness.errors import ConfigError, Interrupted, StoreError
 from harness.runtime import console, signals
@@ -248,6 +249,15 @@ def outcome(place: Path) -> dict[str, Any] | None:
     except (OSError, ValueError):
         return None
     return content if isinstance(content, dict) else None
+
+
+def race() -> Race | None:
+    """Return what the job that this process carries out knows of the runs before it; None outside of a sweep."""
+    place = Path(str(HydraConfig.get().runtime.output_dir)) if HydraConfig.initialized() else Path()
+    if not (place.parent / SWEEP).is_file():
+        return None
+    outcomes = [outcome(place.parent / str(number)) for number in range(number_of_jobs(place.parent))]
+    return Race([Path(each["run"]) for each in outcomes if each and each.get("run")], len(outcomes))
 
 
 def number_of_jobs(place: Path) -> int:
