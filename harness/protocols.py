@@ -77,7 +77,7 @@ class Drawn(Protocol):
     """A task whose items come in independent draws from a population that they do not use up."""
 
     @property
-    def draw(self) -> int:
+    def draw_size(self) -> int:
         """How many consecutive items are one draw, such as the two of a pair."""
 
 

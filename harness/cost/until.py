@@ -102,7 +102,7 @@ class Order:
     def __init__(self, task: Task, seed: int) -> None:
         """Take the items of a task. Raises ConfigError for more than can be held."""
         self.task, self._seed = task, seed
-        self.drawn = task.draw if isinstance(task, Drawn) else None
+        self.drawn = task.draw_size if isinstance(task, Drawn) else None
         """How many items a draw has where the task gives them in independent draws of a large population."""
 
     @cached_property

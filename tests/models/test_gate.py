@@ -10,7 +10,7 @@ import pytest
 from support.clocks import Clock, Virtual
 
 from harness.models.api.faults import RefusedError
-from harness.models.api.gate import Gate, seconds
+from harness.models.api.gate import Gate, pause, seconds
 from harness.models.api.rate_search import LOWER
 from harness.models.api.sent_calls import Sent
 from harness.models.api.slot_search import START, SlotSearch
@@ -198,3 +198,17 @@ def test_slots_that_were_given_up_are_tried_again():
 
     slots = slots_at(latency, 300)
     assert slots[39] < 30 and slots[-1] == 64
+
+
+@pytest.mark.parametrize("names", ["x-ratelimit-{}-tokens", "anthropic-ratelimit-input-tokens-{}"])
+def test_the_last_of_a_limit_is_left_to_the_calls_under_way(names):
+    """A tenth of 1,000, of which what is missing comes back evenly in 30 s."""
+
+    def waits(left, most="1000"):
+        told = {"remaining": left, "limit": most, "reset": "30s"}
+        return pause({names.format(what): text for what, text in told.items() if text})
+
+    assert waits("0") == waits("0", "") == 30
+    assert waits("50") == pytest.approx(30 * 50 / 950) and waits("1") == pytest.approx(30 * 99 / 999)
+    assert not any(map(waits, ("100", "999", "1e-9", "nan", "-1", "", "all")))
+    assert not waits("50", "") and not waits("50", "inf")

@@ -142,9 +142,9 @@ def test_no_more_slots_are_used_than_bring_more_answers():
 @pytest.mark.parametrize("headers", [True, False])
 @pytest.mark.parametrize("depth", [2000, 10_000])
 def test_limits_of_tokens_are_kept(depth, headers):
-    """Long prompts are refused where short ones are answered: not quite as few as of a limit of calls."""
+    """Long prompts are refused where short ones are answered: more than of a limit of calls, unless headers tell it."""
     server = bucket(10_000, depth, headers=headers, units=lambda draw: draw.uniform(20, 180), refusal_delay=0.05)
-    check(ask(server, 4000), refused=0.075)
+    check(ask(server, 4000), refused=0.03 if headers else 0.075)
 
 
 @pytest.mark.slow

@@ -135,7 +135,7 @@ class Numbers(TaskBase):
         super().__init__("corr2cause")
         object.__setattr__(self, "sizes", sizes)
         if draw:
-            object.__setattr__(self, "draw", draw)
+            object.__setattr__(self, "draw_size", draw)
 
     def items(self):
         return [

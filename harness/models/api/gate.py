@@ -26,13 +26,19 @@ from harness.models.api.slot_search import START, SlotSearch
 LONGEST_PAUSE = 60.0
 """Seconds for which a header is believed at most."""
 _HEADERS = [
-    *((f"x-ratelimit-remaining-{kind}", f"x-ratelimit-reset-{kind}") for kind in ("requests", "tokens")),
     *(
-        (f"anthropic-ratelimit-{kind}-remaining", f"anthropic-ratelimit-{kind}-reset")
+        tuple(f"x-ratelimit-{what}-{kind}" for what in ("remaining", "limit", "reset"))
+        for kind in ("requests", "tokens")
+    ),
+    *(
+        tuple(f"anthropic-ratelimit-{kind}-{what}" for what in ("remaining", "limit", "reset"))
         for kind in ("requests", "tokens", "input-tokens", "output-tokens")
     ),
 ]
+LOW = 0.1
+"""The share of a limit that is left alone, by what headers say: calls that are under way may take it yet."""
 _SPAN = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
+_NUMBER = re.compile(r"\s*\d+\s*", re.ASCII)
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 
@@ -231,12 +237,19 @@ class TokenBucket:
 
 
 def pause(headers: Mapping[str, str]) -> float:
-    """Return the seconds until something is left to ask for; 0 where something is, or the headers do not say."""
+    """Return the seconds until some of a limit is left; 0 where some is, or the headers do not say.
+
+    At 0 that is when all of it is there again, and below LOW when so much has come back, as if it came evenly.
+    """
     longest = 0.0
-    for remaining, reset in _HEADERS:
-        amount, when = headers.get(remaining), headers.get(reset)
-        if amount is not None and when is not None and amount.strip() == "0":
-            longest = max(longest, min(seconds(when), LONGEST_PAUSE))
+    for names in _HEADERS:
+        left, most, when = (headers.get(name, "") for name in names)
+        if not when or not _NUMBER.fullmatch(left):
+            continue
+        lacks = 1.0 if float(left) == 0 else 0.0
+        if lacks == 0 and _NUMBER.fullmatch(most) and float(left) < LOW * float(most):
+            lacks = (LOW * float(most) - float(left)) / (float(most) - float(left))
+        longest = max(longest, min(lacks * seconds(when), LONGEST_PAUSE))
     return longest
 
 

@@ -15,6 +15,7 @@ PLUGIN = Plugin(
             module="harness.plugins.fresh.private",
         ),
     },
+    models=("harness.plugins.fresh.trees.Trees",),
     metrics=tuple(
         f"harness.plugins.fresh.pairs:{name}" for name in ("PAIR_ACCURACY", "YES_MISSED", "NO_MISSED", "BOTH_MISSED")
     ),

@@ -64,7 +64,7 @@ class Pairs(TaskBase):
     orders: ClassVar[Mapping[str, Sequence[str]]] = {**ORDERS, "phrasing": PHRASINGS}
     like: ClassVar[str] = "corr2cause"
     """Whoever answers that task's questions answers these."""
-    draw: ClassVar[int] = 2
+    draw_size: ClassVar[int] = 2
     """How many consecutive items, from the first on, make one independent draw: a pair."""
 
     def __post_init__(self) -> None:

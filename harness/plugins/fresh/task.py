@@ -81,7 +81,7 @@ class Fresh(TaskBase):
         return "audited"
 
     @property
-    def draw(self) -> int:
+    def draw_size(self) -> int:
         """How many consecutive items, from the first on, make one independent draw: a block."""
         return self._blocks.size
 
@@ -153,7 +153,7 @@ class Fresh(TaskBase):
             if active != before:
                 changes.append((number, active))
                 before = active
-            number += self.draw
+            number += self.draw_size
             # All of seven variables take seconds to count, and nothing is said of the end.
             if number >= self.limit if self.limit is not None else len(active) == 1:
                 return changes

@@ -293,10 +293,10 @@ def test_every_block_has_the_same_relations_and_labels(balance, k):
     if (k, balance) == (66, "even"):
         k = 24
     task = fresh(balance=balance, per_premise=k, num_nodes=[5, 6] if k < 12 else [6], seed=9)
-    drawn = list(islice(task.items(), 3 * task.draw))
-    blocks = [drawn[start : start + task.draw] for start in range(0, len(drawn), task.draw)]
+    drawn = list(islice(task.items(), 3 * task.draw_size))
+    blocks = [drawn[start : start + task.draw_size] for start in range(0, len(drawn), task.draw_size)]
     strata = [Counter((Relation(b.groups["relation"]), b.labels["audited"]) for b in block) for block in blocks]
-    decks = task.draw // sum(DECKS[balance].values())
+    decks = task.draw_size // sum(DECKS[balance].values())
     assert all(counts == {key: decks * n for key, n in DECKS[balance].items()} for counts in strata)
     assert len({tuple(item.groups["relation"] for item in block) for block in blocks}) == 3
     clusters = [item.cluster for item in drawn]

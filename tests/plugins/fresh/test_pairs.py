@@ -230,7 +230,7 @@ def test_a_smaller_limit_begins_a_larger_one_in_balanced_pairs():
     assert set(kinds.values()) == {20}
     assert Counter(item.groups["relation"] for item in items)["child"] == 20
     assert Counter(items[k].labels["audited"] for k in range(0, 160, 2))[0] in range(25, 56)
-    assert task(limit=160).draw == 2
+    assert task(limit=160).draw_size == 2
     with pytest.raises(ConfigError, match="use 42"):
         task(limit=41)
     with pytest.raises(ConfigError, match="no pair is left"):

@@ -1,0 +1,227 @@
+"""Boosted trees without names: what can be had from which independences a premise of Corr2Cause tells. A baseline.
+
+The two variables of the hypothesis have the first two places, the others follow in an order that no name decides; a
+fact is whether "the variables in places a and b are independent given those in places c, d, …" is told. Four models,
+one for each kind of claim, as `shortcut` has. `python -m harness.plugins.fresh.trees` fits them anew, in two minutes.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import sys
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib import resources
+from itertools import combinations
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from harness.causal.dag import from_integer
+from harness.causal.relations import Relation
+from harness.causal.separation import Independence, conditioning_sets, independences
+from harness.protocols import Outcomes, Traits
+from harness.tasks.corr2cause.claim import truth
+from harness.tasks.corr2cause.enumerate import SIZES, premises
+from harness.tasks.corr2cause.shortcut import CLAIMS, SYMMETRIC, count
+from harness.tasks.corr2cause.small_models import respond
+from harness.tasks.corr2cause.text import Premise, read_question
+from harness.types import JSON, ChatRequest, ChoiceRequest, Request
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+FILE = "trees.json.gz"
+PLACES = max(SIZES)
+"""Those of the train split. Of a larger premise the facts about its last variables are not looked at."""
+DIGITS = 4
+"""Of log-odds: more than a score can show."""
+
+
+@dataclass(frozen=True)
+class Trees:
+    """Says how likely Yes is by trees that were fitted on the train split (n = 4 … 6, no premise of a public test set).
+
+    Where it cannot read a text it says why, in words that no parser takes for an answer.
+    """
+
+    name: str = "trees"
+
+    accepts: ClassVar[tuple[type[Request], ...]] = (ChoiceRequest, ChatRequest)
+    traits: ClassVar[Traits] = Traits(role="baseline", instant=True, tasks=("corr2cause",))
+
+    @property
+    def identity(self) -> Mapping[str, JSON]:
+        return {"kind": "trees", "sha256": hashlib.sha256(_file()).hexdigest()}
+
+    def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
+        for request in requests:
+            yield [(request, respond(request, _log_odds))]
+
+
+def _log_odds(words: str) -> float:
+    """Return the logarithm of P(Yes) / P(No), rounded; never 0, which is no answer. Raises UnreadableText."""
+    premise, read = read_question(words)
+    claim = read.canonical
+    i, j = premise.names.index(claim.i), premise.names.index(claim.j)
+    row = facts(_stated(premise), claim.relation, i, j)
+    return round(shipped()[claim.relation].log_odds(row), DIGITS) or -(10**-DIGITS)
+
+
+@dataclass(frozen=True)
+class Stated:
+    """The independences of a premise, and how many sentences name which variables."""
+
+    n: int
+    independences: frozenset[Independence]
+    links: Sequence[Sequence[tuple[int, ...]]]
+    """[k][l]: sentences that k and l are independent, or given something, and of one with the other given."""
+
+    @classmethod
+    def of(cls, n: int, statements: Iterable[Independence]) -> Stated:
+        told = frozenset(statements)
+        counts = count(n, told)
+        tables = (counts.marginal, counts.conditional, counts.conditions, counts.conditions.T)
+        columns = [table.tolist() for table in tables]
+        return cls(n, told, [[tuple(table[k][m] for table in columns) for m in range(n)] for k in range(n)])
+
+
+@lru_cache(maxsize=4096)
+def _stated(premise: Premise) -> Stated:
+    return Stated.of(len(premise.names), premise.independences)
+
+
+def places(stated: Stated, kind: Relation, i: int, j: int) -> list[int]:
+    """Return the variables in the order of their places: those of the claim first.
+
+    The others, and the two of a symmetric claim, are told apart by what is told of them and, three times over, of what
+    they are told of with (colour refinement). Variables that stay alike keep their order; nearly all of these can be
+    exchanged without any change of the facts.
+    """
+    second = 0 if kind in SYMMETRIC else 1
+    colours = [0 if k == i else second if k == j else 2 for k in range(stated.n)]
+    for _ in range(3):
+        signs = [
+            (colours[k], sorted((stated.links[k][m], colours[m]) for m in range(stated.n) if m != k))
+            for k in range(stated.n)
+        ]
+        order = sorted(signs)  # by the counts themselves, so that alike places have alike variables
+        colours = [order.index(sign) for sign in signs]
+    return sorted(range(stated.n), key=lambda k: (k not in (i, j), colours[k]))
+
+
+@cache
+def _columns() -> Mapping[tuple[int, int, int], int]:
+    """Return the column of each fact: two places, and a set of other places as a bit mask."""
+    pairs = combinations(range(PLACES), 2)
+    told = [(a, b, sum(1 << k for k in given)) for a, b in pairs for given in conditioning_sets(PLACES, a, b)]
+    return {fact: column for column, fact in enumerate(told)}
+
+
+def facts(stated: Stated, kind: Relation, i: int, j: int) -> bytearray:
+    """Return 0 or 1 for each fact, and the number of variables last: 241 numbers."""
+    place = {variable: k for k, variable in enumerate(places(stated, kind, i, j))}
+    row = bytearray(len(_columns()) + 1)
+    for a, b, given in stated.independences:
+        first, second = sorted((place[a], place[b]))
+        column = _columns().get((first, second, sum(1 << place[k] for k in given)))
+        if column is not None:
+            row[column] = 1
+    row[-1] = stated.n
+    return row
+
+
+@dataclass(frozen=True)
+class Forest:
+    """Boosted trees: a node is [feature, threshold, left, right], left up to the threshold; a leaf is its log-odds."""
+
+    base: float
+    trees: Sequence[Sequence[Any]]
+
+    def log_odds(self, row: Sequence[int]) -> float:
+        total = self.base
+        for nodes in self.trees:  # sum() would add up otherwise than scikit-learn does
+            total += _leaf(nodes, row)
+        return total
+
+
+def _leaf(nodes: Sequence[Any], row: Sequence[int]) -> float:
+    node = nodes[0]
+    while isinstance(node, list):
+        feature, threshold, left, right = node
+        node = nodes[left if row[feature] <= threshold else right]
+    return float(node)
+
+
+@cache
+def _file() -> bytes:
+    return (resources.files("harness.plugins.fresh") / "data" / FILE).read_bytes()
+
+
+@cache
+def shipped() -> Mapping[Relation, Forest]:
+    """Return the trees of each kind of claim."""
+    return {Relation(kind): Forest(**forest) for kind, forest in json.loads(gzip.decompress(_file())).items()}
+
+
+def fit(rows: NDArray[np.uint8], labels: Sequence[int], **settings: Any) -> Any:
+    """Fit scikit-learn's histogram trees with its own settings: 100 of them."""
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    return HistGradientBoostingClassifier(random_state=0, early_stopping=False, **settings).fit(rows, labels)
+
+
+def forest(model: Any, *, digits: int | None = None) -> Forest:
+    """Return the trees of a fitted model as plain numbers, the leaves rounded."""
+
+    def short(value: float) -> float:
+        return float(value) if digits is None else round(float(value), digits)
+
+    trees = [
+        [
+            short(node["value"])
+            if node["is_leaf"]
+            else [int(node["feature_idx"]), float(node["num_threshold"]), int(node["left"]), int(node["right"])]
+            for node in predictor.nodes
+        ]
+        for (predictor,) in model._predictors  # no public attribute has them
+    ]
+    return Forest(short(model._baseline_prediction.item()), trees)
+
+
+def training(kind: Relation, sizes: Iterable[int] = SIZES) -> tuple[NDArray[np.uint8], list[int]]:
+    """Return facts and labels of all claims of a kind in the train split."""
+    import numpy as np
+
+    rows, labels = [], []
+    for n in sizes:
+        for number in premises(n, "train"):
+            stated, holds = Stated.of(n, independences(from_integer(n, number))), truth(n, number)[kind]
+            for i, j in _claimed(n, kind):
+                rows.append(facts(stated, kind, i, j))
+                labels.append(holds[i] >> j & 1)
+    return np.frombuffer(b"".join(rows), dtype=np.uint8).reshape(len(rows), -1), labels
+
+
+def _claimed(n: int, kind: Relation) -> Iterator[tuple[int, int]]:
+    for i, j in combinations(range(n), 2):
+        yield i, j
+        if kind not in SYMMETRIC:
+            yield j, i
+
+
+def main() -> int:
+    """Fit the trees of all kinds and write the file that ships."""
+    forests = {str(kind): forest(fit(*training(kind)), digits=DIGITS) for kind in CLAIMS}
+    text = json.dumps(
+        {kind: {"base": it.base, "trees": it.trees} for kind, it in forests.items()}, separators=(",", ":")
+    )
+    (Path(__file__).parent / "data" / FILE).write_bytes(gzip.compress(text.encode(), mtime=0))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

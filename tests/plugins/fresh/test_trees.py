@@ -1,0 +1,49 @@
+"""Trees without names: what ships is evaluated as scikit-learn does, and no name makes a difference."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from harness import evaluate
+from harness.causal.relations import Relation
+from harness.plugins.fresh.trees import Trees, fit, forest, shipped, training
+from harness.tasks.corr2cause.claim import ItemWriter
+from harness.tasks.corr2cause.enumerate import public_test
+from harness.types import ChoiceRequest, Message
+
+
+def log_odds(item):
+    request = ChoiceRequest((Message("user", item.fields["input"]),), ("Yes", "No"))
+    [[(_, response)]] = Trees().respond([request])
+    return response.logprobs["Yes"] - response.logprobs["No"]
+
+
+def test_plain_numbers_say_what_scikit_learn_says():
+    rows, labels = training(Relation.ANCESTOR, (4, 5))
+    model = fit(rows[:500], labels[:500], max_iter=4)
+    plain = forest(model)
+    own = [plain.log_odds(row) for row in rows[500:900].tolist()]
+    assert np.array_equal(own, model.decision_function(rows[500:900])) and len(set(own)) > 3
+
+
+def test_names_and_places_make_no_difference():
+    claims = public_test("v2")[::60]
+    for perturbation in ("permutation", "varied", "refactorization"):
+        writer = ItemWriter(perturbation, 3)
+        for claim in claims:
+            assert log_odds(writer.item(claim)) == log_odds(ItemWriter("none", 0).item(claim))
+
+
+def test_what_ships_is_blind_to_none_of_the_relations():
+    assert len(shipped()) == 4
+    assert all(len(model.trees) == 100 for model in shipped().values())
+
+
+@pytest.mark.slow
+def test_it_is_above_what_counting_reaches_plain_and_renamed(tmp_path):
+    for perturbation in ("none", "permutation"):
+        run = evaluate(
+            model="trees", task="corr2cause", labels="audited", perturbation=perturbation, results=str(tmp_path)
+        )
+        assert run.result.overall["f1"] > 0.973
