@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from hydra.core.hydra_config import HydraConfig
-from omegaconf import DictConfig
+from omegaconf import DictConfig, OmegaConf
 
 from harness import trust
 from harness.cli import hydra_app, own_configs
@@ -253,7 +253,9 @@ def outcome(place: Path) -> dict[str, Any] | None:
 
 def race() -> Race | None:
     """Return what the job that this process carries out knows of the runs before it; None outside of a sweep."""
-    place = Path(str(HydraConfig.get().runtime.output_dir)) if HydraConfig.initialized() else Path()
+    if not HydraConfig.initialized() or OmegaConf.is_missing(HydraConfig.get().runtime, "output_dir"):
+        return None  # composed by this program, not started by Hydra
+    place = Path(str(HydraConfig.get().runtime.output_dir))
     if not (place.parent / SWEEP).is_file():
         return None
     outcomes = [outcome(place.parent / str(number)) for number in range(number_of_jobs(place.parent))]

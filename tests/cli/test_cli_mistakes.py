@@ -34,7 +34,7 @@ from support.openai_server import KEY, error
         pytest.param("task.version=v1 task.split=train", "task.version=v1", marks=pytest.mark.slow),
         ("task.labels=published task.split=dev", "derived labels"),
         ("task.relations=[child] task.num_nodes=[2] task.split=train", "no item is left"),
-        ("prompt=pair", "These do: cls, cot"),
+        ("prompt=pair", "These do: cls, confidence, cot"),
         ("prompt=nowhere.yaml", "there is no such file"),
         ("prompt=empty.yaml", "name no field of the item"),
         ("model=gpt4", "set the environment variable OPENAI_API_KEY"),

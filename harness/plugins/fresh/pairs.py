@@ -23,7 +23,7 @@ from harness.plugins.fresh.matching import SIZES, Half, Matching, Pair, index, i
 from harness.scoring.definitions import MetricDefinition
 from harness.scoring.means import MeanRow, mean_rows
 from harness.scoring.summary import summarize
-from harness.tasks.base import LazyItems, OneOrMore, Share, TaskBase, in_brackets
+from harness.tasks.base import Count, LazyItems, OneOrMore, Share, TaskBase, in_brackets
 from harness.tasks.corr2cause.claim import Claim, ItemWriter, Page
 from harness.tasks.corr2cause.shortcut import SYMMETRIC
 from harness.tasks.corr2cause.task import EXAMPLES, ORDERS
@@ -59,6 +59,7 @@ class Pairs(TaskBase):
     relations: Annotated[tuple[Relation, ...] | None, OneOrMore] = None
     matching: Matching = "counts"
     same_premise: bool = False
+    limit: Count | None = field(default=1000, kw_only=True)
     prior: Share = field(default=0.5, kw_only=True)
 
     orders: ClassVar[Mapping[str, Sequence[str]]] = {**ORDERS, "phrasing": PHRASINGS}
