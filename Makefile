@@ -18,7 +18,10 @@ SHIPPED = $(BIN)/python -m harness -m records=gzip results=results/shipped
 .DEFAULT_GOAL := help
 MAIN_JOB := -m model=reasoner,linear,hypothesis_only,always_no task.perturbation=none,permutation
 
-.PHONY: help run test test-core test-slow test-servers test-cluster torture check format page results strengths latent small-models leaderboard report pictures bench-peers clean
+# make test LOCKED=1: exactly the versions of requirements.lock.
+PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check $(if $(LOCKED),-c requirements.lock)
+
+.PHONY: help run test test-core test-slow test-servers test-cluster test-oldest test-wheel torture dist lock check format page results strengths latent small-models leaderboard report pictures bench-peers clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 22
@@ -42,8 +45,35 @@ test-cluster: $(DEV_READY) $(SERVERS)/ray/.ready  ## sweeps, shards and workers 
 	sh tests/long/cluster/install.sh
 	RAY=$(abspath $(SERVERS)/ray) $(BIN)/python -m pytest -m cluster tests/long/cluster -rs $(args)
 
+test-oldest:  ## make test with the oldest versions that pyproject.toml allows, in an environment of its own (.oldest)
+	$(PYTHON) -m venv .oldest
+	.oldest/bin/python -m pip install --quiet --disable-pip-version-check uv
+	.oldest/bin/uv pip compile --quiet --resolution lowest-direct --extra dev --no-emit-index-url --no-annotate --no-header \
+		pyproject.toml --output-file .oldest/constraints.txt
+	.oldest/bin/python -m pip install --quiet --disable-pip-version-check -c .oldest/constraints.txt -e '.[dev]'
+	touch .oldest/.ready-dev .oldest/.ready-run
+	$(MAKE) test VENV=.oldest
+
+test-wheel: dist  ## the wheel in an empty environment and an empty folder: a run, its tables, its page, its proof
+	rm -rf .wheel && $(PYTHON) -m venv .wheel
+	.wheel/bin/python -m pip install --quiet --disable-pip-version-check dist/*.whl
+	mkdir .wheel/empty && cd .wheel/empty && ../bin/harness --version \
+		&& ../bin/harness -m model=reasoner,always_no task=corr2cause task.perturbation=none,permutation \
+		&& ../bin/harness leaderboard && ../bin/harness report && ../bin/harness verify && test -s report.html
+
 torture: $(DEV_READY)  ## 500 runs under random faults and random kill -9 (args="--runs 100 --seed 1" for others)
 	$(BIN)/python tests/long/torture.py --jobs 4 $(args)
+
+dist:  ## the package, in dist/
+	rm -rf dist .build && $(PYTHON) -m venv .build
+	.build/bin/python -m pip install --quiet --disable-pip-version-check build
+	.build/bin/python -m build --outdir dist .
+
+lock:  ## requirements.lock once more: one version of every package that `make test` installs, for all systems and Pythons
+	$(PYTHON) -m venv .build
+	.build/bin/python -m pip install --quiet --disable-pip-version-check uv
+	.build/bin/uv pip compile --quiet --universal --extra dev --no-emit-index-url --no-annotate --no-header pyproject.toml \
+		--output-file requirements.lock
 
 check: $(DEV_READY) $(NPM_READY)  ## ruff and mypy; prettier and eslint for the page, if npm is there
 	$(BIN)/ruff check .
@@ -114,7 +144,7 @@ bench-peers:  ## lm-evaluation-harness and inspect-ai, each in an environment of
 	.bench/inspect/bin/python -m pip install --quiet 'inspect-ai==0.3.285' openai aiohttp
 
 clean:  ## remove the environment and what tools left behind
-	rm -rf $(VENV) .bench .servers node_modules .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist *.egg-info
+	rm -rf $(VENV) .oldest .wheel .build .bench .servers node_modules .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist *.egg-info
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV):
@@ -122,11 +152,11 @@ $(VENV):
 	$(PYTHON) -m venv $(VENV)
 
 $(RUN_READY): pyproject.toml | $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	$(PIP) -e .
 	@touch $@
 
 $(DEV_READY): pyproject.toml | $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	$(PIP) -e '.[dev]'
 	@touch $@ $(RUN_READY)
 
 $(SERVERS)/ray/.ready: pyproject.toml

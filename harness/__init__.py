@@ -8,7 +8,7 @@ answer, the task scores the records. `python -m harness --help` shows what there
 import os
 import sys
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # An empty entry of PYTHONPATH, or a dot, means the working directory, where the very next import would look, pathlib's
 # among them; trust.py puts a folder back that is marked.

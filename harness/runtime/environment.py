@@ -12,6 +12,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 OLDEST = (3, 11)
+DISTRIBUTION = "causal-harness"
+"""What pip calls the package whose import name is harness."""
 PACKAGES = {
     "hydra": "hydra-core",
     "omegaconf": "omegaconf",
@@ -70,6 +72,11 @@ def problem() -> str:
     this = f"this is Python {'.'.join(map(str, sys.version_info[:3]))}, {sys.executable}"
     if sys.version_info < OLDEST:
         return f"harness needs Python {'.'.join(map(str, OLDEST))} or later; {this}: {_way_out()}."
+    if not _is_checkout() and list(_HOME.glob("harness-*.dist-info")):
+        return (
+            "another package, which pip calls harness, is installed in the same place and has files of the same names: "
+            f"pip uninstall harness, then pip install --force-reinstall --no-deps {DISTRIBUTION}."
+        )
     missing = [name for name in PACKAGES if not _is_there(name)]
     if missing:
         several = f"{', '.join(missing[:3])} and {len(missing) - 3} more" if len(missing) > 4 else ", ".join(missing)
@@ -91,10 +98,10 @@ def failed_import(error: ImportError) -> str:
 def installing(extra: str) -> str:
     """Return the command that installs an extra of the harness, such as local.
 
-    It names the folder of a checkout, never the package: the public index has an unrelated one of that name.
+    It names the folder of a checkout, or the distribution: the public index has an unrelated package called harness.
     """
     if not _is_checkout():
-        return f"python -m pip install '.[{extra}]' in a checkout of harness"
+        return f"python -m pip install '{DISTRIBUTION}[{extra}]'"
     return f"python -m pip install -e {shlex.quote(f'{_shown(_HOME)}[{extra}]')}"
 
 

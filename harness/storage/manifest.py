@@ -21,6 +21,8 @@ from harness.codec import digest, text_digest
 from harness.storage.forms import Open, Part, PlaceForm, Whole, form_of
 from harness.types import JSON, Item, Role
 
+FORMAT = 1
+"""Of the files in a run's folder; raised when a reader of an earlier version would misread them (docs/versions.md)."""
 Facts = Mapping[str, JSON]
 Place = Mapping[str, str]
 Configuration = Facts
@@ -73,6 +75,8 @@ class Manifest:
 
     run: Place
     """task, variant, prompt and model: the run's place in every table."""
+    format: Whole | None = FORMAT
+    """In which format the folder's files are; None in those made before formats had a number."""
     configuration: Configuration
     """All that can change the records or the scores. A folder takes one configuration."""
     configuration_digest: str | None = field(init=False)

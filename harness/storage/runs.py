@@ -17,7 +17,7 @@ from harness.prompting.version import by_other_rules
 from harness.storage import record_lines, records
 from harness.storage.files import DamagedError, read_json
 from harness.storage.forms import checked
-from harness.storage.manifest import NO_MANIFEST, Manifest, ManifestForm
+from harness.storage.manifest import FORMAT, NO_MANIFEST, Manifest, ManifestForm
 from harness.storage.record_lines import Line
 from harness.storage.records import fill
 from harness.storage.result_json import counts, result_from_json
@@ -239,17 +239,19 @@ class Run:
 
 def load(folder: Path) -> Run:
     """Return the run that a folder holds. Raises DamagedError, or DataError where there is no result."""
+    manifest_json: Mapping[str, Any] = {}
+    manifest_error: DataError | None = None
+    try:
+        manifest_json, _ = _read(folder / MANIFEST, _manifest)
+    except LaterFormat:
+        raise
+    except DataError as error:
+        manifest_error = error
     content, result = _read(folder / RESULT, result_from_json)
     try:
         place, complete = content["run"], content["complete"]
     except KeyError as missing:
         raise DamagedError(folder / RESULT, f"{missing.args[0]} is missing") from None
-    manifest_json: Mapping[str, Any] = {}
-    manifest_error: DataError | None = None
-    try:
-        manifest_json, _ = _read(folder / MANIFEST, _manifest)
-    except DataError as error:
-        manifest_error = error
     manifest = Manifest.from_json(upgraded(manifest_json)) if manifest_json else NO_MANIFEST
     ended = complete is True and manifest_json.get("complete", True) is True
     trouble = _trouble(manifest_json, place, result) if ended else ""
@@ -271,7 +273,17 @@ def no_records(folder: Path) -> DataError:
     return DataError(f"{folder} {WITHOUT_RECORDS}.")
 
 
+class LaterFormat(DataError):
+    """A later version made the run, in files that this one would misread."""
+
+
 def _manifest(content: Mapping[str, Any]) -> Struct:
+    number = content.get("format")
+    if isinstance(number, int) and number > FORMAT:
+        raise LaterFormat(
+            f"a later version of harness made this run (its files are of format {number}, this version reads up "
+            f"to {FORMAT}): update harness to read it."
+        )
     return checked(content, ManifestForm)
 
 

@@ -64,7 +64,9 @@ def test_the_way_out_depends_on_what_is_there(tmp_path, monkeypatch):
     monkeypatch.setattr(environment, "_HOME", tmp_path)
     monkeypatch.setattr(environment, "_is_there", lambda name: name != "sklearn")
     assert environment.problem().endswith("-m pip install scikit-learn puts them there.")  # a wheel's
-    assert environment.installing("local") == "python -m pip install '.[local]' in a checkout of harness"
+    assert environment.installing("local") == "python -m pip install 'causal-harness[local]'"
+    (tmp_path / "harness-0.1.0.dist-info").mkdir()
+    assert environment.problem().startswith("another package, which pip calls harness, is installed")
     (tmp_path / "pyproject.toml").touch()
     assert environment.installing("local") == "python -m pip install -e '.[local]'"
     assert environment.problem().endswith("pip install -e . puts them there.")  # in an environment that is not whole
@@ -80,3 +82,10 @@ def test_every_dependency_is_looked_for():
     names = {re.split(r"[^\w-]", line)[0] for line in project["dependencies"]}
     assert names <= {*environment.PACKAGES.values()}
     assert environment.problem() == ""
+
+
+def test_the_distribution_is_called_what_pip_is_told():
+    project = tomllib.loads((HOME / "pyproject.toml").read_text())["project"]
+    assert project["name"] == environment.DISTRIBUTION
+    extras = {line for lines in project["optional-dependencies"].values() for line in lines if "harness" in line}
+    assert extras and all(line.startswith(f"{environment.DISTRIBUTION}[") for line in extras)

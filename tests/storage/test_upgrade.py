@@ -10,10 +10,10 @@ from support.resealing import load, save
 
 from harness import evaluate
 from harness.codec import digest
-from harness.errors import ConfigError, PluginMissing
+from harness.errors import ConfigError, DataError, PluginMissing
 from harness.settings import class_of
 from harness.storage import rebuild, runs
-from harness.storage.manifest import Manifest
+from harness.storage.manifest import FORMAT, Manifest
 from harness.storage.upgrade import MOVED, upgraded
 from harness.verify.run import problems_of
 
@@ -116,3 +116,16 @@ def test_the_folder_of_an_older_run_is_that_of_the_command_that_made_it(gpt2_pat
     assert any(
         "model.method was 'generate'" in problem for problem in resealed(lambda model: model.update(method="generate"))
     )
+
+
+def test_a_run_carries_its_format_and_one_of_a_later_version_is_a_sentence(tmp_path) -> None:
+    run = evaluate(model="always_no", task="corr2cause", limit=5, results=str(tmp_path))
+    assert run.manifest_json["format"] == FORMAT == run.manifest.format
+    file = run.folder / "manifest.json"
+    save(file, load(file) | {"format": FORMAT + 1})
+    with pytest.raises(
+        DataError, match=rf"a later version .* format {FORMAT + 1}, this version reads up to {FORMAT}\)"
+    ):
+        runs.load(run.folder)
+    with pytest.raises(DataError, match="update harness to read it"):
+        runs.manifest_of(run.folder)
