@@ -21,7 +21,7 @@ MAIN_JOB := -m model=reasoner,linear,hypothesis_only,always_no task.perturbation
 # make test LOCKED=1: exactly the versions of requirements.lock.
 PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check $(if $(LOCKED),-c requirements.lock)
 
-.PHONY: help run test test-core test-slow test-servers test-cluster test-oldest test-wheel torture dist lock check format page results strengths latent small-models leaderboard report pictures bench-peers clean
+.PHONY: help run test test-core test-slow test-servers test-cluster test-oldest test-wheel torture dist lock check format page results strengths latent small-models leaderboard report site pictures bench-peers clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 22
@@ -133,6 +133,10 @@ leaderboard: $(RUN_READY)  ## results/LEADERBOARD.md from everything below resul
 
 report: $(RUN_READY)  ## results/report.html, the page to look at, from everything below results/ (args="A B out=mine.html" for others)
 	$(BIN)/python -m harness.report $(or $(args),results out=results/report.html)
+
+site: $(RUN_READY)  ## site/: README, docs/, the Python API and what ships, as pages with search; warnings are errors
+	$(PIP) -e '.[docs]'
+	$(BIN)/python docs/site/build.py
 
 pictures: $(DEV_READY)  ## the README's pictures, from results/shipped/report.html and the programs themselves (needs Chromium)
 	$(BIN)/python docs/images/make.py

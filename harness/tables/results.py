@@ -226,7 +226,7 @@ def interval_notes(rows: Iterable[Scores]) -> list[str]:
     notes = [f"In brackets: {LEVEL:.0%} intervals over clusters ({METHOD}; {times} resamples, seed {SEED})."]
     if few := {row.clusters for row in with_interval if row.clusters < FEW}:
         notes.append(
-            f"Intervals over {_from_to(few)} clusters are wide: so few tell no more, however many items they hold."
+            f"Intervals over {_from_to(few)} clusters are wide: few clusters tell little, however many items they hold."
         )
     return notes
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
 import tomllib
 from collections.abc import Iterator
@@ -60,3 +61,16 @@ def test_nobody_is_told_to_install_the_package_by_its_name():
     assert not [
         str(file) for file in texts if file.name != "CHANGELOG.md" and named.search(file.read_text(encoding="utf-8"))
     ]
+
+
+def test_the_site_has_every_page_and_its_links_lead_to_pages_or_to_the_repository():
+    spec = importlib.util.spec_from_file_location("build", ROOT / "docs" / "site" / "build.py")
+    build = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(build)
+    named = {name for names in build.SECTIONS.values() for name in names}
+    assert build.SOURCES.keys() | {"api"} == named | {"index"}
+    for name, source in build.SOURCES.items():
+        text = re.sub(r"```.*?```", "", build.page(name, source), flags=re.DOTALL)
+        for link in LINK.findall(text):
+            page = link.partition("#")[0].removesuffix(".md")
+            assert not page or page in build.SOURCES or re.match(r"\w+:|images/", link), f"{name}: {link}"
