@@ -1,7 +1,7 @@
 """Build the site from README.md and docs/: make site. Writes FOLDER (site/ where none is named); warnings are errors.
 
-Pages are the repository's own Markdown. What links to a file that is no page of the site leads to the repository, at the
-address in pyproject.toml. Beside each page stands its Markdown, and llms.txt lists them.
+Pages are the repository's own Markdown. What links to a file that is no page of the site leads to the repository, at
+the address in pyproject.toml. Beside each page stands its Markdown, and llms.txt lists them.
 """
 
 from __future__ import annotations

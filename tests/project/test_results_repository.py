@@ -1,4 +1,4 @@
-"""The template of a results repository, played through with git: what is submitted is checked, or refused with the reason."""
+"""The template of a results repository, played through with git: what is submitted is checked, or refused and why."""
 
 from __future__ import annotations
 
