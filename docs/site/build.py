@@ -99,7 +99,7 @@ def build(out: Path) -> None:
         subprocess.run(
             [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html", source, out], check=True
         )
-        for name, text in pages.items():
+        for name in pages:
             shutil.copy(source / f"{name}.md", out)
     shutil.copy(ROOT / "results" / "shipped" / "report.html", out / "shipped-report.html")
     lines = [f"# harness\n\n> {title_line(pages['index'])}\n"]
