@@ -1,26 +1,28 @@
-"""The Python API: `evaluate` runs what the command would, `load_run` reads what a run left (docs/python.md)."""
+"""The Python API: `evaluate` runs what the command would, `tables` shows what runs have come to (docs/python.md)."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_type_hints
 
-from harness.cli import hydra_app
+from harness import plugin
+from harness.cli import commands, hydra_app
 from harness.cli.setting_lines import unknown_choice
 from harness.config_files import BUILTIN, CONFIGS, OWN, listed
 from harness.errors import ConfigError, DataError, HarnessError, StoreError, unknown
 from harness.prepare import Prepared, carry_out, prepare
 from harness.run import RunOutcome
 from harness.runtime import interrupt, secrets
-from harness.settings import Main, plain
+from harness.settings import Main, plain, validated
 from harness.storage.run_folder import RESULT
 from harness.storage.runs import Run, load
+from harness.tables.shown import Tables
 
 T = TypeVar("T")
 _COMPOSING = threading.Lock()
@@ -72,10 +74,55 @@ def load_run(folder: str | PathLike[str]) -> Run:
     return load(path.resolve())
 
 
+def tables(command: str, *folders: str | PathLike[str] | Run, **settings: Any) -> Tables:
+    """Return what a command prints of runs: `tables("leaderboard", by="perturbation")`, `tables("compare", a, b)`.
+
+    `command` is any that takes folders and prints tables, of plug-ins too (`harness --help` lists them); `settings` are
+    its own, as numbers, texts and lists. A file is written where the command writes one. Raises ConfigError for what is
+    none of its settings, DataError for folders without runs.
+    """
+    if command not in commands.summaries():
+        raise ConfigError(unknown("command", command, commands.summaries()))
+    job = getattr(commands.module_of(command), "job", None)
+    form: Any = get_type_hints(job).get("settings") if job else None
+    if job is None or not isinstance(form, type) or not is_dataclass(form):
+        raise ConfigError(f"{command} prints no tables of folders: from Python there are leaderboard, compare, ….")
+    paths = [str(folder.folder if isinstance(folder, Run) else folder) for folder in folders]
+    output = job(paths, validated(form, {name: _plain(value) for name, value in settings.items()}))
+    if isinstance(output, int):
+        raise ConfigError(f"{command} prints no tables that could be returned: call harness {command} in a shell.")
+    return Tables([output] if isinstance(output, str) else output)
+
+
+def verify(*folders: str | PathLike[str] | Run, trust: Sequence[str] = ()) -> bool:
+    """Print a line for each run below the folders (results/ where none is given); return whether all of them hold."""
+    from harness.verify.__main__ import VerifySettings, job
+
+    paths = [str(folder.folder if isinstance(folder, Run) else folder) for folder in folders]
+    return job(paths, VerifySettings(tuple(trust))) == 0
+
+
+def discover(
+    algorithm: str, network: str | Sequence[str] | None = None, *, overrides: Sequence[str] = (), **settings: Any
+) -> Run:
+    """Run what `harness discover algorithm=… network=…` would, and return the run; None: all of the paper's networks.
+
+    `settings` are the command's (`samples=`, `seed=`, `results=`), or full names (`**{"algorithm.alpha": 0.01}`).
+    Raises ConfigError.
+    """
+    module = commands.module_of("discover") if "discover" in commands.summaries() else None
+    if module is None:
+        raise ConfigError(" ".join(["discover is a command of a plug-in that is not installed.", plugin.absent()]))
+    config = _composed({"algorithm": algorithm}, overrides, {"network": network, **settings}, root="discover")
+    prepared = _as_harness_error(partial(module.prepare, config))
+    _as_harness_error(partial(module.carry_out, prepared))
+    return load_run(prepared.folder.path)
+
+
 def _composed(
-    groups: Mapping[str, str | None], overrides: Sequence[str], settings: Mapping[str, Any]
+    groups: Mapping[str, str | None], overrides: Sequence[str], settings: Mapping[str, Any], root: str = "config"
 ) -> dict[str, Any]:
-    """Return the config that the command composes of the same settings. Raises ConfigError."""
+    """Return the config that a command composes of the same settings, by its root file. Raises ConfigError."""
     if isinstance(overrides, str) or not all(isinstance(setting, str) for setting in overrides):
         masked = secrets.mask_keys(repr(overrides))
         raise ConfigError(f'overrides={masked}: it takes a list of settings, such as overrides=["task.limit=100"].')
@@ -87,25 +134,25 @@ def _composed(
     arguments = [*(f"{group}={name}" for group, name in choices.items()), *overrides]
     secrets.refuse_arguments([*arguments, *(f"{name}={value}" for name, value in settings.items())])
     with _COMPOSING:
-        config = _composed_by_hydra(arguments, settings)
+        config = _composed_by_hydra(root, arguments, settings)
     secrets.refuse_config(config)
     return config
 
 
-def _composed_by_hydra(arguments: Sequence[str], settings: Mapping[str, Any]) -> dict[str, Any]:
+def _composed_by_hydra(root: str, arguments: Sequence[str], settings: Mapping[str, Any]) -> dict[str, Any]:
     from harness.cli import own_configs
 
     with _own_hydra():
         try:
             own_configs.register()
-            config = hydra_app.without_hydra(hydra_app.composed("config", arguments))
+            config = hydra_app.without_hydra(hydra_app.composed(root, arguments))
             for name, value in settings.items():
-                _set(config, _full_name(name, config), value)
+                _set(config, _full_name(name, config) if root == "config" else name, value)
             return plain(config)
         except HarnessError:
             raise
         except Exception as error:
-            raise ConfigError(secrets.mask_keys(hydra_app.sentence(error, "config", arguments))) from error
+            raise ConfigError(secrets.mask_keys(hydra_app.sentence(error, root, arguments))) from error
 
 
 @contextmanager

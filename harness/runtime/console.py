@@ -30,6 +30,11 @@ def capable(stream: TextIO) -> bool:
     return stream.isatty() and os.environ.get("TERM", "").lower() not in ("dumb", "unknown")
 
 
+def in_notebook() -> bool:
+    """Test whether this is the process of a notebook, whose streams go to a page: a carriage return works there."""
+    return "ipykernel" in sys.modules and not sys.stderr.isatty()
+
+
 def rich_console(stream: TextIO) -> Console:
     """Return Rich's view of a terminal: as wide as COLUMNS or the window says, no colours if NO_COLOR is not empty.
 

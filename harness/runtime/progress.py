@@ -103,15 +103,20 @@ class Progress:
         """
         on_terminal = console.capable(sys.stderr)
         last_line = time.monotonic()
-        with self._shown_retries(lines=not on_terminal), Bar(self) if on_terminal else nullcontext():
+        line = NotebookLine() if console.in_notebook() else None
+        with self._shown_retries(lines=not on_terminal), Bar(self) if on_terminal else line or nullcontext():
             self.total = each * length_hint(items)  # with the bar in sight: making items can take seconds
             for value in values:
                 self.done += 1
                 yield value
                 self._begin(now := time.monotonic())
-                if not on_terminal and now - last_line >= EVERY:
+                if not on_terminal and now - last_line >= (line.every if line else EVERY):
                     last_line = now
-                    self.say(f"{self.title}: {' · '.join(self.facts(now).values())}")
+                    words = f"{self.title}: {' · '.join(self.facts(now).values())}"
+                    if line:
+                        line.show(words, self.done, self.total)
+                    else:
+                        self.say(words)
 
     @property
     def waiting(self) -> str:
@@ -189,6 +194,31 @@ def _pace(rate: float) -> str:
     if rate >= 100:
         return f"{rate:,.0f}/s"
     return f"{rate:.1f}/s" if rate >= 1 else f"{60 * rate:.1f}/min"
+
+
+class NotebookLine:
+    """A bar of text below the cell of a notebook, one line that is written over."""
+
+    every = 0.5
+    """Seconds between two states of it."""
+
+    def __init__(self) -> None:
+        self._longest = 0
+        """Signs of the longest state so far: a shorter one leaves none of it behind."""
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *_: object) -> None:
+        if self._longest:
+            print(file=sys.stderr, flush=True)
+
+    def show(self, words: str, done: int, total: int) -> None:
+        share = min(done / total, 1) if total else 0
+        bar = f"{'█' * int(share * 20):<20} " if total else ""
+        text = console.clean(f"{bar}{words}")
+        self._longest = max(self._longest, len(text))
+        print(f"\r{text:<{self._longest}}", end="", file=sys.stderr, flush=True)
 
 
 class Bar:

@@ -61,6 +61,13 @@ class Run:
         ending = "" if self.complete else ", NOT COMPLETE"
         return f"<run {' · '.join(self.place.values())}: {results.brief(self.result)}{ending}>"
 
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: its place, its tables, and what has to be said of them."""
+        from harness.tables.shown import Tables
+
+        heading = f"{' · '.join(self.place.values())}{'' if self.complete else ' (NOT COMPLETE)'}"
+        return Tables((heading, *results.result_tables(self.result), *results.remarks(self.result)))._repr_html_()
+
     @property
     def task(self) -> str:
         return self.place["task"]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from itertools import groupby
 
-from harness.tables.table import Cell, Line, Table
+from harness.tables.table import Cell, Line, Part, Table
 
 _LATEX = {
     "\\": r"\textbackslash{}",
@@ -218,15 +218,27 @@ def html(tables: Sequence[Table]) -> str:
         f"<title>Leaderboard</title><style>{_STYLE}</style></head><body>",
         "<h1>Leaderboard</h1>",
     ]
-    for number, table in enumerate(tables):
-        if not number or tables[number - 1].task != table.task:
-            parts.append(f"<h2>{escape(table.task)}</h2>")
-        parts += [f"<h3>{escape(table.heading)}</h3>"] if table.heading else []
-        parts += [f"<p>{escape(table.above)}</p>"] if table.above else []
-        parts += [f"<p><small>{escape(table.settings)}</small></p>"] if table.settings else []
-        parts += [f"<div>{_html(table.for_readers())}</div>"] if table.lines else []
-        parts += [f"<p>{escape(note)}</p>" for note in table.notes]
-    return "\n".join([*parts, "</body></html>"])
+    return "\n".join([*parts, *html_parts(tables), "</body></html>"])
+
+
+def html_parts(parts: Sequence[Part]) -> Iterator[str]:
+    """Yield headings, paragraphs and tables, a heading above the first table of each task."""
+    task = ""
+    for part in parts:
+        if isinstance(part, str):
+            yield f"<p>{escape(part)}</p>"
+            continue
+        if part.task != task:
+            yield f"<h2>{escape(task := part.task)}</h2>"
+        if part.heading:
+            yield f"<h3>{escape(part.heading)}</h3>"
+        if part.above:
+            yield f"<p>{escape(part.above)}</p>"
+        if part.settings:
+            yield f"<p><small>{escape(part.settings)}</small></p>"
+        if part.lines:
+            yield f"<div>{_html(part.for_readers())}</div>"
+        yield from (f"<p>{escape(note)}</p>" for note in part.notes)
 
 
 def _html(table: Table) -> str:

@@ -75,8 +75,8 @@ def _pad(cells: Sequence[Cell]) -> list[str]:
 
 def as_csv(tables: Sequence[Table]) -> str:
     """Return the rows of all tables as one CSV, shares as fractions; where a table lacks a column it is empty."""
-    rows = [row for table in tables for row in _rows(table)]
-    return csv_text(list(dict.fromkeys(name for row in rows for name in row)), rows).rstrip("\n")
+    all_rows = [row for table in tables for row in rows(table)]
+    return csv_text(list(dict.fromkeys(name for row in all_rows for name in row)), all_rows).rstrip("\n")
 
 
 def csv_text(header: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> str:
@@ -103,7 +103,7 @@ def _inert(value: Any) -> Any:
     return inert(value).replace("\r", " ") if isinstance(value, str) else value
 
 
-def _rows(table: Table) -> Iterator[dict[str, Any]]:
+def rows(table: Table) -> Iterator[dict[str, Any]]:
     beside = {"task": table.task, "label_set": table.label_set, "item_set": table.items, "published": table.published}
     for block, _, lines in table.groups():
         for line in lines:

@@ -14,8 +14,9 @@ from pathlib import Path
 import pytest
 from support.openai_server import KEY, chat_reply, error, wait_for
 
-from harness import evaluate, load_run
+from harness import api, evaluate, load_run
 from harness.errors import ConfigError, DataError, Interrupted, RunStopped
+from harness.runtime import progress
 from harness.runtime.signals import STOP
 from harness.storage import runs
 from harness.storage.runs import Run
@@ -337,3 +338,38 @@ def test_the_documents_example_runs(serve, key, capsys):
         source = block.replace("http://localhost:8000/v1", server.url)
         in_a_loop(lambda source=source: exec(compile(source, "docs/python.md", "exec"), names))
     assert server.calls and "95% interval" in capsys.readouterr().out
+
+
+def test_tables_are_what_the_command_prints(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    runs = [api.evaluate(model=name, task="corr2cause", limit=20) for name in ("always_no", "always_yes")]
+    board = api.tables("leaderboard", metrics="f1")
+    assert "| always_yes |" in str(board) and "<td>always_yes</td>" in board._repr_html_()
+    assert [row["model"] for row in board.rows()] == ["always_yes", "always_no"]
+    assert board.rows()[0]["f1"] == runs[1].scores["f1"].value
+    assert "B − A" in str(api.tables("compare", *runs, metrics=["f1"]))
+    assert "always_no" in runs[0]._repr_html_() and "<table>" in runs[0]._repr_html_()
+    assert api.verify(*runs) is True
+    with pytest.raises(ConfigError, match=r"there is no setting 'metric' \(did you mean 'metrics'"):
+        api.tables("leaderboard", metric="f1")
+    with pytest.raises(ConfigError, match="there is no command 'leaderbord'"):
+        api.tables("leaderbord")
+    with pytest.raises(DataError, match="there is no folder nowhere"):
+        api.tables("leaderboard", "nowhere")
+
+
+def test_an_algorithm_is_run_as_the_command_runs_it(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    run = api.discover("empty", "cancer", samples=100)
+    assert run.learned and run.model == "empty"
+    assert run.folder.is_relative_to(tmp_path / "results")
+    with pytest.raises(ConfigError, match="algorithm"):
+        api.discover("no_such", "cancer")
+
+
+def test_a_notebooks_progress_is_one_line_written_over(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "ipykernel", object())
+    monkeypatch.setattr(progress.NotebookLine, "every", 0.0)
+    assert list(progress.Progress("asking").watch(range(4), range(4))) == [0, 1, 2, 3]
+    *states, end = capsys.readouterr().err.split("\r")[1:]
+    assert len(states) == 3 and end.endswith("\n") and end.startswith("█" * 20 + " asking: 4/4")

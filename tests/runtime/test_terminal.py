@@ -107,7 +107,7 @@ def test_elsewhere_it_is_markdown(monkeypatch, capsys):
     show(["words", *build(BOARD)], title="a title")
     assert capsys.readouterr().out == f"words\n\n{markdown(build(BOARD))}\n"
     monkeypatch.setenv("TERM", "dumb")
-    dumb = rendered_on(build(BOARD), 200)
+    dumb = rendered_on(build(BOARD), 240)
     assert dumb.text == markdown(build(BOARD)) and b"\x1b" not in dumb.raw
 
 
