@@ -50,6 +50,22 @@ def test_ranking_in_batches_agrees_with_one_pass_each(kind, gpt2_path, llama_pat
         assert response.text == max(expected, key=expected.__getitem__)
 
 
+def test_a_padding_token_beyond_the_models_table_changes_nothing(gpt2_path, tmp_path):
+    """An added [PAD] whose model was never resized: usual for fine-tuned LLaMA-1 and 2."""
+    from transformers import AutoTokenizer
+
+    path = tmp_path / "pad"
+    shutil.copytree(gpt2_path, path)
+    tokenizer = AutoTokenizer.from_pretrained(path)
+    tokenizer.add_special_tokens({"pad_token": "[PAD]"})
+    tokenizer.save_pretrained(path)
+    settings = {"chat_template": False, "share_prefixes": False}
+    requests = [choice(text) for text in TEXTS]
+    padded, plain = (dict(each(lm(folder, **settings).respond(requests))) for folder in (path, gpt2_path))
+    for request in requests:
+        assert padded[request].logprobs == pytest.approx(plain[request].logprobs, abs=1e-5)
+
+
 def test_a_chat_template_is_used_where_there_is_one(llama_path):
     (response,) = dict(each(lm(llama_path).respond([choice("A")]))).values()
     assert response.logprobs["Yes"] == pytest.approx(by_hand(llama_path, "<user>A\n<assistant>", "Yes"), abs=1e-4)

@@ -61,7 +61,9 @@ class CausalLM(Checkpoint):
         tokenizer, model = self._load("AutoModelForCausalLM")
         from transformers import GenerationConfig
 
-        if tokenizer.pad_token_id is None:
+        # Padding is masked, so that any token of the table serves; an added [PAD] may lie beyond it.
+        rows = model.get_input_embeddings().weight.shape[0]
+        if tokenizer.pad_token_id is None or tokenizer.pad_token_id >= rows:
             tokenizer.pad_token_id = tokenizer.eos_token_id if tokenizer.eos_token_id is not None else 0
         exact_head(model.get_output_embeddings())
         ends = model.generation_config.eos_token_id

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -17,7 +18,7 @@ from harness.scoring.classification import AnswerCounts, decisions
 from harness.settings import build
 from harness.storage.manifest import TracedItems
 from harness.tasks.benchmark import Teaching, TeachingTask
-from harness.types import JSON, Failure, Item, PairRequest, Request, Response
+from harness.types import JSON, Answer, Failure, Item, PairRequest, Request, Response
 
 
 class Choosing(Protocol):
@@ -206,7 +207,7 @@ class ByLength:
 
 
 Scores = dict[str, float]
-"""f1, precision, recall, accuracy as fractions, 0 where undefined; unreadable and failed as counts."""
+"""f1, precision, recall, accuracy as fractions, 0 where undefined; the loss; yes, unreadable and failed as counts."""
 
 
 def scores_of(model: Any, prompt: Prompt, examples: Sequence[Example]) -> Scores:
@@ -218,15 +219,26 @@ def scores_of(model: Any, prompt: Prompt, examples: Sequence[Example]) -> Scores
     requests = dict.fromkeys(example.request for example in examples)
     outcomes.update(chain.from_iterable(model.respond(requests)))
     kinds: Counter[str] = Counter()
+    losses = 0.0
     for example in examples:
         outcome = outcomes[example.request]
         if isinstance(outcome, Failure) and outcome.kind == "invalid_logprobs":
             raise RunStopped(f"the model gives no numbers any more ({outcome.detail}): take a smaller learning rate.")
-        answer = None if isinstance(outcome, Failure) else prompt.parse(outcome, example.fields).label
-        kinds[_kind(answer, example.label, failed=isinstance(outcome, Failure))] += 1
+        answer = None if isinstance(outcome, Failure) else prompt.parse(outcome, example.fields)
+        label = answer.label if answer else None
+        kinds[_kind(label, example.label, failed=isinstance(outcome, Failure))] += 1
+        losses += _loss(answer, example.label)
     counts = AnswerCounts(**kinds)
     scores = {metric.name: metric.value or 0.0 for metric in decisions(counts, unreadable="wrong")}
-    return scores | {"unreadable": counts.unreadable, "failed": counts.failed}
+    counted = {"yes": kinds["tp"] + kinds["fp"], "unreadable": counts.unreadable, "failed": counts.failed}
+    return scores | {"loss": losses / len(examples)} | counted
+
+
+def _loss(answer: Answer | None, label: int) -> float:
+    """Return −log of the probability that an answer gives to the label; of nothing as if both were as likely."""
+    if answer is None or answer.probability is None:
+        return math.log(2)
+    return -math.log(max(answer.probability if label else 1 - answer.probability, 1e-12))
 
 
 def _kind(answer: int | None, label: int, *, failed: bool) -> str:

@@ -7,16 +7,18 @@ import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import partial
 from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import torch
-from transformers import EarlyStoppingCallback, Trainer, TrainerCallback, TrainingArguments
+from transformers import EarlyStoppingCallback, Trainer, TrainerCallback
 
 from harness.errors import RunStopped
 from harness.models.local.engine import memory_errors
+from harness.plugins.train.arguments import arguments_of, check_trackers
 from harness.plugins.train.examples import ByLength, Example, Lessons, Scores, scores_of
 from harness.plugins.train.learners import Learner, fits_of
 from harness.plugins.train.packed import PackedLearner
@@ -24,6 +26,8 @@ from harness.plugins.train.recipe import Recipe, leads
 from harness.runtime.progress import Progress
 
 STATE = "trainer_state.json"
+ADAPTER = "adapter"
+"""The folder of the low-rank adapters as they are before they are merged into the weights."""
 
 
 @dataclass(frozen=True)
@@ -80,13 +84,14 @@ class _Teacher(Trainer):  # type: ignore[misc]  # transformers has no types
         self,
         *args: Any,
         score: Callable[[], Scores],
+        rank: Callable[[Scores], float],
         say: Callable[[str], None],
         lengths: Sequence[int],
         answers: Callable[[Any, Any], tuple[Any, Any]] | None,
         **more: Any,
     ) -> None:
         super().__init__(*args, **more)
-        self._score, self._say, self._lengths, self._answers = score, say, lengths, answers
+        self._score, self._rank, self._say, self._lengths, self._answers = score, rank, say, lengths, answers
 
     def compute_loss(self, model: Any, inputs: Any, *args: Any, **more: Any) -> Any:
         """Return the loss of a batch, each of whose rows has several answers if premises are packed."""
@@ -110,6 +115,7 @@ class _Teacher(Trainer):  # type: ignore[misc]  # transformers has no types
         with torch.autocast(self.args.device.type, torch.bfloat16) if self.args.bf16 else nullcontext():
             scores = self._score()
         metrics = {f"eval_{name}": value for name, value in scores.items()}
+        metrics["eval_rank"] = self._rank(scores)
         self.log(dict(metrics))
         if leads():
             shown = ", ".join(
@@ -146,6 +152,8 @@ def train(learner: Learner, lessons: Lessons, recipe: Recipe, folder: Path, prog
     curve = [dict(entry) for entry in teacher.state.log_history if "loss" in entry or "eval_f1" in entry]
     network = teacher.accelerator.unwrap_model(teacher.model)
     if recipe.lora.r:
+        if leads():
+            network.save_pretrained(folder / ADAPTER)
         network = network.merge_and_unload()
     return Learned(network, curve, best, recipe.batch_size // parts)
 
@@ -179,15 +187,17 @@ def _teacher(
     examples = Pass(lessons, learner)
     watch = _Watch(examples, progress, recipe.learning_rate)
     patience = [EarlyStoppingCallback(recipe.patience)] if recipe.patience else []
+    check_trackers(recipe, folder)
     teacher = _Teacher(
         model=network,
-        args=_arguments(recipe, len(examples), folder, dtype, parts, cpu=learner.network.device.type == "cpu"),
+        args=arguments_of(recipe, len(examples), folder, dtype, parts, cpu=learner.network.device.type == "cpu"),
         data_collator=lambda units: learner.batch([example for unit in units for example in unit]),
         train_dataset=examples,
         eval_dataset=lessons.dev.rows,
         compute_loss_func=learner.loss,
         callbacks=[watch, *patience],
         score=lambda: scores_of(learner, lessons.prompt, lessons.dev.rows),
+        rank=partial(rank_of, by=recipe.by, ties=recipe.settings != "paper", items=len(lessons.dev.rows)),
         say=progress.say,
         lengths=examples.lengths if recipe.group_by_length else (),
         answers=learner.answers if isinstance(learner, PackedLearner) else None,
@@ -199,46 +209,13 @@ def _teacher(
     return teacher, watch
 
 
-def _arguments(recipe: Recipe, examples: int, folder: Path, dtype: str, parts: int, *, cpu: bool) -> Any:
-    """Return the Trainer's arguments; steps are of a whole batch, over all processes."""
-    from accelerate import PartialState
+def rank_of(scores: Scores, *, by: str, ties: bool, items: int) -> float:
+    """Return what the chosen step has most of: its score on dev and, of equal scores, the smaller loss on dev.
 
-    micro = recipe.batch_size // parts
-    steps = math.ceil(examples / (recipe.batch_size * PartialState(cpu=cpu).num_processes))
-    every = max(1, round(steps / recipe.evaluations))
-    arguments = TrainingArguments(
-        output_dir=str(folder),
-        per_device_train_batch_size=micro,
-        gradient_accumulation_steps=parts,
-        num_train_epochs=recipe.epochs,
-        learning_rate=recipe.learning_rate,
-        lr_scheduler_type=recipe.schedule,
-        warmup_steps=recipe.warmup,
-        weight_decay=recipe.weight_decay,
-        max_grad_norm=0.0 if recipe.settings == "paper" else recipe.max_grad_norm or 0.0,
-        bf16=dtype == "bfloat16",
-        seed=recipe.seed,
-        data_seed=recipe.seed,
-        use_cpu=cpu,
-        eval_strategy="steps",
-        eval_steps=every,
-        save_strategy="steps",
-        save_steps=every,
-        save_total_limit=2,
-        load_best_model_at_end=True,
-        metric_for_best_model=recipe.by,
-        greater_is_better=True,
-        restore_callback_states_from_checkpoint=True,
-        logging_steps=max(1, every // 10),
-        logging_nan_inf_filter=False,
-        remove_unused_columns=False,
-        dataloader_pin_memory=False,  # the adapter has put the tensors on their device already
-        disable_tqdm=True,
-        report_to="none",
-        log_level="error",
-    )
-    arguments._n_gpu = min(1, arguments.n_gpu)  # several GPUs by `accelerate launch`, not by threads of one process
-    return arguments
+    F1 and accuracy over so many items are fractions with denominators up to twice their number, so that two different
+    ones are further apart than what the loss adds.
+    """
+    return scores[by] + (1 / (1 + scores["loss"]) / (2 * items + 1) ** 2 if ties else 0.0)
 
 
 def _with_lora(network: Any, recipe: Recipe) -> Any:

@@ -111,7 +111,7 @@ def _train(
     """Train, leave the chosen weights in work/chosen, and return what training.json says of it."""
     from transformers import set_seed
 
-    from harness.plugins.train.loop import room_needed, train
+    from harness.plugins.train.loop import ADAPTER, room_needed, train
 
     set_seed(recipe.seed)  # a new head is drawn when the network is loaded
     fits = fit_counts(learner, lessons, recipe, progress)
@@ -129,11 +129,17 @@ def _train(
     dev = {name.removeprefix("eval_"): value for name, value in best.items() if name.startswith("eval_")}
     if leads():
         save(trained.network, learner, work / "chosen", lessons.dev.rows)
+        if recipe.lora.r:
+            (work / ADAPTER).replace(work / "chosen" / ADAPTER)
     steps = max(entry["step"] for entry in scores)
+    equal = sum(entry[f"eval_{recipe.by}"] == dev[recipe.by] for entry in scores)
+    which = "the first with" if recipe.settings == "paper" else "with the smallest loss among those with" * (equal > 1)
     why = (
-        f"step {trained.step:,} of {steps:,}, the first with the best {_NAMES[recipe.by]} "
+        f"step {trained.step:,} of {steps:,}, {which or 'with'} the best {_NAMES[recipe.by]} "
         f"on {len(lessons.dev.rows):,} dev items ({100 * dev[recipe.by]:.2f}%) of {len(scores)} that were evaluated"
     )
+    if not dev["yes"]:
+        progress.say("The chosen step answers No to every dev item: it has learned nothing yet (more recipe.epochs?).")
     return {
         **fits,
         "chosen": {"step": trained.step, "epoch": best["epoch"], "by": recipe.by, "dev": dev, "why": why},

@@ -16,6 +16,7 @@ from pydantic import Field
 from harness.errors import ConfigError, HarnessError, RunStopped, StoreError
 from harness.models.local.checkpoint import RECORD, Device
 from harness.plugins.train.scratch import Scratch
+from harness.plugins.train.trainer_settings import check_names, of_weights
 from harness.settings import LOCAL, without_path
 from harness.storage.atomic_write import full
 from harness.types import JSON
@@ -65,10 +66,12 @@ class Recipe:
     patience: Whole | None = None
     dtype: Literal["auto", "float32", "bfloat16"] = "auto"
     lora: Lora = field(default_factory=Lora)
+    trainer: Mapping[str, JSON] | None = None
     seed: Annotated[int, Field(ge=0, lt=2**31)] = 0
 
     def __post_init__(self) -> None:
         """Raise ConfigError for combinations of settings without a meaning."""
+        check_names(self.trainer or {})
         if (self.path is None) == (self.scratch is None):
             raise ConfigError(
                 "recipe.path names a base and recipe.scratch describes one that is made: give one of them, "
@@ -103,9 +106,10 @@ class Recipe:
         return "one_text" if self.settings == "paper" else None
 
     def as_json(self) -> Mapping[str, JSON]:
-        """Return all settings, with folders by name and digest in place of their paths."""
-        values = asdict(self)
-        return {**values, "path": None if self.path is None else without_path(self.path)}
+        """Return the settings that the weights depend on, with folders by name and digest in place of their paths."""
+        values = {**asdict(self), "path": None if self.path is None else without_path(self.path)}
+        trainer = of_weights(values.pop("trainer") or {})
+        return {**values, "trainer": trainer} if trainer else values
 
 
 MANIFEST = RECORD

@@ -140,7 +140,7 @@ def test_kill_9_and_the_same_command_give_the_weights_of_an_undisturbed_training
     evaluate = loop._Teacher.evaluate
 
     def better_each_time(self, *args, **more):
-        rest = dict.fromkeys(("accuracy", "precision", "recall", "unreadable", "failed"), 0)
+        rest = dict.fromkeys(("accuracy", "precision", "recall", "loss", "yes", "unreadable", "failed"), 0)
         self._score = lambda: {"f1": self.state.global_step / 100, **rest}
         return evaluate(self, *args, **more)
 
@@ -193,7 +193,8 @@ def test_the_checkpoint_is_chosen_by_f1_and_by_the_authors_code_by_accuracy(base
 
         def scores(*_, points=points):
             f1, accuracy = next(points)
-            return {"f1": f1, "accuracy": accuracy, "precision": 0, "recall": 0, "unreadable": 0, "failed": 0}
+            counts = {"yes": 1, "unreadable": 0, "failed": 0}
+            return {"f1": f1, "accuracy": accuracy, "precision": 0, "recall": 0, "loss": 0.5} | counts
 
         monkeypatch.setattr(loop, "scores_of", scores)
         entry = made(
@@ -201,6 +202,62 @@ def test_the_checkpoint_is_chosen_by_f1_and_by_the_authors_code_by_accuracy(base
         ).training
         chosen[settings] = entry["chosen"]["step"] / entry["curve"][-1]["step"], entry["chosen"]["by"]
     assert chosen == {"harness": (0.5, "f1"), "paper": (0.25, "accuracy")}
+
+
+def test_of_equal_scores_the_smaller_loss_is_chosen_and_one_that_only_says_no_is_told(bases, tmp_path, capsys):
+    # No Yes in any evaluation: all have F1 0, and the loss falls.
+    entry = made(bases["two"], tmp_path, "recipe.learning_rate=1e-5", "recipe.evaluations=2", "task.limit=32").training
+    losses = {e["step"]: e["eval_loss"] for e in entry["curve"] if "eval_loss" in e}
+    assert {e["eval_f1"] for e in entry["curve"] if "eval_f1" in e} == {entry["chosen"]["dev"]["f1"]}
+    assert entry["chosen"]["step"] == min(losses, key=losses.get) and entry["chosen"]["step"] != min(losses)
+    assert "with the smallest loss among those with the best F1" in entry["chosen"]["why"]
+    assert ("answers No to every dev item" in capsys.readouterr().err) == (entry["chosen"]["dev"]["yes"] == 0)
+
+
+def test_the_trainers_own_settings_go_through_by_name(bases, tmp_path, monkeypatch):
+    from harness.plugins.train import loop
+
+    seen = []
+
+    class Teacher(loop._Teacher):
+        def __init__(self, *args, **more):
+            super().__init__(*args, **more)
+            seen.append(self.args)
+
+    monkeypatch.setattr(loop, "_Teacher", Teacher)
+    given = "recipe.trainer={gradient_checkpointing: true, optim: adamw_torch, logging_steps: 1, adam_beta2: 0.9}"
+    folder = made(bases["two"], tmp_path, given, FAST).folder
+    assert seen[0].gradient_checkpointing and seen[0].adam_beta2 == 0.9 and seen[0].logging_steps == 1
+    # What changes no weight is no part of the checkpoint's identity; what may, is.
+    same = given.replace("logging_steps: 1, ", "report_to: none, ")
+    assert made(bases["two"], tmp_path, same, FAST).folder == folder
+    assert made(bases["two"], tmp_path, FAST).folder != folder
+
+
+@pytest.mark.parametrize(
+    ("setting", "sentence"),
+    [
+        ("learning_rate: 1", "recipe's own setting for it is recipe.learning_rate"),
+        ("save_steps: 5", "recipe.trainer.save_steps is fixed, so that a training that was stopped goes on"),
+        ("push_to_hub: true", "as nothing is uploaded"),
+        ("gradient_checkpoint: true", r"did you mean 'recipe.trainer.gradient_checkpointing'"),
+        ("report_to: [nobody]", r"recipe.trainer.report_to=\['nobody'\]: nobody is not supported"),
+    ],
+)
+def test_what_would_break_a_promise_or_is_unknown_is_refused(bases, tmp_path, setting, sentence):
+    with pytest.raises(ConfigError, match=sentence):
+        made(bases["two"], tmp_path, f"recipe.trainer={{{setting}}}")
+
+
+def test_adapters_are_kept_as_peft_reads_them(bases, tmp_path):
+    from peft import PeftModel
+    from transformers import AutoModelForCausalLM
+
+    folder = made(bases["llama"], tmp_path, "recipe=causal_lm", "recipe.lora.r=2", FAST).folder
+    base = AutoModelForCausalLM.from_pretrained(bases["llama"])
+    merged = PeftModel.from_pretrained(base, folder / "adapter").merge_and_unload().state_dict()
+    for name, weight in AutoModelForCausalLM.from_pretrained(folder).state_dict().items():
+        assert weight.allclose(merged[name], atol=1e-6), name
 
 
 def test_nothing_of_the_test_sets_is_ever_written_as_a_question(bases, tmp_path, monkeypatch):
@@ -298,7 +355,7 @@ def test_lora_is_merged_into_an_ordinary_checkpoint(bases, tmp_path, name):
     kind = "causal_lm" if name == "gpt2" else "nli"
     entry = made(bases[name], tmp_path, f"recipe={kind}", "recipe.lora.r=2", FAST, "recipe.epochs=1")
     files = {path.name for path in entry.folder.iterdir()}
-    assert "model.safetensors" in files and not any("adapter" in file for file in files)
+    assert "model.safetensors" in files and not any("adapter_" in file for file in files)
     settings = {"name": "mine", "path": str(entry.folder), "dtype": "float32", "device": "cpu"}
     adapter = NLI(**settings) if kind == "nli" else CausalLM(**settings)
     _, lessons = lessons_of(composed(f"recipe={kind}", f"recipe.path={bases[name]}", *SMALL))
@@ -387,7 +444,8 @@ def test_the_best_point_of_a_grid_is_the_best_on_dev(bases, tmp_path, monkeypatc
     points = {1e-3: 0.3, 2e-3: 0.7, 5e-3: 0.5}
 
     def scores(*_):
-        return {"f1": points[rate[0]], "accuracy": 0, "precision": 0, "recall": 0, "unreadable": 0, "failed": 0}
+        rest = dict.fromkeys(("accuracy", "precision", "recall", "loss", "yes", "unreadable", "failed"), 0)
+        return {"f1": points[rate[0]], **rest}
 
     rate, make = [], making.make
 
