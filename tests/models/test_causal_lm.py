@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import shutil
+
 import pytest
 from support.conftest_models import lm_checkpoint
 from support.outcomes import each
