@@ -6,17 +6,19 @@ import re
 import sys
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property, lru_cache
 from itertools import islice
 from typing import Any, ClassVar, Literal
 
 from harness.errors import RunStopped
-from harness.models.local.checkpoint import DType
+from harness.models.local.adapter import adapter_folder, with_adapter
+from harness.models.local.checkpoint import DType, fingerprint
 from harness.models.local.engine import Backend, Padded, Sequence, Writing, windows
 from harness.models.local.loading import Checkpoint, brings_code, exact_head
 from harness.protocols import Outcome, Outcomes, Traits, as_text, unanswered
+from harness.settings import LOCAL
 from harness.types import JSON, ChatRequest, ChoiceRequest, Failure, Request, Response, Transcript, Usage
 
 CHAT_DATE = date(2024, 7, 26)
@@ -38,6 +40,7 @@ class CausalLM(Checkpoint):
     method: Literal["rank", "generate"] = "rank"
     chat_template: bool | None = None
     share_prefixes: bool = True
+    adapter: str | None = field(default=None, metadata=LOCAL)
 
     traits: ClassVar[Traits] = Traits(role="model", ranks_and_writes=True)
 
@@ -47,7 +50,9 @@ class CausalLM(Checkpoint):
 
     @property
     def identity(self) -> Mapping[str, JSON]:
-        return self._identity("causal_lm") | {"chat_template": self.chat_template, "chat_date": str(CHAT_DATE)}
+        words = {"chat_template": self.chat_template, "chat_date": str(CHAT_DATE)}
+        adapter = {"adapter": fingerprint(adapter_folder(self.adapter))} if self.adapter else {}
+        return self._identity("causal_lm") | words | adapter
 
     def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
         """Answer the requests of a window, first the rankings, then the writings, in batches, each of them a list."""
@@ -59,6 +64,8 @@ class CausalLM(Checkpoint):
     def _parts(self) -> tuple[Any, Any]:
         """(tokenizer, model); the model is set to write greedily."""
         tokenizer, model = self._load("AutoModelForCausalLM")
+        if self.adapter:
+            model = with_adapter(model, adapter_folder(self.adapter))
         from transformers import GenerationConfig
 
         # Padding is masked, so that any token of the table serves; an added [PAD] may lie beyond it.

@@ -30,6 +30,7 @@ from harness.prompting.fit import choose_prompt, fitting
 from harness.settings import build, plain
 from harness.tasks.corr2cause.claim import ItemWriter
 from harness.tasks.corr2cause.enumerate import public_test
+from harness.types import ChoiceRequest, Message
 
 SMALL = ["task.num_nodes=[4]", "task.limit=24", "dev_limit=40", "recipe.epochs=2", "recipe.evaluations=1.0"]
 FAST = "recipe.learning_rate=3e-3"
@@ -258,6 +259,18 @@ def test_adapters_are_kept_as_peft_reads_them(bases, tmp_path):
     merged = PeftModel.from_pretrained(base, folder / "adapter").merge_and_unload().state_dict()
     for name, weight in AutoModelForCausalLM.from_pretrained(folder).state_dict().items():
         assert weight.allclose(merged[name], atol=1e-6), name
+    settings = {"name": "x", "dtype": "float32", "device": "cpu"}
+    plain = CausalLM(path=str(bases["llama"]), **settings)
+    adapted = CausalLM(path=str(bases["llama"]), adapter=str(folder / "adapter"), **settings)
+    request = ChoiceRequest((Message("user", "A correlates with B."),), ("Yes", "No"))
+    ((_, answer),), ((_, expected),) = (
+        next(model.respond([request])) for model in (adapted, CausalLM(path=str(folder), **settings))
+    )
+    assert answer.logprobs == pytest.approx(expected.logprobs, abs=1e-5) and adapted.identity != plain.identity
+    with pytest.raises(ConfigError, match="holds no adapter_config"):
+        CausalLM(path=str(bases["llama"]), adapter=str(tmp_path), **settings).identity  # noqa: B018
+    with pytest.raises(ConfigError, match="does not fit the checkpoint"):
+        [*CausalLM(path=str(bases["gpt2"]), adapter=str(folder / "adapter"), **settings).respond([request])]
 
 
 def test_nothing_of_the_test_sets_is_ever_written_as_a_question(bases, tmp_path, monkeypatch):

@@ -1,0 +1,30 @@
+"""Low-rank adapters (Hu et al. 2022) as peft stores them, merged into the weights of their base."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from harness.errors import ConfigError
+from harness.runtime.environment import installing
+
+
+def adapter_folder(path: str) -> Path:
+    """Return the folder of an adapter. Raises ConfigError where it holds none."""
+    folder = Path(path).expanduser()
+    if not (folder / "adapter_config.json").is_file():
+        raise ConfigError(f"model.adapter={path} holds no adapter_config.json: give the folder that peft has written.")
+    return folder
+
+
+def with_adapter(model: Any, folder: Path) -> Any:
+    """Return the model with the adapter's weights added to its own. Raises ConfigError where they do not fit."""
+    try:
+        from peft import PeftModel
+    except ImportError:
+        raise ConfigError(f"model.adapter needs peft, which is not installed: {installing('train')}.") from None
+    try:
+        return PeftModel.from_pretrained(model, str(folder)).merge_and_unload().eval()
+    except Exception as error:  # of sizes and names that are not the base's, peft and torch raise kinds of their own
+        reason = " ".join(str(error).split())[:200]
+        raise ConfigError(f"model.adapter={folder} does not fit the checkpoint: {reason}") from error
