@@ -27,5 +27,13 @@ PLUGIN = Plugin(
             write=f"{_HERE}.lm_eval:write",
             takes_bare_runs=True,
         ),
+        "mlflow": Exporter(
+            summary="scores and settings as runs of MLflow",
+            write=f"{_HERE}.trackers:write_mlflow",
+            takes_bare_runs=True,
+        ),
+        "wandb": Exporter(
+            summary="scores and settings as runs of W&B", write=f"{_HERE}.trackers:write_wandb", takes_bare_runs=True
+        ),
     },
 )
