@@ -18,7 +18,7 @@ HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 URLS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["urls"]
 SECTIONS = {
-    "Start": ("glossary", "troubleshooting", "commands"),
+    "Start": ("glossary", "troubleshooting", "commands", "coming_from"),
     "Measure a model": ("models", "presets", "servers", "tasks", "prompts", "sweeps", "clusters", "finetuning"),
     "Read the results": ("results", "replies", "leaderboard", "findings"),
     "Publish": ("conventions", "versions"),
