@@ -60,6 +60,7 @@ WITH_TORCH = {
     *(
         "storage/test_upgrade.py",
         "tasks/test_causalbench_models.py",
+        "discovery/test_discovery_dag_gnn.py",
         "train/test_finetune.py",
         "train/test_from_scratch.py",
     ),
