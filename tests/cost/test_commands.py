@@ -68,7 +68,7 @@ def test_costs_are_those_of_the_apis_usage(paid, tmp_path):
 
 @pytest.mark.parametrize(
     ("limit", "calls"),
-    [("budget.requests=7", 7), ("budget.usd=0.02", None), ("budget.minutes=0", 0)],
+    [("budget.requests=7", 7), pytest.param("budget.usd=0.02", None, marks=pytest.mark.slow), ("budget.minutes=0", 0)],
 )
 def test_a_limit_ends_a_run_in_order_and_the_next_one_goes_on(paid, tmp_path, limit, calls):
     done = paid("task.limit=30", limit)

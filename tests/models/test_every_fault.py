@@ -166,12 +166,12 @@ QUICK = [kind for kind in KINDS.values() if not (kind.max_wait > 1 or kind.timed
 ON_THE_WIRE = [kind for kind in QUICK if kind.family in ("HTTP", "connection")]
 
 
-@named(ON_THE_WIRE, keep=24)
+@named(ON_THE_WIRE, keep=12)
 def test_no_fault_on_the_wire_does_harm(kind):
     clean(run(kind))
 
 
-@named([kind for kind in QUICK if kind not in ON_THE_WIRE], keep=12)
+@named([kind for kind in QUICK if kind not in ON_THE_WIRE], keep=6)
 def test_no_other_fault_does_harm(kind):
     clean(run(kind))
 
@@ -188,7 +188,7 @@ def test_no_retry_comes_too_early(kind):
     clean(waited()[kind.name])
 
 
-@named(TIMED)
+@named(TIMED, keep=8)
 def test_what_takes_for_ever_is_ended(kind, monkeypatch):
     loop, prompts = Skipping(), PROMPTS[:10]
     server = InThread(planned(kind, prompts))

@@ -24,7 +24,7 @@ def test_it_is_right_about_every_hypothesis_over_up_to_five_variables(perturbati
     assert wrong((2, 3, 4, 5), perturbation) == []
 
 
-@pytest.mark.parametrize("wording", range(1, WORDINGS))
+@pytest.mark.parametrize("wording", few(range(1, WORDINGS), 3))
 def test_it_is_right_in_every_wording(wording):
     assert wrong((2, 3, 4), "none", wording) == []
 
