@@ -261,6 +261,7 @@ def test_claims_of_the_dead_are_taken_at_once_and_their_files_go(path, holder):
     assert not list(path.parent.glob("*.lock"))
 
 
+@pytest.mark.slow
 def test_one_that_dies_while_it_is_waited_for(path, holder):
     requests = [ask(f"{k}?") for k in range(20)]
     other = holder(requests[:20])

@@ -174,6 +174,7 @@ def test_a_task_file_of_the_users_own_has_a_place_of_its_own(harness, tmp_path):
     assert variants == {"limit=12", "limit=13"}
 
 
+@pytest.mark.slow
 def test_a_data_file_is_told_by_its_name_and_its_content(harness, tmp_path):
     items = harness("task.limit=20", "out=-", module="harness.items").stdout.splitlines()
     secret = tmp_path / "home" / "a-secret-project"

@@ -89,6 +89,7 @@ def test_dollars_hold_where_every_reply_is_as_long_as_it_may_be(serve, key):
     assert till.spent.usd <= allowed and len(answered) == 10
 
 
+@pytest.mark.slow
 def test_tokens_hold_and_a_reasoning_model_has_its_room_to_think_set_aside(serve, key):
     server = serve(delay=0.01)
     model = chat(server, model="o3-mini", temperature=None, reasoning_tokens=1000)

@@ -90,6 +90,7 @@ def test_int8_decides_nearly_as_float32_does(path, pairs):
     assert all(math.isfinite(value) for response in low.values() for value in response.logprobs.values())
 
 
+@pytest.mark.slow
 def test_bfloat16_decides_nearly_as_float32_does(path, pairs):
     exact, low = (dict(each(nli(path, dtype=dtype).respond(pairs[::4]))) for dtype in ("float32", "bfloat16"))
     assert sum(low[p].text == exact[p].text for p in exact) >= 0.95 * len(exact)

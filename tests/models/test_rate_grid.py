@@ -69,6 +69,7 @@ def test_a_bucket_of_a_single_call_is_asked_evenly(delay, share, refused, seed):
     check(ask(bucket(200, 1, refusal_delay=delay, seed=seed), 4000), share=share, refused=refused)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("rate", "depth", "delay"),
     few([(rate, depth, delay) for rate in (10, 20) for depth in (1, 10, 20) for delay in (0.05, 0.5)], 1),
@@ -79,6 +80,7 @@ def test_slow_limits_are_kept(rate, depth, delay):
     check(run, share=0.82 if depth == 1 else 0.95, refused=0.06 if delay < 0.5 else 0.08)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("number", "delay", "slides"),
     few([(n, delay, slides) for slides in (False, True) for n in (50, 200) for delay in (0.005, 0.05, 0.2)], 1),

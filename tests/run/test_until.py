@@ -86,6 +86,7 @@ def test_what_something_else_ends_keeps_all_that_was_answered_and_goes_on(asked)
     assert asked(until="width:30", **ACCURATE).complete and not list(problems_of(folder))
 
 
+@pytest.mark.slow
 def test_better_or_worse_than_a_baseline_or_a_run(asked):
     yes = evaluate(model="always_yes", **MANY)
     run = asked(until="decided", **{"until.against": "always_yes", **ACCURATE})
@@ -268,6 +269,7 @@ def test_verify_computes_the_decision_again(asked, changed):
     assert "until" in said, said
 
 
+@pytest.mark.slow
 def test_a_sweep_stops_those_that_the_best_before_them_beats(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     settings = ["task.split=all", "task.num_nodes=[5]", "task.limit=90", "until.metric=accuracy"]

@@ -103,6 +103,7 @@ def test_the_mean_of_networks_weighs_them_alike(kind, settings):
 # Intervals
 
 
+@pytest.mark.slow
 def test_rows_of_several_networks_draw_networks_and_rows_of_one_draw_pairs():
     task = causalbench("Causality", networks=[*NETWORKS[:6], "insurance"])
     result = task.summarize(records(task, some(8)))
