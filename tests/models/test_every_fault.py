@@ -189,7 +189,7 @@ def test_no_retry_comes_too_early(kind):
     clean(waited(WAITS.index(kind) % 4 == 0)[kind.name])
 
 
-@named(TIMED, keep=8)
+@named(TIMED, keep=5)
 def test_what_takes_for_ever_is_ended(kind, monkeypatch):
     loop, prompts = Skipping(), PROMPTS[:10]
     server = InThread(planned(kind, prompts))

@@ -102,6 +102,7 @@ def test_their_order_and_number_are_no_part_of_the_identity():
         model(a, "http://me:secret@localhost/v1")
 
 
+@pytest.mark.slow
 def test_a_list_is_taken_from_the_command_line(harness, serve, key):
     servers = [serve(), serve()]
     both = ",".join(server.url for server in servers)

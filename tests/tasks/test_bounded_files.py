@@ -263,6 +263,7 @@ def test_yaml_whose_aliases_stand_for_more_than_memory_holds_is_refused_at_once(
             read()
 
 
+@pytest.mark.slow
 def test_aliases_that_spare_some_words_are_read(tmp_path):
     place = tmp_path / "mine.yaml"
     place.write_text(f"a: &a {'x' * 100}\nb: [*a, *a]\nc: '2 * 3'\n" + "d: " + "y" * 2_000_000, encoding="utf-8")
