@@ -55,15 +55,16 @@ DRAWN = 15
 """As many examples does `make test` draw for a property; `make test-slow` draws as many as the test says."""
 
 WITH_TORCH = {
-    *(f"models/test_{name}.py" for name in ("causal_lm", "masked_lm", "nli", "nli_batches", "nli_onnx", "own_code")),
-    *(f"models/test_{name}.py" for name in ("missing_parts", "shared_prefixes", "sharing_limits", "small_models")),
     *(
-        "storage/test_upgrade.py",
-        "tasks/test_causalbench_models.py",
-        "train/test_finetune.py",
-        "train/test_from_scratch.py",
+        f"models/test_{name}.py"
+        for name in (
+            "causal_lm", "masked_lm", "missing_parts", "nli", "nli_batches", "nli_onnx", "own_code", "prefix",
+            "shared_prefixes", "sharing_limits", "small_models",
+        )
     ),
-}
+    *("discovery/test_discovery_dag_gnn.py", "storage/test_upgrade.py", "tasks/test_causalbench_models.py"),
+    *("train/test_finetune.py", "train/test_from_scratch.py"),
+}  # fmt: skip
 """What imports torch and transformers, which takes seconds in each worker."""
 
 

@@ -89,7 +89,7 @@ def _corr2cause(folder: Path, server: Server, limit: str) -> None:
             _run(folder, *_api(server, name), "prompt=cot", limit, f"task.perturbation={perturbation}")
     _run(folder, *_api(server, "careful"), "prompt=cot", "task.limit=6", "samples=3", "model.temperature=0.7")
     _run(folder, *_api(server, "refused"), f'model.name="{OWNED}"', "prompt=cot", "task.limit=6")
-    for model in ("always_no", "random_uniform", "reasoner", "shortcut"):
+    for model in ("always_no", "hypothesis_only", "random_uniform", "reasoner"):
         _run(folder, f"model={model}", limit)
     stopped = Server(lambda path, body, number: answer(body) if number < 20 else error(401, "The key is not valid."))
     try:

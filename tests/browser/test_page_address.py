@@ -66,7 +66,7 @@ def test_typing_changes_the_address_seldom_and_the_last_word_stands_in_it(answer
     assert page.evaluate("window.written") == 3
 
 
-@pytest.mark.parametrize("way", ["link", "row", "select"])
+@pytest.mark.parametrize("way", ["link", pytest.param("row", marks=pytest.mark.slow), "select"])
 def test_what_was_typed_last_is_there_on_the_way_back(answers: Page, way: str) -> None:
     page = answers
     if way == "select":

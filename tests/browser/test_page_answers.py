@@ -6,6 +6,7 @@ import csv
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from facts import Reply, Run, Runs, address
 from moving import wait_for_address
 from playwright.sync_api import Page, expect
@@ -54,6 +55,7 @@ def counts(page: Page, name: str) -> dict[str, int]:
     return {text.rpartition(" (")[0]: int(text.rpartition(" (")[2][:-1].replace(",", "")) for text in options}
 
 
+@pytest.mark.slow
 def test_every_filter_leaves_the_rows_that_the_records_have(open_page, runs: Runs) -> None:
     run = runs.get("org/hasty")
     page = open_page(address("answers", run.id))

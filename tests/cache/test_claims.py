@@ -112,6 +112,7 @@ def test_half_of_them_are_killed_and_the_others_finish(serve, tmp_path):
     assert not left(tmp_path)
 
 
+@pytest.mark.slow
 def test_of_a_stopped_process_the_others_wait_for_what_it_asks_and_ctrl_c_ends_the_wait(serve, tmp_path):
     server = serve(answer, held=0)
     stopped = start(tmp_path, server, "stopped", "task.limit=100", "model.max_concurrency=8")
@@ -139,6 +140,7 @@ def test_of_a_stopped_process_the_others_wait_for_what_it_asks_and_ctrl_c_ends_t
     assert len(server.calls) == 100 and not left(tmp_path)
 
 
+@pytest.mark.slow
 def test_what_a_process_gives_up_without_an_answer_is_asked_by_another(serve, tmp_path):
     def refuse(path, body, number):
         return error(401, "wrong key", "invalid_api_key") if number <= 8 else answer(path, body, number)
@@ -155,6 +157,7 @@ def test_what_a_process_gives_up_without_an_answer_is_asked_by_another(serve, tm
     assert not left(tmp_path)
 
 
+@pytest.mark.slow
 def test_a_budget_that_is_used_up_leaves_the_rest_to_others(serve, tmp_path):
     server = serve(answer, held=0)
     poor = start(tmp_path, server, "poor", "task.limit=100", "budget.requests=5")
@@ -167,6 +170,7 @@ def test_a_budget_that_is_used_up_leaves_the_rest_to_others(serve, tmp_path):
     assert askers(server) == {"poor": 5, "rich": 95} and set(asked(server).values()) == {1}
 
 
+@pytest.mark.slow
 def test_processes_that_refresh_together_ask_anew_once(serve, tmp_path):
     server = serve(answer)
     ends_well(start(tmp_path, server, "first", "task.limit=60"))
@@ -257,6 +261,7 @@ def test_claims_of_the_dead_are_taken_at_once_and_their_files_go(path, holder):
     assert not list(path.parent.glob("*.lock"))
 
 
+@pytest.mark.slow
 def test_one_that_dies_while_it_is_waited_for(path, holder):
     requests = [ask(f"{k}?") for k in range(20)]
     other = holder(requests[:20])

@@ -86,6 +86,7 @@ def test_garbage_in_the_middle_is_found_when_it_is_read(path):
     assert done.returncode == 1 and ".recover" in done.stderr and len(done.stderr.splitlines()) == 1, done
 
 
+@pytest.mark.slow
 def test_damage_that_is_met_by_a_process_with_claims_is_a_sentence(path):
     fill(path, 3000)
     with closing(Store(path)) as store:
@@ -185,9 +186,10 @@ def test_what_only_reads_moves_nothing(path):
     assert path.exists()
 
 
-def test_a_process_killed_while_it_makes_the_file_leaves_a_cache_without_answers(tmp_path):
+@pytest.mark.parametrize("times", [12, pytest.param(24, marks=pytest.mark.slow)])
+def test_a_process_killed_while_it_makes_the_file_leaves_a_cache_without_answers(tmp_path, times):
     moments, left = random.Random(6), 0
-    for k in range(24):
+    for k in range(times):
         path = tmp_path / f"{k}.sqlite"
         starts, started = os.pipe()
         if not (child := os.fork()):

@@ -39,7 +39,8 @@ def sound(place: Path, limit: int) -> None:
     assert json.loads((place / "manifest.json").read_text())["configuration"]
 
 
-@pytest.mark.parametrize("times", [3, pytest.param(50, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("times", [3, 50])
 def test_kill_9_at_random_moments(serve, tmp_path, times):
     server = serve(lambda *_: chat_reply("No"), delay=0.02)
     moments = random.Random(times)
@@ -87,7 +88,8 @@ def test_processes_on_one_cache_at_once(serve, tmp_path, processes):
     assert len(server.calls) == asked
 
 
-@pytest.mark.parametrize("full", ["cache", pytest.param("results", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("full", ["cache", "results"])
 def test_a_full_disk_is_a_sentence_and_no_stored_answer_is_asked_again(serve, tmp_path, full):
     server = serve(lambda *_: chat_reply("No, and this is said at length. " * 30), delay=0.01)
     with mounted(tmp_path / "disk", "size=300k") as disk:

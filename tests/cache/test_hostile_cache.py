@@ -132,7 +132,7 @@ def batches(size: int) -> list[list[tuple[str, object]]]:
     return [every[at : at + size] for at in range(0, len(every), size)]
 
 
-@pytest.mark.parametrize("responses", few(batches(60), 2), ids=lambda batch: f"{batch[0][0]} …")
+@pytest.mark.parametrize("responses", few(batches(60), 1), ids=lambda batch: f"{batch[0][0]} …")
 def test_a_cache_with_bad_rows_works(sound, server, tmp_path, responses):
     found = search(sound, tmp_path / "run", server, responses)
     assert not found, "\n".join(found)
@@ -187,7 +187,7 @@ NO_LINES = {"deep lists": "[" * 100_000, "deep dicts": '{"a":' * 100_000, "a lis
             "a huge number": "9" * 5_000}  # fmt: skip
 
 
-@pytest.mark.parametrize("part", few(range(8), 2))
+@pytest.mark.parametrize("part", few(range(8), 1))
 def test_a_hostile_export_is_taken_or_refused_and_does_no_harm(sound, server, tmp_path, part):
     changes = changes_of(lines_of(sound, tmp_path)[0])[part::8]
     for at in range(0, len(changes), ROWS):

@@ -232,6 +232,7 @@ def test_two_processes_share_a_file(path):
     assert all(store.get(f"{name}{k}") for name in "abcd" for k in range(300))
 
 
+@pytest.mark.slow
 def test_a_new_file_can_be_opened_by_many_at_once(tmp_path):
     # SQLite does not wait when several turn the same new file to WAL: most of these rounds failed before.
     code = (

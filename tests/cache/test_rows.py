@@ -301,6 +301,7 @@ def test_plain_tables_of_plug_ins_stay_beside_the_answers(path):
         assert db.execute("SELECT count(*) FROM texts").fetchone() == (2,) != texts  # the words of what more refers to
 
 
+@pytest.mark.slow
 def test_lines_that_are_too_long_or_too_deep_are_sentences(path, tmp_path):
     for content, said in (
         (b"{" + b" " * (65 << 20), "line 1 is longer than 64 MiB"),

@@ -56,7 +56,7 @@ def test_after_kill_9_no_stored_answer_is_asked_again(harness, serve, tmp_path):
     ("number", "times"),
     [
         (signal.SIGINT, 1),
-        (signal.SIGINT, 2),
+        pytest.param(signal.SIGINT, 2, marks=pytest.mark.slow),
         *(
             pytest.param(number, 1, marks=pytest.mark.slow)
             for number in (signal.SIGHUP, signal.SIGTERM, signal.SIGQUIT)

@@ -61,6 +61,7 @@ def test_a_word_that_is_no_command_is_one_sentence(word, sentence):
         commands.command_and_arguments([word, "results"])
 
 
+@pytest.mark.slow
 def test_all_ways_to_call_a_command_are_the_same(harness, tmp_path):
     def script(*arguments: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run([sys.executable, *SCRIPT, *arguments], cwd=tmp_path, capture_output=True, text=True)

@@ -48,6 +48,7 @@ def composed(*arguments: str) -> dict:
     return plain(hydra_app.without_hydra(hydra_app.composed("config", arguments)))
 
 
+@pytest.mark.slow
 def test_the_nearer_file_is_used_and_said(command):
     model, prompt = put("configs/model/always_no.yaml", MODEL), put("prompts/corr2cause/plain.yaml", PROMPT)
     own = {"configs/model/always_no.yaml": model, "prompts/corr2cause/plain.yaml": prompt}

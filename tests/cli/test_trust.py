@@ -80,7 +80,7 @@ def script(*arguments: str, folder: Path, **variables: str) -> subprocess.Comple
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300)
 
 
-@pytest.mark.parametrize("path", few([None, ":/usr/share", "/usr/share:", ".", "::"], 2))
+@pytest.mark.parametrize("path", few(["::", None, ":/usr/share", "/usr/share:", "."], 1))
 def test_an_archive_is_verified_without_any_of_its_code(sent, path):
     """An empty entry of PYTHONPATH means the working directory, as `export PYTHONPATH=$PYTHONPATH:/mine` makes one."""
     process = script("verify", "sent", folder=sent, **({} if path is None else {"PYTHONPATH": path}))
@@ -158,7 +158,7 @@ SHADOWS = {
 }
 
 
-@pytest.mark.parametrize("place", few(SHADOWS, 2))
+@pytest.mark.parametrize("place", few(SHADOWS, 1))
 def test_a_file_in_the_place_of_a_shipped_one_counts_in_a_marked_folder_only(harness, tmp_path, place):
     content, way_out = SHADOWS[place]
     (tmp_path / place).parent.mkdir(parents=True)

@@ -203,7 +203,7 @@ TRIED_AGAIN = [
 @pytest.mark.parametrize(
     ("name", "limit"),
     [
-        *few(((name, "usd") for name in HABITS), 5),
+        *few(((name, "usd") for name in HABITS), 3),
         *few(((n, "tokens") for n in HABITS if "hidden" in n or n in ("honest", "usage missing", "zero")), 2),
         # The waits that a server asks for make it a quarter of a minute.
         *(

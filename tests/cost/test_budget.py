@@ -11,6 +11,7 @@ import pytest
 from support.openai_server import Server, chat_reply, error
 from support.outcomes import each
 from support.scripted import Scripted
+from support.thinned import few
 
 from harness.cache import CachedModel, Store
 from harness.cost import till as till_module
@@ -63,7 +64,7 @@ def test_a_limit_that_is_not_reached_changes_nothing(serve, key):
     assert till.spent.tokens == 50 * 13 and till.spent.usd == pytest.approx(50 * A_CALL)
 
 
-@pytest.mark.parametrize("concurrency", [1, 16, 64])
+@pytest.mark.parametrize("concurrency", few([16, 1, 64], 1))
 def test_dollars_hold_whatever_is_under_way_and_are_used_to_the_last_call(serve, key, concurrency):
     server = serve(delay=0.01)
     allowed = 0.05
@@ -88,6 +89,7 @@ def test_dollars_hold_where_every_reply_is_as_long_as_it_may_be(serve, key):
     assert till.spent.usd <= allowed and len(answered) == 10
 
 
+@pytest.mark.slow
 def test_tokens_hold_and_a_reasoning_model_has_its_room_to_think_set_aside(serve, key):
     server = serve(delay=0.01)
     model = chat(server, model="o3-mini", temperature=None, reasoning_tokens=1000)

@@ -68,7 +68,7 @@ def test_costs_are_those_of_the_apis_usage(paid, tmp_path):
 
 @pytest.mark.parametrize(
     ("limit", "calls"),
-    [("budget.requests=7", 7), ("budget.usd=0.02", None), ("budget.minutes=0", 0)],
+    [("budget.requests=7", 7), pytest.param("budget.usd=0.02", None, marks=pytest.mark.slow), ("budget.minutes=0", 0)],
 )
 def test_a_limit_ends_a_run_in_order_and_the_next_one_goes_on(paid, tmp_path, limit, calls):
     done = paid("task.limit=30", limit)
@@ -82,6 +82,7 @@ def test_a_limit_ends_a_run_in_order_and_the_next_one_goes_on(paid, tmp_path, li
     assert paid("task.limit=30", limit).returncode == 0  # what the cache answers takes nothing
 
 
+@pytest.mark.slow
 def test_openings_are_planned_limited_and_paid_for_once(paid, tmp_path):
     opened = ("task=causalbench/causality", "task.networks=asia", "task.format=data", "task.limit=12")
     place = "causalbench/causality/format=data,limit=12,networks=asia/closed/gpt4"

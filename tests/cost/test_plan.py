@@ -100,6 +100,7 @@ class Many:
             yield Item(str(k), {**fields, "statement": f"{k} causes B"}, {"published": 1}, "c", {})
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_by_more_than_a_few_bytes_an_item():
     prompt = load("corr2cause", "plain", ())
     tracemalloc.start()

@@ -103,11 +103,12 @@ def test_several_runs_and_compressed_records(folder, tmp_path):
     assert {row["model"] for row in rows} == {"org/m", "n"}
 
 
-def test_words_that_stand_by_their_digest_after_thousands_of_others(tmp_path):
-    records = always(1, count=9000)
+def test_words_that_stand_by_their_digest_after_many_others(tmp_path, monkeypatch):
+    monkeypatch.setattr("harness.storage.records.REMEMBERED", 40)
+    records = always(1, count=90)
     run = Path(put(tmp_path / "r", records))
     # Every text comes back, some in reach of the writer's memory and some not.
-    texts = [f"question {number % 4000 if number < 8000 else number - 8000}" for number in range(9000)]
+    texts = [f"question {number % 40 if number < 80 else number - 80}" for number in range(90)]
     with (run / RECORDS).open("w", encoding="utf-8") as file:
         writer = Writer(file, "published")
         for record, text in zip(records, texts, strict=True):

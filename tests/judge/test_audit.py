@@ -133,6 +133,7 @@ def test_a_failed_call_of_the_audit_is_told_by_its_kind():
     assert any("1 had no reading, as the call failed" in note for note in judge_notes(result))
 
 
+@pytest.mark.slow
 def test_a_finished_run_whose_replies_are_all_read_is_audited_as_well(harness, serve, tmp_path):
     server = serve(lambda path, body, number: chat_reply("no" if judges(body) else "No"))
     assert harness(*command(server, judge=False), OPENAI_API_KEY=KEY).returncode == 0

@@ -75,6 +75,7 @@ def test_a_judge_reads_what_the_rules_cannot_and_nothing_else(harness, serve, tm
     assert len(server.calls) == asked
 
 
+@pytest.mark.slow
 def test_the_plan_and_the_budget_know_of_the_judge(harness, serve, tmp_path):
     server = serve(replies())
     price = [f"{part}.price.{kind}=1" for part in ("model", "judge") for kind in ("input", "output")]
@@ -122,6 +123,7 @@ def test_a_judge_that_fails_leaves_the_reply_unreadable(harness, serve, tmp_path
     assert run.complete and run.result.overall.unreadable == 0 and not run.result.judge.failures
 
 
+@pytest.mark.slow
 def test_a_judge_that_cannot_be_reached_is_named_and_so_are_the_replies_that_wait(harness, serve, tmp_path):
     server = serve(replies())
     assert harness(*command(server, judge=False), OPENAI_API_KEY=KEY).returncode == 0
@@ -139,6 +141,7 @@ def test_a_judge_that_cannot_be_reached_is_named_and_so_are_the_replies_that_wai
     assert "judge.base_url=localhost is no address" in sentence(harness("judge=gpt4", "judge.base_url=localhost"))
 
 
+@pytest.mark.slow
 def test_ctrl_c_while_the_judge_reads_loses_nothing(harness, serve, tmp_path):
     server = serve(replies(), held=70)
     environment = os.environ | {"OPENAI_API_KEY": KEY}

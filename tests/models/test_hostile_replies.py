@@ -134,6 +134,7 @@ def test_any_field_may_be_anything(raw, key, kind, good):
         assert body is not fine or isinstance(outcome, Response)
 
 
+@pytest.mark.slow
 def test_any_field_of_a_ranking_may_be_anything(raw, key):
     good = json.dumps(ECHO).encode()
     bodies = mutations(ECHO, good)

@@ -136,6 +136,7 @@ def test_every_field_of_a_chat_reply(kinds, tmp_path):
     assert not (sentences := search(kinds, tmp_path / "run", "chat")), "\n".join(sentences)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kinds", few(batches(COMPLETIONS, 150), 1))
 def test_every_field_of_a_completions_reply(kinds, tmp_path):
     assert not (sentences := search(kinds, tmp_path / "run", "completions")), "\n".join(sentences)

@@ -53,7 +53,7 @@ def test_a_server_may_be_away_for_a_minute_in_the_middle(monkeypatch, lost, conc
     assert server.now() < alone + 3 * away + 3  # and is soon asked again
 
 
-@pytest.mark.parametrize("lost, concurrency", few(itertools.product([REFUSED, BROKEN], [1, 8, 64]), 3))
+@pytest.mark.parametrize("lost, concurrency", few(itertools.product([REFUSED, BROKEN], [1, 8, 64]), 2))
 def test_a_server_that_is_gone_for_good_ends_the_run_in_a_quarter_of_an_hour(monkeypatch, lost, concurrency):
     server = InVirtualTime(monkeypatch, delay=0.02)
     with pytest.raises(RunStopped, match=r"http://virtual/v1.*(refused|reset).*Answers so far are kept"):
@@ -100,6 +100,7 @@ def test_a_server_that_thinks_is_not_gone_where_first_connections_are_refused(mo
     assert kinds(answered) == {"answered": 61, "connection_lost": 3}
 
 
+@pytest.mark.slow
 def test_many_items_that_always_break_at_the_end_of_a_run_fail_each_by_name(monkeypatch):
     server = InVirtualTime(monkeypatch, delay=0.02)
     answered = server.answers(

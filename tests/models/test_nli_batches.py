@@ -7,7 +7,6 @@ import math
 import pytest
 from support.conftest_models import nli_checkpoint
 from support.outcomes import each
-from support.thinned import few
 
 from harness.errors import ConfigError
 from harness.models.local import loading
@@ -54,7 +53,8 @@ def shares(model: NLI, pairs: list[PairRequest]) -> tuple[float, list[tuple[int,
     return 1 - tokens / sum(rows * longest for rows, longest in shapes), shapes
 
 
-@pytest.mark.parametrize("cores", few([2, 64], 1))
+@pytest.mark.slow
+@pytest.mark.parametrize("cores", [2, 64])
 def test_padding_of_the_test_split_is_under_five_percent(path, pairs, cores, monkeypatch):
     monkeypatch.setattr(loading, "cores", lambda: cores)
     budget = min(8192, 512 * cores)
@@ -80,6 +80,7 @@ def test_int8_layers_are_quantised_and_the_head_is_not(path):
     assert model.bert.encoder.layer[0].output.dense.weight().dtype == torch.qint8
 
 
+@pytest.mark.slow
 def test_int8_decides_nearly_as_float32_does(path, pairs):
     exact, low = (dict(each(nli(path, dtype=dtype).respond(pairs[::4]))) for dtype in ("float32", "int8"))
     off = [abs(low[p].logprobs["entailment"] - exact[p].logprobs["entailment"]) for p in exact]
@@ -89,6 +90,7 @@ def test_int8_decides_nearly_as_float32_does(path, pairs):
     assert all(math.isfinite(value) for response in low.values() for value in response.logprobs.values())
 
 
+@pytest.mark.slow
 def test_bfloat16_decides_nearly_as_float32_does(path, pairs):
     exact, low = (dict(each(nli(path, dtype=dtype).respond(pairs[::4]))) for dtype in ("float32", "bfloat16"))
     assert sum(low[p].text == exact[p].text for p in exact) >= 0.95 * len(exact)

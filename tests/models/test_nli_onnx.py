@@ -76,6 +76,7 @@ def test_the_numbers_are_those_of_torch():
     assert exported[requests[-1]].finish_reason == "premise_truncated"
 
 
+@pytest.mark.slow
 def test_no_torch_is_needed(tmp_path):
     pytest.importorskip("onnxruntime")
     settings = ["model=nli_onnx", "model.path=builtin:tiny", "model.name=tiny", "task.limit=60", f"results={tmp_path}"]

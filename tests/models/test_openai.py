@@ -220,6 +220,7 @@ def test_a_server_that_fails_from_the_start_is_not_asked_a_thousand_times(serve,
     assert len(server.calls) < 20
 
 
+@pytest.mark.slow
 def test_a_server_that_turns_away_everybody_stops_the_run_after_successes_too(serve, key):
     limited = error(429, "come back tomorrow", headers={"retry-after": "86400"})
     server = serve(lambda path, body, number: chat_reply("Yes") if number <= 30 else limited)

@@ -109,6 +109,7 @@ def test_a_known_limit_of_requests_is_kept(serve):
     assert len(found) == 30 and time.monotonic() - started > (30 - 3) / 20
 
 
+@pytest.mark.slow
 def test_a_known_limit_of_tokens_is_kept(serve):
     server = serve()
     started = time.monotonic()

@@ -36,7 +36,7 @@ def check(run: Run, share: float = 0.9, refused: float = 0.05) -> None:
     assert run.refused <= refused
 
 
-@pytest.mark.parametrize("seed", few(range(8), 2))
+@pytest.mark.parametrize("seed", few(range(8), 1))
 def test_a_limit_is_found_and_kept(seed):
     check(ask(drawn(seed), 2500), refused=0.07)
 
@@ -47,7 +47,8 @@ def test_any_limit_is_found_and_kept(seed):
     check(ask(drawn(seed), 4000), refused=0.065)
 
 
-@pytest.mark.parametrize(("depth", "delay"), few([(20, 0.05), (200, 0.2)], 1))
+@pytest.mark.slow
+@pytest.mark.parametrize(("depth", "delay"), [(20, 0.05), (200, 0.2)])
 def test_the_edge_of_a_bucket_is_not_taken_for_chance(depth, delay):
     check(ask(bucket(200, depth, refusal_delay=delay, retry_after="1"), 4000))
 
@@ -68,6 +69,7 @@ def test_a_bucket_of_a_single_call_is_asked_evenly(delay, share, refused, seed):
     check(ask(bucket(200, 1, refusal_delay=delay, seed=seed), 4000), share=share, refused=refused)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("rate", "depth", "delay"),
     few([(rate, depth, delay) for rate in (10, 20) for depth in (1, 10, 20) for delay in (0.05, 0.5)], 1),
@@ -78,6 +80,7 @@ def test_slow_limits_are_kept(rate, depth, delay):
     check(run, share=0.82 if depth == 1 else 0.95, refused=0.06 if delay < 0.5 else 0.08)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("number", "delay", "slides"),
     few([(n, delay, slides) for slides in (False, True) for n in (50, 200) for delay in (0.005, 0.05, 0.2)], 1),
@@ -88,6 +91,7 @@ def test_what_is_left_of_a_second_is_shared_out_evenly(number, delay, slides):
     check(run, share=0.88, refused=0.05 if number > 50 else 0.08)
 
 
+@pytest.mark.slow
 def test_a_limit_that_falls_and_rises_is_followed():
     check(ask(Server(limits=[Bucket(FALLS[0], 10)], refusal_delay=0.02), 8000))
 
@@ -104,7 +108,8 @@ def test_limits_that_fall_and_rise_are_followed(rates, delay):
     )
 
 
-@pytest.mark.parametrize("share", few([0.2, 0.02], 1))
+@pytest.mark.slow
+@pytest.mark.parametrize("share", [0.2, 0.02])
 def test_refusals_by_chance_hardly_slow_the_others(share):
     check(ask(Server(chance=share), 6000), refused=share + 0.02)
 
@@ -153,6 +158,7 @@ def test_a_minute_that_is_used_up_is_waited_for(slides):
     check(ask(Server(limits=[Window(3000, 60, slides)]), 8000), share=0.85)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("rate", "depth", "delay", "share", "refused"),
     few(

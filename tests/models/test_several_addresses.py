@@ -50,7 +50,12 @@ def test_requests_in_a_row_go_to_one_address(serve):
 
 @pytest.mark.parametrize(
     "fault",
-    [None, (401, {"error": "wrong key"}), (404, {"error": "no such model"}), (500, {"error": "broken"})],
+    [
+        None,
+        (500, {"error": "broken"}),
+        pytest.param((401, {"error": "wrong key"}), marks=pytest.mark.slow),
+        pytest.param((404, {"error": "no such model"}), marks=pytest.mark.slow),
+    ],
     ids=str,
 )
 def test_what_was_for_an_address_that_is_down_goes_to_the_others_and_is_said_once(serve, told, fault):
@@ -97,6 +102,7 @@ def test_their_order_and_number_are_no_part_of_the_identity():
         model(a, "http://me:secret@localhost/v1")
 
 
+@pytest.mark.slow
 def test_a_list_is_taken_from_the_command_line(harness, serve, key):
     servers = [serve(), serve()]
     both = ",".join(server.url for server in servers)

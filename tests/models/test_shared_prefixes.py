@@ -37,7 +37,7 @@ WRITTEN += [(kind, 40, True) for kind in SHARING]  # there 8 tokens are written 
 
 
 @pytest.mark.parametrize(
-    "batch_tokens", [pytest.param(1, marks=pytest.mark.slow), 13, pytest.param(100, marks=pytest.mark.slow), 8192]
+    "batch_tokens", [13, *(pytest.param(tokens, marks=pytest.mark.slow) for tokens in (1, 100, 8192))]
 )
 @pytest.mark.parametrize("kind", SHARING)
 def test_shared_scores_are_those_of_one_pass_each(kind, batch_tokens, checkpoint, capsys):

@@ -134,6 +134,7 @@ def test_a_benchmark_without_published_numbers_goes_through_every_command(put, e
     assert items["words"][0] == "Does A cause B?" and len(items["ids"]) == ITEMS and items["classes"] is None
 
 
+@pytest.mark.slow
 def test_a_benchmark_with_published_numbers_has_them_in_every_view(put, ended, harness, tmp_path):
     put(paper=True)
     two_runs(ended)

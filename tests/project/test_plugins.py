@@ -137,6 +137,7 @@ def test_what_is_no_plug_in_is_named_and_the_rest_goes_on(tmp_path):
     assert process.returncode == 1 and "Without their packages: the plug-in gone." in process.stderr
 
 
+@pytest.mark.slow
 def test_what_a_folder_announces_in_which_a_command_is_called_is_not_installed(tmp_path):
     announce(tmp_path, {"sent": "sent_plugin:PLUGIN"})
     (tmp_path / "sent_plugin.py").write_text("open('PWNED', 'w').write('code ran')\n")
@@ -189,7 +190,7 @@ MISSING = (
 """What only plug-ins do."""
 
 
-@pytest.mark.parametrize("line", few(MISSING, 4))
+@pytest.mark.parametrize("line", few(MISSING, 3))
 def test_without_plug_ins_what_they_do_is_refused_in_a_sentence(bare, tmp_path, line):
     if "results" in line:
         ended(bare, tmp_path, "model=always_no", "task.limit=5")

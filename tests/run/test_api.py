@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from support.openai_server import KEY, chat_reply, error, wait_for
+from support.thinned import few
 
 from harness import api, evaluate, load_run
 from harness.errors import ConfigError, DataError, Interrupted, RunStopped
@@ -167,27 +168,30 @@ def test_what_was_answered_before_a_stop_can_be_read(serve, key):
 
 @pytest.mark.parametrize(
     ("settings", "sentence"),
-    [
-        ({"model": "gtp4"}, "there is no model 'gtp4' (did you mean 'gpt4'?)"),
-        ({"task": "corr2caus"}, "there is no task 'corr2caus' (did you mean 'corr2cause'?)"),
-        ({"cache": "of"}, "there is no cache 'of' (did you mean 'off'?)"),
-        ({"limt": 3}, "there is no setting 'limt' (did you mean 'limit'?)"),
-        ({"sample": 3}, "there is no setting 'sample' (did you mean 'samples'?)"),
-        ({"task.limt": 3}, "there is no setting 'task.limt' (did you mean 'task.limit'?)"),
-        ({"models.name": "m"}, "there is no setting 'models' (did you mean 'model'?)"),
-        ({"model": "gpt4", "model.temperatur": 1}, "(did you mean 'model.temperature'?)"),
-        ({"model": "gpt4", "seed": 1}, 'seed= may be task.seed or model.seed: write **{"task.seed": …}'),
-        ({"overrides": ["task.limt=3"]}, "there is no setting 'task.limt' (did you mean 'task.limit'?)"),
-        ({"overrides": ["model=gtp4"]}, "there is no model 'gtp4' (did you mean 'gpt4'?)"),
-        ({"overrides": "task.limit=3"}, "overrides='task.limit=3': it takes a list of settings"),
-        ({"overrides": [3]}, "overrides=[3]: it takes a list of settings"),
-        ({"overrides": ["task.limit"]}, "Write key=value"),
-        ({"limit": "many"}, "task.limit=many"),
-        ({"limit": object}, "task.limit=<class 'object'> is no setting"),
-        ({"prompt": "plian"}, "there is no corr2cause prompt 'plian' (did you mean 'plain'?)"),
-        ({"dry_run": True}, "dry_run"),
-        ({"overrides": ["dry_run=true"]}, "dry_run"),
-    ],
+    few(
+        [
+            ({"model": "gtp4"}, "there is no model 'gtp4' (did you mean 'gpt4'?)"),
+            ({"task": "corr2caus"}, "there is no task 'corr2caus' (did you mean 'corr2cause'?)"),
+            ({"cache": "of"}, "there is no cache 'of' (did you mean 'off'?)"),
+            ({"limt": 3}, "there is no setting 'limt' (did you mean 'limit'?)"),
+            ({"sample": 3}, "there is no setting 'sample' (did you mean 'samples'?)"),
+            ({"task.limt": 3}, "there is no setting 'task.limt' (did you mean 'task.limit'?)"),
+            ({"models.name": "m"}, "there is no setting 'models' (did you mean 'model'?)"),
+            ({"model": "gpt4", "model.temperatur": 1}, "(did you mean 'model.temperature'?)"),
+            ({"model": "gpt4", "seed": 1}, 'seed= may be task.seed or model.seed: write **{"task.seed": …}'),
+            ({"overrides": ["task.limt=3"]}, "there is no setting 'task.limt' (did you mean 'task.limit'?)"),
+            ({"overrides": ["model=gtp4"]}, "there is no model 'gtp4' (did you mean 'gpt4'?)"),
+            ({"overrides": "task.limit=3"}, "overrides='task.limit=3': it takes a list of settings"),
+            ({"overrides": [3]}, "overrides=[3]: it takes a list of settings"),
+            ({"overrides": ["task.limit"]}, "Write key=value"),
+            ({"limit": "many"}, "task.limit=many"),
+            ({"limit": object}, "task.limit=<class 'object'> is no setting"),
+            ({"prompt": "plian"}, "there is no corr2cause prompt 'plian' (did you mean 'plain'?)"),
+            ({"dry_run": True}, "dry_run"),
+            ({"overrides": ["dry_run=true"]}, "dry_run"),
+        ],
+        10,
+    ),
 )
 def test_what_does_not_fit_is_one_sentence_with_the_nearest_name(settings, sentence, capsys):
     with pytest.raises(ConfigError) as refused:

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.resealing import change, lines, load, reseal, save_lines
+from support.thinned import few
 
 from harness import __main__ as main_command
 from harness import evaluate
@@ -85,6 +86,7 @@ def test_what_something_else_ends_keeps_all_that_was_answered_and_goes_on(asked)
     assert asked(until="width:30", **ACCURATE).complete and not list(problems_of(folder))
 
 
+@pytest.mark.slow
 def test_better_or_worse_than_a_baseline_or_a_run(asked):
     yes = evaluate(model="always_yes", **MANY)
     run = asked(until="decided", **{"until.against": "always_yes", **ACCURATE})
@@ -106,18 +108,21 @@ def test_better_or_worse_than_a_baseline_or_a_run(asked):
 
 @pytest.mark.parametrize(
     ("settings", "said"),
-    [
-        ({"until": "soon"}, "write until=width:5"),
-        ({"until": "width:0"}, "a width is 0.2 to 90"),
-        ({"until": "width:5", "until.against": "always_no"}, "needs no until.against="),
-        ({"until.against": "always_no"}, "are parts of a rule"),
-        ({"until": "decided"}, "needs to know against what"),
-        ({"until": "decided", "until.against": "alway_no"}, "did you mean 'always_no'"),
-        ({"until": "decided", "until.against": "gpt4"}, "has to be asked"),
-        ({"until": "width:5", "until.metric": "brier"}, "until.metric=f1 | precision | recall | accuracy"),
-        ({"until": "width:5", "judge": "openai", "judge.model": "j"}, "a judge reads replies when all are there"),
-        ({"until.wen": "x"}, "until.wen"),
-    ],
+    few(
+        [
+            ({"until": "soon"}, "write until=width:5"),
+            ({"until": "width:0"}, "a width is 0.2 to 90"),
+            ({"until": "width:5", "until.against": "always_no"}, "needs no until.against="),
+            ({"until.against": "always_no"}, "are parts of a rule"),
+            ({"until": "decided"}, "needs to know against what"),
+            ({"until": "decided", "until.against": "alway_no"}, "did you mean 'always_no'"),
+            ({"until": "decided", "until.against": "gpt4"}, "has to be asked"),
+            ({"until": "width:5", "until.metric": "brier"}, "until.metric=f1 | precision | recall | accuracy"),
+            ({"until": "width:5", "judge": "openai", "judge.model": "j"}, "a judge reads replies when all are there"),
+            ({"until.wen": "x"}, "until.wen"),
+        ],
+        5,
+    ),
 )
 def test_what_cannot_be_is_one_sentence(asked, settings, said):
     with pytest.raises(ConfigError) as e:
@@ -248,7 +253,7 @@ def load_settings():
     return {"task": {"_target_": "x"}, "model": {"_target_": "x"}, "results": "r", "cache": {"mode": "on", "path": "c"}}
 
 
-@pytest.mark.parametrize("changed", ["decision", "interval", "calls", "record", "rule"])
+@pytest.mark.parametrize("changed", few(["decision", "interval", "calls", "record", "rule"], 2))
 def test_verify_computes_the_decision_again(asked, changed):
     run = asked(until="width:30", **ACCURATE).folder
     if changed == "record":
@@ -264,6 +269,7 @@ def test_verify_computes_the_decision_again(asked, changed):
     assert "until" in said, said
 
 
+@pytest.mark.slow
 def test_a_sweep_stops_those_that_the_best_before_them_beats(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     settings = ["task.split=all", "task.num_nodes=[5]", "task.limit=90", "until.metric=accuracy"]

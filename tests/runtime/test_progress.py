@@ -132,6 +132,7 @@ def test_the_rate_is_that_of_the_last_half_minute_or_of_ten_answers():
     assert slow.after(600, asked=30) == {"done": "30/100", "rate": "3.0/min", "left": "0:23:20 left"}
 
 
+@pytest.mark.slow
 def test_a_paid_run_tells_its_cost_and_its_budget_on_the_way(serve, tmp_path):
     server = serve(held=16)
     priced = ("model=gpt4", "model.price.input=1", "model.price.output=10", "model.max_concurrency=10")

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import pytest
 from support.pseudo_terminal import child, terminal
+from support.thinned import few
 from support.written_runs import board_row, write_manifest
 
 from harness.leaderboard import __main__ as leaderboard
@@ -53,7 +54,7 @@ def numbers(text):
 
 
 @pytest.mark.parametrize("colour", [True, False], ids=["", "NO_COLOR"])
-@pytest.mark.parametrize("width", [pytest.param(160, marks=pytest.mark.slow), 120, 80, 60, 40])
+@pytest.mark.parametrize("width", few([120, 160, 60, 80, 40], 3))
 def test_a_leaderboard_at_every_width(monkeypatch, width, colour):
     if not colour:
         monkeypatch.setenv("NO_COLOR", "1")

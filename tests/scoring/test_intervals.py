@@ -105,6 +105,7 @@ def test_intervals_are_scipys():
         assert overall.metric(name).interval == expected, name
 
 
+@pytest.mark.slow
 def test_the_intervals_of_probabilities_are_those_of_scikit_learns_metrics():
     run_records = records(5, probable=True)
     overall = result_of(run_records).overall

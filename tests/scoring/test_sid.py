@@ -92,7 +92,7 @@ def parent_sets(n):
         yield graph
 
 
-@pytest.mark.parametrize("n", [2, 3, 4])
+@pytest.mark.parametrize("n", [2, 3, pytest.param(4, marks=pytest.mark.slow)])
 def test_every_dag_and_every_parent_set_of_up_to_four_nodes(n):
     predictions = list(parent_sets(n))
     assert {(v, tuple(column)) for graph in predictions for v, column in enumerate(graph.T)} == {
@@ -119,7 +119,7 @@ def test_six_nodes_and_predictions_with_cycles(chance):
 # --- gadjid ---
 
 
-@pytest.mark.parametrize(("direction", "share"), few(product([DOWN, UP], [0.1, 0.25, 0.5, 0.9]), 4))
+@pytest.mark.parametrize(("direction", "share"), few(product([DOWN, UP], [0.1, 0.25, 0.5, 0.9]), 2))
 def test_gadjids_number_on_random_dags(share, direction):
     draw = np.random.default_rng(round(100 * share))
     for size in [*range(2, 13)] * 12 + [30, 40, 50]:

@@ -194,6 +194,7 @@ def test_files_of_a_result_are_there_after_a_kill(tmp_path, form):
     assert number > 15
 
 
+@pytest.mark.slow
 def test_a_run_that_is_killed_and_then_stopped_leaves_no_complete_result(tmp_path):
     """Whatever half of the complete one was there."""
     for number in range(1, 100):
@@ -214,6 +215,7 @@ def sizes(place: Path) -> Iterator[int]:
         yield from (size // 2, max(size - 1, 0), size)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "first", ["nothing", *(pytest.param(first, marks=pytest.mark.slow) for first in FIRST if first != "nothing")]
 )
@@ -275,6 +277,7 @@ main()
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "number"), few([("result.json", 1), ("manifest.json", 2)], 1))
 def test_the_command_that_was_killed_at_its_last_write_goes_on(harness, tmp_path, name, number):
     arguments = ["model=always_no", "task.limit=12"]

@@ -40,7 +40,7 @@ EVERY = (
     "harness.models.api.openai",
     "harness.tasks.corr2cause.reasoner", "harness.cost.plan", "harness.cost.spending", "harness.run",
     "harness.sweep.carry_out", "harness.sweep.plan",
-    "harness.tasks.causalbench.task", "harness.tasks.corr2cause.task", "harness.verify.__main__",
+    "harness.tasks.causalbench.task", "harness.tasks.corr2cause.task", "harness.verify.__main__", "scipy.stats",
 )  # fmt: skip
 LOCAL = (
     *EVERY, "torch", "transformers", "transformers.models.auto.modeling_auto", "transformers.generation.utils",
@@ -48,7 +48,7 @@ LOCAL = (
     "harness.models.local.causal_lm",
 )  # fmt: skip
 """What commands with a local checkpoint import: seconds, and more to fork."""
-CORE = tuple(name for name in EVERY if not name.startswith("harness.plugins."))
+CORE = tuple(name for name in EVERY if not name.startswith(("harness.plugins.", "scipy.")))
 """What is imported where the path of modules is a test's own, which may have no plug-ins."""
 
 
@@ -297,6 +297,7 @@ if __name__ == "__main__":
 
     from harness.__main__ import run_one
     from harness.config_files import CONFIGS
+    from harness.errors import HarnessError
 
     Plugins.instance()
     with (
@@ -305,8 +306,11 @@ if __name__ == "__main__":
         contextlib.redirect_stderr(io.StringIO()),
     ):
         compose("config", ["model=gpt4", "model.name='a b'", "task.limit=5"])  # its parser learns as it reads
-        settings = ["model=always_no", "task.limit=5", "cache=off", f"results={folder}"]
-        run_one(compose("config", settings), brief=True)  # what a process compiles and looks up once
+        # What a process imports, compiles and looks up once, in a run that is scored and in one that calls a server.
+        run_one(compose("config", ["model=always_no", "task.limit=40", "cache=off", f"results={folder}"]), brief=True)
+        called = ["model=gpt4", "model.base_url=http://127.0.0.1:9", "model.api_key_env=null", "model.attempts=1"]
+        with contextlib.suppress(HarnessError):  # nobody listens there
+            run_one(compose("config", [*called, "task.limit=1", "cache=off", f"results={folder}"]), brief=True)
     gc.collect()
     gc.freeze()  # or a collection in a fork would copy every page
     gc.enable()

@@ -100,6 +100,7 @@ def test_a_folder_of_another_run_or_one_in_use_is_told_before_any_job_begins(com
     assert code == 1 and "another run is writing" in err and "No job was begun" in err
 
 
+@pytest.mark.slow
 def test_a_dry_run_refuses_what_the_run_refuses(command, serve, key):
     server = serve()
     openai = ["model=openai", "model.model=m", f"model.base_url={server.url}", "task.limit=4"]
@@ -194,6 +195,7 @@ def test_a_job_that_left_nothing_is_told(command, monkeypatch):
     assert code == 1 and "error in jobs 0, 1: its process ended without a word" in err
 
 
+@pytest.mark.slow
 def test_the_newest_folders_of_sweeps_are_kept(command):
     for second in range(30):
         Path(f"results/.sweeps/2020-01-01_00-00-{second:02}").mkdir(parents=True)

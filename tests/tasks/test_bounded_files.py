@@ -162,6 +162,7 @@ def cost(text: str, ending: str) -> tuple[float, int]:
     return min(times), most
 
 
+@pytest.mark.slow
 @settings(max_examples=3)
 @given(
     st.sampled_from([(".csv", _csv), (".jsonl", _jsonl)]),
@@ -177,7 +178,7 @@ def test_a_file_of_twice_the_size_takes_twice_the_work(kind, shape, doubled):
 
 
 @pytest.mark.parametrize("columns", [300_000, pytest.param(500_000, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("kind", [(".csv", _csv), (".jsonl", _jsonl)])
+@pytest.mark.parametrize("kind", [(".csv", _csv), pytest.param((".jsonl", _jsonl), marks=pytest.mark.slow)])
 def test_a_row_of_hundreds_of_thousands_of_cells_is_refused(tmp_path, kind, columns):
     ending, text_of = kind
     place = tmp_path / f"mine{ending}"
@@ -262,6 +263,7 @@ def test_yaml_whose_aliases_stand_for_more_than_memory_holds_is_refused_at_once(
             read()
 
 
+@pytest.mark.slow
 def test_aliases_that_spare_some_words_are_read(tmp_path):
     place = tmp_path / "mine.yaml"
     place.write_text(f"a: &a {'x' * 100}\nb: [*a, *a]\nc: '2 * 3'\n" + "d: " + "y" * 2_000_000, encoding="utf-8")
@@ -279,6 +281,7 @@ def test_json_that_is_nested_too_deeply_is_said_to_be(depth, sign, ending):
             list(DataFile(str(place)).rows())
 
 
+@pytest.mark.slow
 def test_a_command_tells_nesting_from_a_circle(harness, trusted, tmp_path):
     own = tmp_path / "configs" / "model"
     own.mkdir(parents=True)

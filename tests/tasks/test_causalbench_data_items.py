@@ -65,6 +65,7 @@ def test_rows_that_do_not_divide_evenly():
     assert len(item.fields["parts"]) == 1 and item.fields["parts_in_words"] == "one"
 
 
+@pytest.mark.slow
 def test_the_data_is_drawn_from_the_seed():
     def matrix_with(**settings):
         (item, *_) = items("Causality", networks="alarm", format="data", rows=60, **settings)

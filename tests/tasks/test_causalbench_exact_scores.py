@@ -103,6 +103,7 @@ def test_the_mean_of_networks_weighs_them_alike(kind, settings):
 # Intervals
 
 
+@pytest.mark.slow
 def test_rows_of_several_networks_draw_networks_and_rows_of_one_draw_pairs():
     task = causalbench("Causality", networks=[*NETWORKS[:6], "insurance"])
     result = task.summarize(records(task, some(8)))
@@ -134,7 +135,7 @@ def test_rows_of_several_networks_draw_networks_and_rows_of_one_draw_pairs():
     assert (asia.clusters, asia.unit, asia.metric("macro_f1").interval) == (1, "", None)
 
 
-@pytest.mark.parametrize(("kind", "settings"), FIVE)
+@pytest.mark.parametrize(("kind", "settings"), few(FIVE, 2))
 def test_the_interval_of_one_network_is_over_pairs_in_either_order(kind, settings):
     task = causalbench(kind, networks="survey", **settings)
     run_records = records(task, some(3))

@@ -97,6 +97,7 @@ def test_a_limit_takes_the_same_questions_in_every_format_and_under_every_name()
     assert len(ids) == 1
 
 
+@pytest.mark.slow
 def test_a_sample_of_888000_questions_makes_no_more_items_than_it_has(monkeypatch):
     calls = []
     item_class = task_module.Item

@@ -116,7 +116,7 @@ def language_models(tmp_path_factory, llama_path) -> Iterator[dict]:
 
 
 @pytest.mark.parametrize("wording", [pytest.param("closed", marks=pytest.mark.slow), "open"])
-@pytest.mark.parametrize("who, name", few(itertools.product(["ranks", "writes"], TASKS), 2))
+@pytest.mark.parametrize("who, name", few(itertools.product(["ranks", "writes"], TASKS), 1))
 def test_every_task_and_format_through_a_local_language_model(name, wording, who, language_models, tmp_path):
     for form, task in tasks(name):
         # 512 tokens to every part, as the wording for closed models lets it say, take a second each.

@@ -101,7 +101,7 @@ def test_an_opening_goes_on_from_one_block_of_questions_to_the_next(failing, mon
             (lambda: error(400, "what is this"), "bad_request", False),
             (lambda: error(400, "too long", code="context_length_exceeded"), "context_length", True),
         ],
-        2,
+        1,
     ),
 )
 def test_a_turn_that_fails_fails_the_questions_of_its_network(harness, serve, tmp_path, broken, kind, complete):
@@ -202,11 +202,17 @@ def test_data_beyond_the_context_is_told_before_anything_is_sent(harness, serve,
     ("arguments", "message"),
     [
         ("prompt=pair task.format=data", "prompt pair has no words for task.format=data; it has them for background."),
-        ("prompt=mine.yaml task.format=background", "prompt mine has no words for task.format=background."),
-        ("prompt=pair task.format=background model=always_no", "These do: closed, open."),
+        pytest.param(
+            "prompt=mine.yaml task.format=background",
+            "prompt mine has no words for task.format=background.",
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
+            "prompt=pair task.format=background model=always_no", "These do: closed, open.", marks=pytest.mark.slow
+        ),
         ("prompt=unsaid.yaml task.format=data replies=fixed", "replies=fixed: unsaid.yaml has no opening_reply"),
         ("prompt=torn.yaml", "torn.yaml: there is no setting"),
-        ("prompt=number.yaml", "opening_for_each names pars"),
+        pytest.param("prompt=number.yaml", "opening_for_each names pars", marks=pytest.mark.slow),
         pytest.param("task.networks=assia", "did you mean asia?", marks=pytest.mark.slow),
         pytest.param("task=causalbench/causalty", "did you mean 'causalbench/causality'", marks=pytest.mark.slow),
     ],

@@ -225,6 +225,7 @@ def test_a_paraphrase_changes_the_words_of_the_hypothesis_only():
         assert after.fields["premise"] == before.fields["premise"]
 
 
+@pytest.mark.slow
 def test_varied_draws_names_out_of_a_to_g_and_the_words_of_either_table():
     task = corr2cause(perturbation="varied", split="train", num_nodes=[4, 5], limit=2000)
     items = list(task.items())

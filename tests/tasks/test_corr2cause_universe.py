@@ -56,6 +56,7 @@ def test_seven_variables_are_split_by_a_fixed_lot():
     assert dev[:3] == [3, 63, 69]  # a change would mix up everybody's train and dev numbers
 
 
+@pytest.mark.slow
 def test_nothing_of_many_claims_is_kept():
     truth.cache_clear()
     premises(7, "all")
@@ -155,7 +156,8 @@ def test_large_items_have_the_text_and_the_labels_of_their_class(n, classes):
         assert follows(read, read_hypothesis(item.fields["hypothesis"], read.names)) == item.labels["audited"]
 
 
-@pytest.mark.parametrize("perturbation", few(["refactorization", "permutation", "paraphrase"], 1))
+@pytest.mark.slow
+@pytest.mark.parametrize("perturbation", ["refactorization", "permutation", "paraphrase"])
 def test_perturbations_of_seven_variables_keep_the_labels(perturbation):
     for item in corr2cause(split="dev", num_nodes=7, limit=10, perturbation=perturbation).items():
         read = read_premise(item.fields["premise"])

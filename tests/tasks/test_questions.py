@@ -217,6 +217,7 @@ def test_rows_that_ask_nothing_are_told_with_their_numbers(tmp_path):
     assert remark.endswith("a.csv: 1 row has no question (row 2): it is asked and scored all the same.")
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_texts(tmp_path):
     rows = [{"question": f"{k} " + "long " * 200, "label": k % 2} for k in range(3_000)]
     path = tmp_path / "a.jsonl"

@@ -384,6 +384,7 @@ def _of_older_rules(kind: Kind) -> Kind:
     return altered
 
 
+@pytest.mark.slow
 def test_reading_again_changes_no_hostile_run_and_writes_nothing_outside(finished_runs, surroundings):
     for name, kind in KINDS.items():
         hostile(finished_runs, name, {name: _of_older_rules(kind)})

@@ -36,9 +36,10 @@ def stories(count: int, seed: int, folder: Path) -> Counter[str]:
     return tally
 
 
-def test_no_request_is_billed_twice_whatever_a_server_does(tmp_path):
-    tally = stories(25, 1, tmp_path)
-    assert tally["complete"] > 8 and tally["waits"] > 4 and tally["forgotten"] > 2, tally
+@pytest.mark.parametrize("count", [9, pytest.param(25, marks=pytest.mark.slow)])
+def test_no_request_is_billed_twice_whatever_a_server_does(tmp_path, count):
+    tally = stories(count, 1, tmp_path)
+    assert tally["complete"] > count / 3 and tally["waits"] > count / 6 and tally["forgotten"] > count / 12, tally
 
 
 @pytest.mark.slow

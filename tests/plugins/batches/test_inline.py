@@ -44,7 +44,7 @@ def asked_until_complete(settings: dict) -> None:
         assert UNSURE in said
 
 
-@pytest.mark.parametrize("form", ["openrouter", "anthropic"])
+@pytest.mark.parametrize("form", ["openrouter", pytest.param("anthropic", marks=pytest.mark.slow)])
 def test_a_strangers_batch_of_the_same_size_is_neither_taken_nor_ended(server, tmp_path, form, capsys):
     """The reply to the making is lost, and in the list stands another batch, made since, that is as large."""
     from harness.plugins.batches.commands import batches as command

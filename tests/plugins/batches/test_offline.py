@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from support.cache_help import command, count
 from support.openai_server import KEY, chat_reply, error
+from support.thinned import few
 
 from harness.models.api.endpoint import BatchSettings
 from harness.models.api.openai import Chat, Completions
@@ -143,6 +144,7 @@ def test_a_model_is_built_again_from_the_settings_beside_its_requests(endpoint):
     assert endpoint_from_settings(settings_of(endpoint)[1]) == endpoint
 
 
+@pytest.mark.slow
 def test_a_batch_of_another_machine_needs_the_settings_of_its_run(here):
     written()
     answered(here / "out.jsonl", here / "done.jsonl")
@@ -178,17 +180,20 @@ def test_files_are_cut_by_lines_and_by_megabytes(here):
 
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
-    [
-        (["requests", "out.jsonl"], "say whose requests are meant"),
-        (["requests", "model=gpt4"], "requests takes one file to write"),
-        (["requests", "out.jsonl", "model=always_no"], "batches are lines for the server of an API model"),
-        (["requests", "out.jsonl", "model=gtp4"], "gpt4"),
-        (["requests", "out.jsonl", "model=gpt4", "task.limt=3"], "did you mean 'task.limit'"),
-        (["requests", "out.jsonl", "model=gpt4", f"model.extra.key={KEY}"], "key"),
-        (["requests", "folder/", "model=gpt4"], "is a folder"),
-        ([*RANKING, "model.rank=echo"], "ranks by echo"),
-        (["import", "requests.jsonl"], "holds requests, not answers"),
-    ],
+    few(
+        [
+            (["requests", "out.jsonl"], "say whose requests are meant"),
+            (["requests", "model=gpt4"], "requests takes one file to write"),
+            (["requests", "out.jsonl", "model=always_no"], "batches are lines for the server of an API model"),
+            (["requests", "out.jsonl", "model=gtp4"], "gpt4"),
+            (["requests", "out.jsonl", "model=gpt4", "task.limt=3"], "did you mean 'task.limit'"),
+            (["requests", "out.jsonl", "model=gpt4", f"model.extra.key={KEY}"], "key"),
+            (["requests", "folder/", "model=gpt4"], "is a folder"),
+            ([*RANKING, "model.rank=echo"], "ranks by echo"),
+            (["import", "requests.jsonl"], "holds requests, not answers"),
+        ],
+        5,
+    ),
 )
 def test_what_cannot_be_is_one_sentence(here, arguments, sentence):
     (here / "folder").mkdir()
@@ -197,6 +202,7 @@ def test_what_cannot_be_is_one_sentence(here, arguments, sentence):
     assert done.returncode == 1 and sentence in done.stderr and len(done.stderr.splitlines()) == 1, done.stderr
 
 
+@pytest.mark.slow
 def test_a_prune_keeps_the_words_of_what_was_written_out(here):
     written()
     first, *_ = (here / "out.jsonl").read_text().splitlines(keepends=True)

@@ -205,6 +205,7 @@ def test_batches_are_asked_for_in_a_word_or_by_a_setting(arguments, poll, wait):
     assert (batch and batch.poll, batch and batch.wait) == (poll, wait)
 
 
+@pytest.mark.slow
 def test_a_process_that_finds_the_batch_of_another_waits_for_it(server, tmp_path):
     server.set(looks=4)
     run(config(server.url, tmp_path, wait=False))
@@ -219,7 +220,8 @@ def test_a_process_that_finds_the_batch_of_another_waits_for_it(server, tmp_path
 @pytest.mark.parametrize(
     ("form", "kills", "steps"),
     [
-        ("openai", 1, STEPS),
+        ("openai", 1, ("created", "collecting")),
+        pytest.param("openai", 1, STEPS, marks=pytest.mark.slow),
         *(pytest.param(form, 1, ("created", "collecting"), marks=pytest.mark.slow) for form in FORMS[1:]),
     ],
 )

@@ -57,6 +57,7 @@ def test_the_sums_of_drawn_questions_come_to_what_they_say(seed, variant):
     assert assert_all_come_to_what_they_say(question for model in models for _, question in model.questions()) > 100
 
 
+@pytest.mark.slow
 def test_so_do_those_of_the_authors_questions():
     assert assert_all_come_to_what_they_say(one.question for one in sample_candidates()) > 2500
 

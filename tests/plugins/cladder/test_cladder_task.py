@@ -49,6 +49,7 @@ def test_the_reasoner_finds_the_question_in_every_prompt_that_ships(name):
         assert prompt.parse(response, item.fields).label == item.labels["stated"]
 
 
+@pytest.mark.slow
 def test_of_the_authors_own_questions_it_reads_all_that_do_not_say_two_things():
     items = list(task(split="sample", limit=900).items())
     for said, item in zip(answers(items), items, strict=True):

@@ -42,6 +42,7 @@ def test_no_text_of_a_run_comes_twice_and_none_is_public(seed, perturbation, que
     assert not {text_digest(str(item.fields["text"])) for item in plain.values()} & public_texts()
 
 
+@pytest.mark.slow
 def test_of_kinds_without_numbers_there_are_only_so_many():
     anti = {"queries": ["backadj"], "variants": ["anticommonsense"], "graphs": ["chain", "fork", "IV"]}
     items = list(task(**anti).items())
@@ -96,7 +97,7 @@ def test_anticommonsense_has_hard_models_too_and_names_of_before_mean_the_easy_o
 
 
 @pytest.mark.parametrize("settings", few([{"limit": 4000}, {"split": "sample"}], 1))
-@pytest.mark.parametrize("query", ["all", "back-door adjustment set"])
+@pytest.mark.parametrize("query", ["all", pytest.param("back-door adjustment set", marks=pytest.mark.slow)])
 def test_intervals_are_as_wide_as_answers_by_the_text_vary(settings, query):
     """Of 300 answerers who are right about each text by a coin of their own: spread of their scores, errors of each."""
     items = [item for item in task(**settings).items() if query in ("all", item.groups["query"])]

@@ -214,6 +214,7 @@ def test_swaps_of_means_drawn_in_pieces_are_those_drawn_at_once(clusters, seed, 
             assert _swapped(apart, draws, seed)[0] == (at_once + 1) / (draws + 1)
 
 
+@pytest.mark.slow
 def test_memory_of_means_does_not_grow_with_clusters_times_draws():
     def most(clusters):
         random = np.random.default_rng(1)

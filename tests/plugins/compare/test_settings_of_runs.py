@@ -3,16 +3,16 @@
 import csv
 import io
 import json
-import os
 import re
 import shutil
 from collections import defaultdict
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from statistics import mean, median, stdev
 
 import pytest
-from support import forks
+from support.page_help import run
 from support.written_runs import board_row
 
 from harness.charts import charts_of
@@ -32,13 +32,14 @@ MODELS, PROMPTS, STEPS = ("random_uniform", "always_yes"), ("plain", "few_shot")
 @pytest.fixture(scope="module")
 def swept(tmp_path_factory) -> Path:
     """Two baselines with two prompts, as the questions are and permuted; and two more seeds of one of them."""
-    folder = tmp_path_factory.mktemp("swept")
-    sweep = [f"model={','.join(MODELS)}", f"prompt={','.join(PROMPTS)}", f"task.perturbation={','.join(STEPS)}"]
-    seeds = ["model=random_uniform", "model.seed=1,2", "'model.name=\"random_uniform-s${model.seed}\"'"]
-    for settings in (sweep, ["prompt=plain", *(text.strip("'") for text in seeds)]):
-        process = forks.run("harness", ["-m", *settings, "task.limit=80", "cache=off"], folder, os.environ)
-        assert process.returncode == 0, process.stderr
-    return folder / "results"
+    folder = tmp_path_factory.mktemp("swept") / "results"
+    for model, prompt, perturbation in product(MODELS, PROMPTS, STEPS):
+        settings = (f"model={model}", f"prompt={prompt}", f"task.perturbation={perturbation}")
+        run(folder, *settings, "task.limit=80")
+    for seed in (1, 2):
+        named = (f"model.seed={seed}", f"model.name=random_uniform-s{seed}")
+        run(folder, "model=random_uniform", *named, "task.limit=80")
+    return folder
 
 
 @pytest.fixture
@@ -195,16 +196,14 @@ def test_by_method_is_what_was_asked_whatever_else_a_configuration_says_of_ranki
 @pytest.fixture(scope="module")
 def with_room(tmp_path_factory) -> Path:
     """Three prompts with as much room as one of them has by itself, and all as their files say."""
-    folder = tmp_path_factory.mktemp("with_room")
-    for more in (
-        ["max_tokens=1024", "prompt=plain,few_shot,cot"],
-        ["prompt=plain,few_shot"],
+    folder = tmp_path_factory.mktemp("with_room") / "results"
+    for settings in (
+        *(["max_tokens=1024", f"prompt={prompt}"] for prompt in ("plain", "few_shot", "cot")),
+        *([f"prompt={prompt}"] for prompt in ("plain", "few_shot")),
         ["prompt=system", "system_role=user"],
     ):
-        sweep = ["-m", "model=always_yes", *more, "task.limit=80", "cache=off"]
-        process = forks.run("harness", sweep, folder, os.environ)
-        assert process.returncode == 0, process.stderr
-    return folder / "results"
+        run(folder, "model=always_yes", *settings, "task.limit=80")
+    return folder
 
 
 def test_prompts_are_compared_by_what_was_in_effect(with_room):

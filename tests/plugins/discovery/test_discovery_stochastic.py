@@ -44,7 +44,7 @@ def test_information_is_the_formula_and_its_test_the_g_square_of_pairs(dag, seed
 
 
 @pytest.mark.parametrize("algorithm", BOTH, ids=lambda a: a.name)
-@pytest.mark.parametrize("network", ["asia", "earthquake"])
+@pytest.mark.parametrize("network", ["earthquake", pytest.param("asia", marks=pytest.mark.slow)])
 def test_the_best_network_of_a_small_one_is_found(algorithm, network):
     arities, data = [len(states) for states in load(network).states], sample(network, 500, seed=2)
     total = Score(Observations(data, arities), "bic", 10).total

@@ -253,6 +253,7 @@ def test_labels_by_brute_force_from_the_words_alone(seed, names, k):
         check_label(item)
 
 
+@pytest.mark.slow
 def test_labels_over_seven_variables_by_a_bayes_ball_of_the_tests_own():
     for item in items(seed=3, num_nodes=7, limit=12):
         check_label(item)

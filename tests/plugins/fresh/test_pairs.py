@@ -175,7 +175,7 @@ def test_the_halves_are_alike_in_what_is_matched_and_in_nothing_else(name, same)
         assert (first.fields["premise"] == second.fields["premise"]) == same
 
 
-@pytest.mark.parametrize("same", [False, True])
+@pytest.mark.parametrize("same", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_one_follows_and_one_does_not_in_all_graphs_that_fit(same):
     for pair in drawn(24, num_nodes=[5], same_premise=same)[:5]:
         for item in pair:

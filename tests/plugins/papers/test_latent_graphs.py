@@ -64,7 +64,7 @@ def test_what_holds_is_what_is_true_in_every_graph(observed, hidden):
     )
 
 
-@pytest.mark.parametrize(("observed", "draws"), [(4, 400), (5, 150)])
+@pytest.mark.parametrize(("observed", "draws"), [(4, 400), pytest.param(5, 150, marks=pytest.mark.slow)])
 def test_graphs_with_two_hidden_nodes_drawn_at_random_are_in_a_class_and_have_what_holds_in_it(observed, draws):
     draw = random.Random(0)
     pairs = list(permutations(range(observed), 2))

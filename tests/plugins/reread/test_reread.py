@@ -180,6 +180,7 @@ def test_a_judge_reads_the_rest_of_a_finished_run(harness, serve, server, place,
     assert harness(*another, "dry_run=true", module="harness.reread").stdout == refused.stdout
 
 
+@pytest.mark.slow
 def test_a_run_that_leaves_nothing_to_a_judge_is_left_alone(harness, serve, tmp_path):
     assert harness("model=random_uniform", "task.limit=20").returncode == 0
     for dry_run in ("true", "false"):

@@ -42,6 +42,7 @@ def manifest(folder: Path) -> dict:
     return json.loads(file.read_text())
 
 
+@pytest.mark.slow
 def test_a_killed_worker_costs_what_it_had_under_way_and_no_more(serve, decided, tmp_path):
     server = serve(decided, held=4)
     job = begin(tmp_path, *run_at(server, 20))

@@ -79,6 +79,7 @@ def test_shards_of_any_number_leave_what_one_run_leaves(command, serve, decided,
     assert left("results") == left("whole")
 
 
+@pytest.mark.slow
 def test_a_conversation_is_held_by_one_shard_though_each_reply_is_another(command, serve):
     server = serve(lambda path, body, number: chat_reply("Yes" if number % 3 else f"No. {number}"))
     run = ("model=openai", "model.model=m", f"model.base_url={server.url}", "task=causalbench/causality")
@@ -92,15 +93,18 @@ def test_a_conversation_is_held_by_one_shard_though_each_reply_is_another(comman
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
-    [
-        (("shards=4",), "shards=4 needs to know which of them this is: shard=0 to shard=3, or -m 'shard=range(4)'"),
-        (("shards=4", "shard=4"), "shard=4 of shards=4: they are counted from 0 to 3"),
-        (("shard=1",), "shard=1 of shards=1"),
-        (("shards=13", "shard=0"), "shards=13, but the run has 12 items: choose shards=12 at most"),
-        (("shards=2", "shard=0", "cache=off"), "cannot be with cache=off"),
-        (("shards=2", "shard=0", "dry_run=true"), "plans all of them together"),
-        (("shards=2", "shard=0", "model=always_no"), "always_no answers at once"),
-    ],
+    few(
+        [
+            (("shards=4",), "shards=4 needs to know which of them this is: shard=0 to shard=3, or -m 'shard=range(4)'"),
+            (("shards=4", "shard=4"), "shard=4 of shards=4: they are counted from 0 to 3"),
+            (("shard=1",), "shard=1 of shards=1"),
+            (("shards=13", "shard=0"), "shards=13, but the run has 12 items: choose shards=12 at most"),
+            (("shards=2", "shard=0", "cache=off"), "cannot be with cache=off"),
+            (("shards=2", "shard=0", "dry_run=true"), "plans all of them together"),
+            (("shards=2", "shard=0", "model=always_no"), "always_no answers at once"),
+        ],
+        4,
+    ),
 )
 def test_what_cannot_be_a_shard_is_told_before_anything_is_asked(command, serve, arguments, said):
     server = serve()

@@ -9,6 +9,7 @@ import inline_workers
 import pytest
 from inline_workers import ROWS, TASKS
 from support.openai_server import chat_reply, error
+from support.thinned import few
 
 from harness import evaluate
 from harness.errors import ConfigError
@@ -69,6 +70,7 @@ def test_what_is_stored_is_not_asked_again_and_with_all_of_it_no_worker_begins(c
     assert code == 0 and len(inline_workers.SEEN) == orders and "15 answers came from the cache" in out
 
 
+@pytest.mark.slow
 def test_failures_of_workers_stand_in_the_records_and_the_same_command_asks_for_what_may_pass(command, serve, at):
     broken = True
 
@@ -144,15 +146,18 @@ def _as_another_model(order: str) -> str:
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
-    [
-        (("model=always_no",), "always_no answers at once"),
-        (("cache=off",), "with cache=off"),
-        (("cache=refresh",), "with cache=refresh"),
-        (("model.batch=true",), "with model.batch"),
-        (("shards=3", "shard=1"), "shard=1 is what one of the workers asks"),
-        (("workers=slurm", "workers.count=0"), "workers.count=0"),
-        (("shards=7", "task.limit=6"), "shards=7, but the run has 6 items"),
-    ],
+    few(
+        [
+            (("model=always_no",), "always_no answers at once"),
+            (("cache=off",), "with cache=off"),
+            (("cache=refresh",), "with cache=refresh"),
+            (("model.batch=true",), "with model.batch"),
+            (("shards=3", "shard=1"), "shard=1 is what one of the workers asks"),
+            (("workers=slurm", "workers.count=0"), "workers.count=0"),
+            (("shards=7", "task.limit=6"), "shards=7, but the run has 6 items"),
+        ],
+        4,
+    ),
 )
 def test_what_workers_are_not_for_is_told_before_anything_is_made(command, serve, at, arguments, said):
     server = serve()
@@ -162,6 +167,7 @@ def test_what_workers_are_not_for_is_told_before_anything_is_made(command, serve
     assert not Path("results").exists() and not Path(".cache").exists()
 
 
+@pytest.mark.slow
 def test_two_commands_have_no_workers_for_one_run(command, serve, at, tmp_path):
     server = serve()
     with new_folder(".cache/answers.sqlite", Path("results/corr2cause/limit=6/plain/m")):

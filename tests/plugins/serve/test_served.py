@@ -133,6 +133,7 @@ def test_a_port_that_somebody_takes_first_is_another_try(place, said):
     assert any("somebody else has taken port" in line for line in said) and len(pids(place)) == 2
 
 
+@pytest.mark.slow
 def test_a_stranger_at_its_port_is_not_asked(place, monkeypatch):
     """It answers as a server that is ready does."""
 
@@ -165,7 +166,10 @@ def command(place: Path, *more: str) -> forks.Command:
     return forks.Command("harness", arguments, place, os.environ)
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 130), (signal.SIGKILL, -9)])
+@pytest.mark.parametrize(
+    ("number", "code"),
+    [(signal.SIGINT, 130), pytest.param(signal.SIGTERM, 130, marks=pytest.mark.slow), (signal.SIGKILL, -9)],
+)
 def test_it_ends_with_a_run_that_is_stopped_or_killed(place, number, code):
     run = command(place)
     wait_for(lambda: "is ready after" in run.output)
@@ -232,6 +236,7 @@ def test_a_name_of_the_hub_is_stored_under_its_commit(place, monkeypatch):
     assert model.launch.words[-3:-1] == ("--revision", commit) or ("--revision", commit) == model.launch.words[-2:]
 
 
+@pytest.mark.slow
 def test_a_sweep_starts_it_once(place):
     run = command(place, "model.arguments=['{port}']", "-m", "task.limit=8,9")
     _, errors = run.communicate(60)

@@ -135,6 +135,7 @@ def test_a_few_examples_are_learned_by_heart_and_the_folder_answers_them(bases, 
     assert not {str(tmp_path), str(bases[name])} & set(json.dumps(entry["recipe"]).split('"'))
 
 
+@pytest.mark.slow
 def test_kill_9_and_the_same_command_give_the_weights_of_an_undisturbed_training(bases, tmp_path, monkeypatch):
     from harness.plugins.train import loop
 
@@ -285,22 +286,31 @@ def test_nothing_of_the_test_sets_is_ever_written_as_a_question(bases, tmp_path,
 
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
-    [
-        (["task.split=test"], "models are scored on the test split, so nothing is learned from it"),
-        (["task.split=all", "task.limit=null"], "premises to learn from are premises of the test split, up to names"),
-        (["task.split=dev", "task.limit=null"], "premises to learn from are premises of the dev split"),
-        (["prompt=one_text", "recipe.max_length=100"], "would lose the end of their hypothesis and keep their label"),
-        (["recipe.max_length=5"], "24 of 24 examples do not fit"),
-        (["recipe.labels=[yes,no,maybe]"], "has no class entailment (its classes: yes, no, maybe)"),
-        (["recipe.learning_rate=1e30"], "the loss is no number any more at step"),
-        (["dev_limit=1", "task.relations=[parent]"], "is a Yes, so that F1 chooses nothing"),
-        (["task.limit=1"], "examples to learn from have the same answer"),
-        (["task.source=file", "task.path=a.csv"], "leave out task.perturbation and task.split"),
-        (["recipe.kind=causal_lm", "recipe.class_weight=balanced"], "are for classifiers"),
-        (["recipe.settings=paper", "recipe.dropout=0.1"], "dropout reaches no classifier"),
-        (["recipe=causal_lm"], "has no weights for"),
-        (["recipe.path=/nothing"], "recipe.path=/nothing: there is no such folder"),
-    ],
+    few(
+        [
+            (["task.split=test"], "models are scored on the test split, so nothing is learned from it"),
+            (
+                ["task.split=all", "task.limit=null"],
+                "premises to learn from are premises of the test split, up to names",
+            ),
+            (["task.split=dev", "task.limit=null"], "premises to learn from are premises of the dev split"),
+            (
+                ["prompt=one_text", "recipe.max_length=100"],
+                "would lose the end of their hypothesis and keep their label",
+            ),
+            (["recipe.max_length=5"], "24 of 24 examples do not fit"),
+            (["recipe.labels=[yes,no,maybe]"], "has no class entailment (its classes: yes, no, maybe)"),
+            (["recipe.learning_rate=1e30"], "the loss is no number any more at step"),
+            (["dev_limit=1", "task.relations=[parent]"], "is a Yes, so that F1 chooses nothing"),
+            (["task.limit=1"], "examples to learn from have the same answer"),
+            (["task.source=file", "task.path=a.csv"], "leave out task.perturbation and task.split"),
+            (["recipe.kind=causal_lm", "recipe.class_weight=balanced"], "are for classifiers"),
+            (["recipe.settings=paper", "recipe.dropout=0.1"], "dropout reaches no classifier"),
+            (["recipe=causal_lm"], "has no weights for"),
+            (["recipe.path=/nothing"], "recipe.path=/nothing: there is no such folder"),
+        ],
+        7,
+    ),
 )
 def test_what_cannot_be_learned_is_a_sentence(bases, tmp_path, monkeypatch, arguments, sentence):
     monkeypatch.chdir(tmp_path)
@@ -316,6 +326,7 @@ def test_cut_premises_are_counted(bases, tmp_path, capsys):
     assert f"{entry['fit']['premises_cut']} are cut to what" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_a_sentence(bases, tmp_path, monkeypatch):
     from harness.plugins.train import loop
 

@@ -232,6 +232,7 @@ def tuning(key: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> hosted.
     return order
 
 
+@pytest.mark.slow
 def test_one_job_is_made_whatever_a_server_does(tuning):
     tally = stories(tuning, 60, 1)
     assert set(tally) >= {"complete", "waits", "asks, and there is none", "failed"}, tally

@@ -164,6 +164,7 @@ KILLS = [
 UNHEARD = ("_note2after", "_note3before")
 
 
+@pytest.mark.slow
 def test_kill_9_at_any_step_and_the_same_command_make_one_job(account, capfd):
     tuning = hosted.tuning_of(hosted_job.validated(hosted.FinetuneSettings, composed(account, "submit=true")))
     for owner, name, number, moment in KILLS:
@@ -223,9 +224,9 @@ def _die_at(owner: Any, name: str, number: int, moment: str) -> None:
     ("fault", "creations"),
     [
         ({"429 on create": 3}, 4),
-        ({"500 on upload": 2}, 1),
+        pytest.param({"500 on upload": 2}, 1, marks=pytest.mark.slow),
         ({"429 on look": 2, "500 on look": 3}, 1),
-        ({"429 on look": 25}, 1),
+        pytest.param({"429 on look": 25}, 1, marks=pytest.mark.slow),
         ({"pending file": 3}, 1),
     ],
     ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
