@@ -1,4 +1,4 @@
-"""The search for a rate on a grid of simulated servers, in virtual time: share of the best possible rate, refused, lost.
+"""The search for a rate on simulated servers, in virtual time: share of the best possible rate, refused, lost.
 
 python benchmarks/rate_grid.py [--only WORD] [--seeds 3] [--workers 2]
 """
@@ -13,8 +13,8 @@ from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).resolve().parent.parent / "tests")]
 
-from support.rate_cells import cells
-from support.simulated_servers import Run
+from support.rate_cells import cells  # noqa: E402
+from support.simulated_servers import Run  # noqa: E402
 
 
 def run(number_seed: tuple[int, int]) -> Run:
@@ -39,8 +39,11 @@ def main() -> None:
             refused = [100 * (found.refused - cell.by_chance) for found in of_cell]
             lost = sum(found.lost for found in of_cell)
             misses = "*" * (min(shares) < 90) + "!" * (max(refused) > 5) + "L" * (lost > 0)
-            print(f"{cell.name:36}{sum(shares) / len(shares):7.1f}{min(shares):7.1f}"
-                  f"{sum(refused) / len(refused):10.1f}{max(refused):7.1f}{lost:9}  {misses}", flush=True)
+            print(
+                f"{cell.name:36}{sum(shares) / len(shares):7.1f}{min(shares):7.1f}"
+                f"{sum(refused) / len(refused):10.1f}{max(refused):7.1f}{lost:9}  {misses}",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

@@ -13,11 +13,11 @@ BACK, FURTHER_BACK = 0.96, 0.85
 """The rate after a refusal, as a share of the limit; the least to which a few refusals at once lower the limit."""
 WORTH = 0.02
 """The share of calls that may be refused to come to know a limit."""
-LONGEST_DEBT, DEBT_OF_SLOW, LONGEST_OF_SLOW = 5.0, 100.0, 10.0
-"""The most that is owed: seconds, or where that is few, so many calls, for so many seconds."""
+LONGEST_DEBT = 5.5
+"""The most that is owed, in seconds."""
 MEET = 0.6
 """Seconds in which the rate comes from base to where the limit was met."""
-STEP, LEAST_STEP = 0.1, 3.0
+STEP, LEAST_STEP = 0.03, 4.0
 """How far it has passed that after as long again, as a share of the limit; calls a second that it is at least, so that
 what several processes share does not stay with one."""
 SAVED = 1.3
@@ -66,7 +66,7 @@ class KnownLimit:
         """Count a refusal."""
         self._refused_at = at
         if not self.estimated and not self._anew:
-            self._debt = min(self._debt + 1 / WORTH, _most_debt(rate))
+            self._debt = min(self._debt + 1 / WORTH, LONGEST_DEBT * rate)
 
     def meet(self, rate: float, through: float, at: float) -> float:
         """Return the rate after a refusal beyond base, up to which so many calls a second came through.
@@ -123,10 +123,6 @@ class KnownLimit:
 
     def _rest(self, base: float, at: float) -> float:
         self.base, self._excess = base, 0.0
-        self._debt = min(self._debt, _most_debt(base))
+        self._debt = min(self._debt, LONGEST_DEBT * base)
         self.pause(at)
         return base
-
-
-def _most_debt(rate: float) -> float:
-    return min(max(LONGEST_DEBT * rate, DEBT_OF_SLOW), LONGEST_OF_SLOW * rate)

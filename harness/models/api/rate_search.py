@@ -193,7 +193,7 @@ class RateSearch:
     def _begin(self, limit: float, at: float, *, blocked: bool = False, estimated: bool = True) -> None:
         """Keep to a limit that was not known before."""
         saved = None if self.met_limit else max(0.0, self._answers - limit * (at - self._began_at))
-        self.met_limit, self._trial = True, None
+        self.met_limit, self._trial, self._since = True, None, at
         self._known.begin(estimated=estimated)
         self._keep(limit, at, blocked=blocked, saved=saved)
 
@@ -222,7 +222,7 @@ class RateSearch:
             known.estimated = known.estimated and (not fresh or at < self._began_at + HORIZON)
         elif fresh and not known.is_beyond(refused_at) and self._sent.refused_below(self._since):
             limit = min(known.met, self._sent.came_through(sent.at, HORIZON))
-            self._trial = Trial(self._since, at, limit, second=True)
+            self._trial = Trial(max(self._since, at - HORIZON), at, limit, second=True)
             self._set_rate(FAR_LOWER * rate, at)
         elif fresh:
             self._meet_limit(refused_at, sent, at)
@@ -261,6 +261,7 @@ class RateSearch:
             if rate > 2 * max(self._sent.rate_until(at, 0.5, least=0), 2.0):
                 return  # calls go out more slowly than they might: a higher rate would be tried by nobody
             if self.calls_left() < NEAR_END * rate:
+                self.rate = self._known.base
                 return
         self.rate = self._known.grown(rate, at, known_after)
 

@@ -123,7 +123,7 @@ class SentCalls:
         """Return what share of the latest calls that are older than that have no reply yet."""
         calls = waiting = 0
         for sent in reversed(self._calls):
-            if sent.at > at - age:
+            if sent.at >= at - age:
                 continue
             if calls >= 2 * ENOUGH or (calls >= ENOUGH and sent.at < at - 2 * age):
                 break

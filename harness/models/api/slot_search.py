@@ -22,7 +22,7 @@ SLOWER, FAR_SLOWER = 1.5, 3.0
 WORSE = 0.4
 """The same for all slots, as a share of how many times as many they are as at the beginning: a server that works on
 many at once takes longer, and answers more."""
-REST, LONGEST_REST = 16, 128
+REST, LONGEST_REST = 8, 128
 """Rounds between trials, twice as many after each that was of no use."""
 
 
@@ -98,7 +98,7 @@ class SlotSearch:
             if (
                 slots != before
                 and (self._held or before == self.most)
-                and (up or slower > (SLOWER if self._held else max(SLOWER, WORSE * before / START)))
+                and (up or slower > (SLOWER**0.5 if self._held else max(SLOWER, WORSE * before / START)))
             ):
                 self._before = (before, through)
                 self.slots, self._counts_from = slots, at + 1.2 * latency
