@@ -17,7 +17,7 @@ LONGEST_DEBT = 5.5
 """The most that is owed, in seconds."""
 MEET = 0.6
 """Seconds in which the rate comes from base to where the limit was met."""
-STEP, LEAST_STEP = 0.03, 4.0
+STEP, LEAST_STEP = 0.07, 4.0
 """How far it has passed that after as long again, as a share of the limit; calls a second that it is at least, so that
 what several processes share does not stay with one."""
 SAVED = 1.3
@@ -84,8 +84,11 @@ class KnownLimit:
         return self._rest(max(base, self.base), at)
 
     def lower(self, rate: float, through: float, at: float) -> float:
-        """Return the rate after a refusal at base: the limit has fallen, or base was too high."""
-        return self.keep(max(min(rate, through), FURTHER_BACK * rate), at)
+        """Return the rate after a refusal at base: the limit has fallen, or base was too high.
+
+        Where more than that came through it was neither: a second is over, or another process took some.
+        """
+        return self.keep(max(min(rate / BACK, through), FURTHER_BACK * rate), at)
 
     def rests(self, at: float) -> bool:
         """Test whether calls are owed, or waited for, before the limit is met again."""

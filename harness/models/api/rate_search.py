@@ -37,8 +37,9 @@ LONGEST_TRIAL = 4.0
 OVERDUE, AGE = 0.2, 2.0
 """The share of calls without an answer for which the rate does not grow, after how many times as long as answers take.
 """
-CLEAN = 5.0
-"""How many refusals by chance must have failed to come for chance to be forgotten: a limit's come in crowds."""
+CLEAN, LASTS = 5.0, 10.0
+"""How many refusals by chance must have failed to come for it to be forgotten beside a limit, whose refusals come in
+crowds; and the seconds after which it is in any case, since other processes' calls look like chance."""
 NEAR_END = 1.5
 """Seconds before the last call in which a limit is not met any more: the run would wait for what it refuses."""
 
@@ -102,7 +103,7 @@ class RateSearch:
         self._in_a_row += 1
         sent.replied = True
         self._latency += (at - sent.at - self._latency) * (0.1 if self._latency else 1.0)
-        if self.met_limit and self._in_a_row * self._chance > CLEAN:
+        if self.met_limit and (self._in_a_row * self._chance > CLEAN or at > self._since + LASTS):
             self._chance = STRAY
         if self._trial is not None:
             self._judge(self._trial, at)
