@@ -183,6 +183,7 @@ class Gate:
     def note_failure(self, error: BaseException, sent: Sent) -> None:
         """Learn from a call that failed: what its headers ask for, and whether it was refused or took too long."""
         self.when_room()
+        sent.replied = True
         self._answers.append(False)
         if isinstance(error, RefusedError):
             self.read_rate_limit_headers(error.headers)

@@ -34,9 +34,9 @@ FIRST_PROBE, LATER_PROBE = 0.1, 0.07
 """Seconds between single calls where nothing comes through, at first, and as a share of how long that has lasted."""
 LONGEST_TRIAL = 4.0
 """Seconds after which a trial ends by what is likelier."""
-OVERDUE, AGE = 0.2, 2.0
-"""The share of calls without an answer for which the rate does not grow, after how many times as long as answers take.
-"""
+OVERDUE, AGE, LEAST_AGE = 0.2, 2.0, 0.05
+"""The share of calls without an answer for which the rate does not grow, after how many times as long as answers take,
+and after how many seconds at least: a loop that is busy reads answers late."""
 CLEAN, LASTS = 5.0, 10.0
 """How many refusals by chance must have failed to come for it to be forgotten beside a limit, whose refusals come in
 crowds; and the seconds after which it is in any case, since other processes' calls look like chance."""
@@ -135,9 +135,13 @@ class RateSearch:
 
     def overdue(self, at: float) -> float:
         """Return the share of calls that have no answer although they should, where refusals come later than that."""
-        if 0 < 1.2 * self._delay <= AGE * self._latency:
-            return 0.0
-        return self._sent.unanswered(at, AGE * self._latency)
+        age = self._age
+        return 0.0 if 0 < 1.2 * self._delay <= age else self._sent.unanswered(at, age)
+
+    @property
+    def _age(self) -> float:
+        """Seconds in which calls have their answers."""
+        return max(AGE * self._latency, LEAST_AGE)
 
     def add_timeout(self, at: float) -> bool:
         """Return whether a call without an answer in time asks for fewer calls at once.
@@ -252,7 +256,7 @@ class RateSearch:
 
     def _grow(self, rate: float, at: float) -> None:
         """Come near the limit again and pass it, as long as calls are answered and there are calls to make."""
-        known_after = min(AGE * self._latency, 1.2 * self._delay) if self._delay else AGE * self._latency
+        known_after = min(self._age, 1.2 * self._delay) if self._delay else self._age
         if not self._known.rests(at):
             if at - self._changed_at < known_after:
                 return

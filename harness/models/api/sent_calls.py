@@ -24,7 +24,7 @@ _AT = attrgetter("at")
 
 @dataclass(eq=False, slots=True)
 class Sent:
-    """A call that went out: when, at what rate, whether it was refused, and whether that is known."""
+    """A call that went out: when, at what rate, whether it was refused, and whether it is over."""
 
     at: float
     rate: float | None
