@@ -136,6 +136,30 @@ def test_calls_wait_for_the_rate_that_refusals_lead_to():
     assert LOWER * 50 * 0.9 < (len(at) - 1) / (at[-1] - at[0]) < LOWER * 75
 
 
+@pytest.mark.parametrize("fails", [False, True])
+def test_slots_do_not_grow_while_calls_have_no_answer_although_they_should(fails):
+    """They may have been refused by a server that says so late; but a call that has failed is not waited for."""
+    clock = Clock()
+
+    async def go() -> float:
+        gate = Gate(20, clock=clock)
+        async with AsyncExitStack() as taken:
+            first, *others = [await taken.enter_async_context(gate.turn(tokens=0, again=False)) for _ in range(START)]
+            clock.now += 0.1
+            gate.note_success(first)
+            slots = gate.slots
+            clock.now += 0.3
+            for sent in others:
+                if fails:
+                    gate.note_failure(ConnectionError(), sent)
+            late = await taken.enter_async_context(gate.turn(tokens=0, again=False))
+            clock.now += 0.1
+            gate.note_success(late)
+            return gate.slots - slots
+
+    assert asyncio.run(go()) == fails
+
+
 def test_an_answer_that_is_not_stored_yet_keeps_its_slot():
     order: list[str] = []
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from support.clocks import Clock
 
-from harness.models.api.rate_search import BACK, FEW, LOWER, MEET, RateSearch
+from harness.models.api.known_limit import BACK, MEET
+from harness.models.api.rate_search import FEW, LOWER, RateSearch
 from harness.models.api.sent_calls import ENOUGH
 
 

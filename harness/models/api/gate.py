@@ -15,13 +15,12 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
-from itertools import islice
 
 from harness.errors import BudgetReached
 from harness.models.api.faults import RefusedError, status, timed_out
 from harness.models.api.rate_search import RateSearch
 from harness.models.api.sent_calls import Sent
-from harness.models.api.slot_search import START, SlotSearch
+from harness.models.api.slot_search import SlotSearch
 
 LONGEST_PAUSE = 60.0
 """Seconds for which a header is believed at most."""
@@ -35,6 +34,9 @@ _HEADERS = [
         for kind in ("requests", "tokens", "input-tokens", "output-tokens")
     ),
 ]
+CROWDED, OVERDUE = 7, 0.3
+"""Of the latest 16 calls, those that were refused for which a slot less is used while no limit is known; the share of
+calls without an answer although they should have one, for which no slot more is."""
 LOW = 0.1
 """The share of a limit that is left alone, by what headers say: calls that are under way may take it yet."""
 _SPAN = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
@@ -172,20 +174,22 @@ class Gate:
     def note_success(self, sent: Sent) -> None:
         """Learn from a reply: more slots, and a higher rate where one is kept to."""
         self._answers.append(True)
-        self._slot_search.add_answer(sent, self._clock(), self._under_way)
         self._search.add_success(sent, self._clock())
+        grow = self.slots < self.most and self._search.overdue(self._clock()) < OVERDUE
+        self._slot_search.add_answer(sent, self._clock(), self._under_way, grow=grow)
         self._keep_rate()
         self._admit()
 
     def note_failure(self, error: BaseException, sent: Sent) -> None:
         """Learn from a call that failed: what its headers ask for, and whether it was refused or took too long."""
         self.when_room()
+        sent.replied = True
         self._answers.append(False)
         if isinstance(error, RefusedError):
             self.read_rate_limit_headers(error.headers)
         if status(error) == 429:
             self._search.add_refusal(sent, self._clock())
-            if self._search.rate is None and not any(islice(reversed(self._answers), START)):
+            if self._search.rate is None and self._answers.count(False) >= CROWDED:
                 self._slot_search.add_refusal()
             self._keep_rate()
         elif timed_out(error):

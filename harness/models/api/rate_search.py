@@ -5,11 +5,9 @@ that refuses some calls whatever their rate. Where most calls are refused it is 
 Where fewer are, trials tell: at a rate below what came through, a limit refuses hardly any call, and chance as many as
 before. Two trials in a row, each below what came through the one before, have to agree that it is chance.
 
-A limit that is known is met again and again, since one that was raised is noticed in no other way: the rate comes
-close to it fast, passes it slowly, and then ever faster (as in CUBIC, RFC 9438). Each refusal is a debt of answered
-calls, to be paid before the limit is met again, so that few calls are refused whatever the limit, however late a server
-says so, and however many processes share it. Where nothing at all comes through, single calls show when the server
-takes some again; the limit is then what came through in the second before.
+A limit that is known is kept to and met again (known_limit.py). Growth goes by answers: calls that have none in the
+time that answers take are likely to be refused, long before a slow server says so. Where nothing at all comes through,
+single calls show when the server takes some again; the limit is then what came through in the second before.
 """
 
 from __future__ import annotations
@@ -18,6 +16,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from harness.models.api.known_limit import BACK, FAR, SLOWEST, KnownLimit
 from harness.models.api.sent_calls import ENOUGH, MOSTLY, SEVERAL, STRAY, Sent, SentCalls, Stretch
 from harness.protocols import MANY
 
@@ -25,31 +24,22 @@ FEW = 8
 """Calls at the end of a run whose refusals are not worth a trial."""
 LOWER, FAR_LOWER = 0.9, 0.5
 """The rate of a trial, as a share of what came through before; where a limit is known, of the rate before."""
-BACK, FURTHER_BACK = 0.96, 0.85
-"""The rate after a refusal, as a share of the limit; the least to which a few refusals at once lower it."""
 SUSPECT, SURE = 1.5, 6.0
 """Log odds at which refusals are no chance: where a limit is known, and where none is."""
 DECIDED, LONGEST = 5.3, 300
 """Log odds at which a trial ends, and replies after which it does by what is likelier."""
-WORTH, LONGEST_DEBT, LATE = 0.03, 3.0, 8
-"""The share of calls that may be refused to come to know a limit; the seconds for which it is not met at most, and how
-many times what a refusal takes are added to them."""
-MEET, LONGEST_MEET = 0.8, 2.0
-"""Seconds in which the rate comes to the limit again, at least and at most."""
-PASSED = 2.2
-"""After how many times as long the limit must be higher."""
-LEAST_STEP = 1.0
-"""Calls a second by which the rate grows at least, so that what several processes share does not stay with one."""
-DOUBLED_IN = 0.15
-"""Seconds in which the rate doubles where the limit must be higher, or one and a half times what a refusal takes."""
 HORIZON = 1.0
 """Seconds in which it is counted what comes through: many servers count by the second."""
 FIRST_PROBE, LATER_PROBE = 0.1, 0.07
 """Seconds between single calls where nothing comes through, at first, and as a share of how long that has lasted."""
 LONGEST_TRIAL = 4.0
 """Seconds after which a trial ends by what is likelier."""
-SLOWEST = 0.5
-"""Calls a second where nothing at all comes through."""
+OVERDUE, AGE, LEAST_AGE = 0.2, 2.0, 0.05
+"""The share of calls without an answer for which the rate does not grow, after how many times as long as answers take,
+and after how many seconds at least: a loop that is busy reads answers late."""
+CLEAN, LASTS = 5.0, 10.0
+"""How many refusals by chance must have failed to come for it to be forgotten beside a limit, whose refusals come in
+crowds; and the seconds after which it is in any case, since other processes' calls look like chance."""
 NEAR_END = 1.5
 """Seconds before the last call in which a limit is not met any more: the run would wait for what it refuses."""
 
@@ -95,15 +85,12 @@ class RateSearch:
         self._trial: Trial | None = None
         self._changed_at = -math.inf  # when the rate was last lowered, or given up
         self._began_at = math.inf
-        self._grown_at = 0.0
-        self._limit = math.inf
-        self._since = 0.0  # when it was found, or fell
+        self._known = KnownLimit()
+        self._since = 0.0  # when the limit was found, or became another
         self._counts_from = -math.inf  # calls that went out earlier say nothing about it
-        self._settling = False  # it was only estimated, and not met since
         self._blocked_at: float | None = None  # nothing has come through since
-        self._debt = 0.0  # calls to make before the limit is met again
-        self._grows_from = 0.0  # when they were made
-        self._meet = MEET
+        self._latency = 0.0  # seconds that answers take
+        self._in_a_row = 0  # answers since the last refusal
 
     def send(self, at: float) -> Sent:
         """Take note of a call that goes out; what comes of it is told with what is returned."""
@@ -113,20 +100,27 @@ class RateSearch:
     def add_success(self, sent: Sent, at: float) -> None:
         """Learn from an answer: the rate grows with it."""
         self._answers += 1
+        self._in_a_row += 1
+        sent.replied = True
+        self._latency += (at - sent.at - self._latency) * (0.1 if self._latency else 1.0)
+        if self.met_limit and (self._in_a_row * self._chance > CLEAN or at > self._since + LASTS):
+            self._chance = STRAY
         if self._trial is not None:
             self._judge(self._trial, at)
         elif self._blocked_at is not None:
             if sent.at >= self._blocked_at:
                 self._blocked_at, self._since, self._counts_from = None, at, at
-                self._set_rate(BACK * self._limit, at)
-        elif self.rate is not None and at - self._grown_at >= 0.02:
+                self._set_rate(self._known.base, at)
+        elif self.rate is not None and not self._known.grew_lately(at):
             self._grow(self.rate, at)
 
     def add_refusal(self, sent: Sent, at: float) -> None:
         """Learn from a refused call (429)."""
-        sent.refused = True
+        sent.refused = sent.replied = True
         self._delay = max(at - sent.at, 0.9 * self._delay)
+        self._sent.refused_late = self._delay > 1.2 * self._latency > 0
         self._refusals += 1
+        self._in_a_row = 0
         if self._answers < ENOUGH and (self._refusals < 2 * ENOUGH or not self._answers):
             return
         fresh = sent.at >= self._changed_at + (2 / self.rate if self.rate else 0.0)
@@ -139,6 +133,16 @@ class RateSearch:
         else:
             self._step_back(self.rate, sent, at, fresh=fresh)
 
+    def overdue(self, at: float) -> float:
+        """Return the share of calls that have no answer although they should, where refusals come later than that."""
+        age = self._age
+        return 0.0 if 0 < 1.2 * self._delay <= age else self._sent.unanswered(at, age)
+
+    @property
+    def _age(self) -> float:
+        """Seconds in which calls have their answers."""
+        return max(AGE * self._latency, LEAST_AGE)
+
     def add_timeout(self, at: float) -> bool:
         """Return whether a call without an answer in time asks for fewer calls at once.
 
@@ -146,7 +150,8 @@ class RateSearch:
         """
         if at - self._changed_at <= 1.0:
             return False
-        self._changed_at = self._grown_at = self._grows_from = at
+        self._changed_at = at
+        self._known.pause(at)
         return True
 
     def _look_for_limit(self, sent: Sent, at: float) -> None:
@@ -157,9 +162,11 @@ class RateSearch:
         # Refused calls make room for others, so that more went out afterwards than the slots allow.
         limit = min(stretch.at_most, self._sent.rate_until(stretch.began_at, 0.25))
         if stretch.nothing_through:
-            self._begin(self._sent.came_through(sent.at, HORIZON), at, blocked=True)
+            came = self._sent.came_through(sent.at, HORIZON)
+            self._begin(came, at, blocked=True, estimated=self._answers < ENOUGH)
         elif stretch.tells_limit:
-            self._begin(limit, at)
+            few = stretch.calls - stretch.refused < ENOUGH or stretch.seconds <= HORIZON / 4
+            self._begin(limit, at, estimated=few)
         elif self._trial is None and stretch.calls >= 0.8 * SEVERAL:
             self._trial = Trial(self._changed_at, at, limit)
             self._set_rate(LOWER * stretch.through, at)
@@ -173,7 +180,7 @@ class RateSearch:
         if undecided and now.calls < LONGEST and at < trial.began_at + LONGEST_TRIAL:
             return
         if evidence < 0:
-            self._begin(trial.limit, at)
+            self._begin(trial.limit, at, estimated=not self.met_limit)
         elif now.tells_limit or (self.met_limit and now.share > 1.5 * before.share + 0.05):
             self._begin(min(trial.limit, now.at_most), at)
         elif not trial.second:
@@ -188,78 +195,82 @@ class RateSearch:
                 self._trial = self.rate = None
                 self._changed_at = at
 
-    def _begin(self, limit: float, at: float, *, blocked: bool = False) -> None:
+    def _begin(self, limit: float, at: float, *, blocked: bool = False, estimated: bool = True) -> None:
         """Keep to a limit that was not known before."""
-        self.met_limit = self._settling = True
-        self._trial, self._since = None, at
-        self._meet, self._debt = MEET, 0.0
-        self._keep(limit, at, blocked=blocked)
+        saved = None if self.met_limit else max(0.0, self._answers - limit * (at - self._began_at))
+        self.met_limit, self._trial, self._since = True, None, at
+        self._known.begin(estimated=estimated)
+        self._keep(limit, at, blocked=blocked, saved=saved)
+
+    def _keep(self, limit: float, at: float, *, blocked: bool = False, saved: float | None = None) -> None:
+        """Keep below a limit, or make single calls for now where it lets nothing through."""
+        base = self._known.keep(limit, at, saved=saved)
+        self._blocked_at = at if blocked else None
+        self._set_rate(1 / FIRST_PROBE if blocked else base, at)
 
     def _step_back(self, rate: float, sent: Sent, at: float, *, fresh: bool) -> None:
         """Lower the rate where calls are refused at it, unless that may be chance.
 
         Those that went out before it was last lowered may only tell by how much.
         """
+        known = self._known
         if sent.at < self._counts_from:
             return
-        since = self._changed_at if fresh and not self._settling else max(self._counts_from, sent.at - 4 * HORIZON)
+        since = self._changed_at if fresh and not known.estimated else max(self._counts_from, sent.at - 4 * HORIZON)
         stretch = self._sent.unlike_chance(sent, self._chance, MANY, since)
         if stretch.odds < (SUSPECT if self._chance == STRAY else 2 * SUSPECT):
             return
-        self._debt = min(self._debt + 1 / WORTH, self._most_debt(rate))
-        horizon = max(HORIZON, 3 * ENOUGH / rate)
-        came = self._sent.came_through(sent.at, horizon)
-        if stretch.tells_limit or (self._settling and stretch.refused >= 4):
-            if not stretch.nothing_through:
-                came = stretch.at_most if stretch.seconds > HORIZON / 4 else max(came, stretch.at_most)
-            self._since = at
-            self._settling = self._settling and (not fresh or at < self._began_at + horizon)
-            self._keep(min(came, max(rate, self._limit)), at, blocked=stretch.nothing_through)
-        elif fresh and self._sent.refused_below(self._since):
-            self._trial = Trial(self._since, at, self._limit, second=True)
+        known.owe(rate, at)
+        refused_at = sent.rate or rate
+        if stretch.tells_limit or (known.estimated and stretch.refused >= 4):
+            self._fall(stretch, max(rate, known.met), sent, at)
+            known.estimated = known.estimated and (not fresh or at < self._began_at + HORIZON)
+        elif fresh and not known.is_beyond(refused_at) and self._sent.refused_below(self._since):
+            limit = min(known.met, self._sent.came_through(sent.at, HORIZON))
+            self._trial = Trial(max(self._since, at - HORIZON), at, limit, second=True)
             self._set_rate(FAR_LOWER * rate, at)
         elif fresh:
-            self._meet_limit(min(rate, sent.rate or rate), came + 1 / horizon, at)
+            self._meet_limit(refused_at, sent, at)
 
-    def _meet_limit(self, rate: float, came: float, at: float) -> None:
-        """Step back from a limit that was met at a rate, while so many calls a second came through."""
-        if self._settling:
-            self._settling, self._debt, self._counts_from = False, 0.0, at
-        else:
-            rate = max(min(rate, came), FURTHER_BACK * rate)
-            if at > self._grows_from:
-                self._meet = min(max(0.5 * (at - self._grows_from), MEET), LONGEST_MEET)
-        self._keep(rate, at)
+    def _fall(self, stretch: Stretch, most: float, sent: Sent, at: float) -> None:
+        """Keep to what comes through where most calls are refused."""
+        came = self._sent.came_through(sent.at, HORIZON)
+        if not stretch.nothing_through:
+            came = stretch.at_most if stretch.seconds > HORIZON / 4 else max(came, stretch.at_most)
+        self._since = at
+        self._keep(min(came, most), at, blocked=stretch.nothing_through)
 
-    def _keep(self, limit: float, at: float, *, blocked: bool = False) -> None:
-        """Keep below a limit, or make single calls for now where it lets nothing through."""
-        self._limit, self._blocked_at = max(limit, SLOWEST), at if blocked else None
-        self._set_rate(1 / FIRST_PROBE if blocked else BACK * self._limit, at)
+    def _meet_limit(self, rate: float, sent: Sent, at: float) -> None:
+        """Step back from a limit that was met at a rate."""
+        known = self._known
+        if known.estimated:
+            known.begin(estimated=False)
+            self._counts_from = at
+        if not known.is_beyond(rate):
+            horizon = max(HORIZON, 3 * ENOUGH / rate)
+            self._set_rate(known.lower(rate, self._sent.came_through(sent.at, horizon) + 1 / horizon, at), at)
+            return
+        if rate > FAR * known.met:
+            self._since = at
+        self._set_rate(known.meet(rate, self._sent.came_through(sent.at, HORIZON / 4), at), at)
 
     def _grow(self, rate: float, at: float) -> None:
-        """Come near the place where the limit was met once enough calls were made, and then grow ever faster."""
-        elapsed, self._grown_at = min(at - self._grown_at, max(0.5, 2 / rate)), at
-        if self._debt > 0 and not self._settling:
-            self._debt -= elapsed * rate
-            self._grows_from = at
-            return
-        if self._settling and at - self._changed_at < self._delay:
-            return  # nothing is known yet of the calls at this rate
-        if rate > 2 * max(self._sent.rate_until(at, 0.5, least=0), 2.0):
-            return  # calls go out more slowly than they might: a higher rate would be tried by nobody
-        if self.calls_left() < NEAR_END * rate:
-            return
-        done = (at - self._grows_from) / (self._meet + self._delay)
-        if done >= PASSED or self._settling:
-            self.rate = rate * 2 ** (elapsed / max(DOUBLED_IN, 1.5 * self._delay))
-        else:
-            step = max((1 - BACK) / 2 * self._limit, LEAST_STEP)
-            self.rate = max(rate, BACK * self._limit + step * (done + done**3))
-
-    def _most_debt(self, rate: float) -> float:
-        return (LONGEST_DEBT + LATE * self._delay) * rate
+        """Come near the limit again and pass it, as long as calls are answered and there are calls to make."""
+        known_after = min(self._age, 1.2 * self._delay) if self._delay else self._age
+        if not self._known.rests(at):
+            if at - self._changed_at < known_after:
+                return
+            if self.overdue(at) > OVERDUE:
+                self.rate = self._known.wait(at, self._delay)
+                return
+            if rate > 2 * max(self._sent.rate_until(at, 0.5, least=0), 2.0):
+                return  # calls go out more slowly than they might: a higher rate would be tried by nobody
+            if self.calls_left() < NEAR_END * rate:
+                self.rate = self._known.base
+                return
+        self.rate = self._known.grown(rate, at, known_after)
 
     def _set_rate(self, rate: float, at: float) -> None:
         self.rate = max(rate, BACK * SLOWEST)
-        self._debt = min(self._debt, self._most_debt(self.rate))
-        self._changed_at = self._grown_at = self._grows_from = at
+        self._changed_at = at
+        self._known.pause(at)

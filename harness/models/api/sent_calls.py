@@ -24,11 +24,12 @@ _AT = attrgetter("at")
 
 @dataclass(eq=False, slots=True)
 class Sent:
-    """A call that went out: when, at what rate, and whether it was refused, as far as that is known."""
+    """A call that went out: when, at what rate, whether it was refused, and whether it is over."""
 
     at: float
     rate: float | None
     refused: bool = False
+    replied: bool = False
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,8 @@ class SentCalls:
     def __init__(self) -> None:
         """Begin with none."""
         self._calls: deque[Sent] = deque(maxlen=2048)
+        self.refused_late = False
+        """Whether refusals take longer than answers, so that an old call without a reply is about to be refused."""
 
     def add(self, at: float, rate: float | None) -> Sent:
         sent = Sent(at, rate)
@@ -91,8 +94,9 @@ class SentCalls:
             if sent.at > last.at:
                 continue
             calls += 1
-            refusals += sent.refused
-            odds += refused if sent.refused else answered
+            is_refused = self._is_refused(sent)
+            refusals += is_refused
+            odds += refused if is_refused else answered
             if odds > best_odds:
                 best, best_odds = (calls, refusals, sent), odds
             if calls >= most or sent.at < since or odds < best_odds - 6.0:
@@ -104,16 +108,28 @@ class SentCalls:
         calls = [sent for sent in self._from(begin) if sent.at <= end]
         if not calls:
             return Stretch(0, 0, end, 0.0)
-        refused = sum(sent.refused for sent in calls)
+        refused = sum(map(self._is_refused, calls))
         return Stretch(len(calls), refused, calls[0].at, calls[-1].at - calls[0].at)
 
     def came_through(self, end: float, seconds: float) -> float:
         """Return how many calls a second were not refused in the seconds up to a moment."""
-        return sum(not sent.refused for sent in self._from(end - seconds) if sent.at <= end) / seconds
+        return sum(not self._is_refused(sent) for sent in self._from(end - seconds) if sent.at <= end) / seconds
 
     def known_until(self, at: float, delay: float) -> float:
         """Return up to which moment it is known which calls were refused, where a refusal takes as long as `delay`."""
         return next((sent.at for sent in reversed(self._calls) if sent.refused or sent.at < at - delay), at - delay)
+
+    def unanswered(self, at: float, age: float) -> float:
+        """Return what share of the latest calls that are older than that have no reply yet."""
+        calls = waiting = 0
+        for sent in reversed(self._calls):
+            if sent.at >= at - age:
+                continue
+            if calls >= 2 * ENOUGH or (calls >= ENOUGH and sent.at < at - 2 * age):
+                break
+            calls += 1
+            waiting += not sent.replied
+        return waiting / max(calls, ENOUGH)
 
     def rate_until(self, end: float, seconds: float, least: int = ENOUGH) -> float:
         """Return how many calls a second went out in the seconds up to a moment, or among the last few."""
@@ -130,6 +146,9 @@ class SentCalls:
         through = sum(not sent.refused for sent in first) / max(first[-1].at - first[0].at, 1e-3)
         below = [sent.refused for sent in calls if (sent.rate or 0.0) < 0.8 * through]
         return sum(below) >= 5 and STRAY < sum(below) / len(below) < MOSTLY
+
+    def _is_refused(self, sent: Sent) -> bool:
+        return sent.refused or (self.refused_late and not sent.replied)
 
     def _from(self, begin: float) -> list[Sent]:
         return list(islice(self._calls, bisect_left(self._calls, begin, key=_AT), None))

@@ -22,7 +22,7 @@ SLOWER, FAR_SLOWER = 1.5, 3.0
 WORSE = 0.4
 """The same for all slots, as a share of how many times as many they are as at the beginning: a server that works on
 many at once takes longer, and answers more."""
-REST, LONGEST_REST = 16, 128
+REST, LONGEST_REST = 8, 128
 """Rounds between trials, twice as many after each that was of no use."""
 
 
@@ -44,12 +44,12 @@ class SlotSearch:
         self._began_at, self._slots_then = math.nan, self.slots
         self._most_came = (0.0, self.slots)  # answers a second while slots became more, and how many there were
 
-    def add_answer(self, sent: Sent, at: float, under_way: int) -> None:
-        """Learn from an answer, while so many calls are under way."""
+    def add_answer(self, sent: Sent, at: float, under_way: int, *, grow: bool = True) -> None:
+        """Learn from an answer, while so many calls are under way, and use more slots where they may `grow`."""
         if under_way < int(self.slots) - 1:  # more would be of no use
             self._began_at = math.nan
             return
-        if not self._held and self._before is None:
+        if grow and not self._held and self._before is None:
             self.slots = min(self.most, self.slots + (1 / self.slots if self._slowly else 1.0))
         if sent.at >= self._counts_from:
             if math.isnan(self._began_at):
@@ -91,13 +91,14 @@ class SlotSearch:
             self._held = self._held or self._before is not None
             up = self._held and (self._up if self._before is not None else not self._up)
             slower = latency / self._shortest
-            fewer = FAR_FEWER if slower > FAR_SLOWER else FEWER
-            slots = min(self.slots / FEWER, self.most) if up else max(fewer * self.slots, 1.0)
+            fewer = FEWER**0.5 if self._pause else FEWER
+            less = FAR_FEWER if slower > FAR_SLOWER else fewer
+            slots = min(self.slots / fewer, self.most) if up else max(less * self.slots, 1.0)
             self._up, before, self._before = up, self.slots, None
             if (
                 slots != before
                 and (self._held or before == self.most)
-                and (up or slower > (SLOWER if self._held else max(SLOWER, WORSE * before / START)))
+                and (up or slower > (SLOWER**0.5 if self._held else max(SLOWER, WORSE * before / START)))
             ):
                 self._before = (before, through)
                 self.slots, self._counts_from = slots, at + 1.2 * latency
