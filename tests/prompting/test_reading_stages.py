@@ -10,7 +10,7 @@ from harness.prompting.reading.normalise import normalised
 from harness.prompting.reading.options import choices_marked, listed_words
 from harness.prompting.reading.own_words import next_questions, own_words
 from harness.prompting.reading.statement_forms import marked
-from harness.prompting.reading.statements import verdicts
+from harness.prompting.reading.verdicts import verdicts
 
 NEXT = ("Can we deduct the following",)
 
@@ -144,4 +144,4 @@ def test_what_a_sentence_says_of_the_statement(sentence, labels):
     ],
 )
 def test_what_asserts_and_what_only_supposes(text, found):
-    assert [(verdict.kind, verdict.label, verdict.weak) for verdict in verdicts(text).verdicts] == found
+    assert [(verdict.kind, verdict.label, verdict.weak) for verdict in verdicts(text)[0]] == found

@@ -11,21 +11,20 @@ from harness.prompting.reading import places
 from harness.prompting.reading.clauses import clauses, may_tell
 from harness.prompting.reading.context import Context
 from harness.prompting.reading.places import Places
-from harness.prompting.reading.words import TELLING, label_of
+from harness.prompting.reading.words import compiled, label_of
 
-Kind = Literal["announced", "opening", "answered", "closing", "said"]
-"""Announced as the answer; the first word; the answer to its own question; a sentence of its own; in other words."""
+Kind = Literal["announced", "opening", "closing", "said"]
+"""Announced as the answer; the first word; a sentence of its own, or its end; in other words."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """A place that asserts Yes (1) or No (0)."""
+    """A place that asserts Yes (1), No (0), or a choice, in a sentence of the reply, counted from 0."""
 
     label: int
     kind: Kind
     span: str
     sentence: int
-    """Which sentence of the reply, counted from 0."""
     weak: bool = False
     """Said of another world ("the answer would be"): it counts where nothing else does."""
     partial: bool = False
@@ -36,80 +35,56 @@ class Verdict:
     """Nothing but the verdict stands in its sentence; or, in other words, it names the hypothesis."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """All that a reply asserts, in its order."""
-
-    verdicts: tuple[Verdict, ...]
-    sentences: tuple[str, ...]
-
-
-def verdicts(text: str, *, choices: bool = False) -> Reading:
-    """Return what a normalised reply asserts, sentence by sentence: Yes or No, or one of its marked choices."""
+def verdicts(text: str, *, choices: bool = False) -> tuple[list[Verdict], list[str]]:
+    """Return what a normalised reply asserts, Yes or No or one of its marked choices, and its sentences."""
     where = places.places(choices)
-    parts = list(_sentences(places.HEADING.sub(r"\1: ", text)))
-    sentences = tuple(sentence for sentence, _ in parts)
+    parts = list(_sentences(compiled(places.HEADING).sub(r"\1: ", text)))
+    sentences = [sentence for sentence, _ in parts]
     found: list[Verdict] = []
     corrected = False
     for number, (sentence, begins_line) in enumerate(parts):
-        correction = places.CORRECTS.search(sentence)
+        correction = compiled(places.CORRECTS).search(sentence)
         if number and not corrected and not correction and not _may_assert(sentence, choices):
             continue
         # A correction may stand in a sentence of its own ("Wait. No."), before or after what it corrects.
         corrected = corrected or bool(number and correction and correction.start() < _BEGINNING)
-        asked = number > 0 and sentences[number - 1][-1] == "?"
-        # A line answers the question of the line before, but for one with a label: that is the reply's own answer.
-        apart = number == 0 or (begins_line and not (asked and where.announced.search(sentence, 0, 60) is None))
-        context = Context(sentence, "" if apart else sentences[number - 1])
+        context = Context(sentence, "" if begins_line else sentences[number - 1])
         here = _in_sentence(where, context, number, len(parts) == 1)
         found += [replace(verdict, corrects=corrected) for verdict in here]
-        breaks_off = places.BREAKS_OFF.search(sentence, max(0, len(sentence) - 20)) is not None
+        breaks_off = compiled(places.BREAKS_OFF).search(sentence, max(0, len(sentence) - 20)) is not None
         corrected = breaks_off or (corrected and not here)
-    return Reading(tuple(found), sentences)
+    return found, sentences
 
 
 _BEGINNING = 40
 """Characters within which a correction speaks of what stands before its sentence."""
+_TELLS = r"[^\x00-\x7f]|H[01]|«stem»|\b(?:not|[yn]|«yes»|«no»|«assent»|«positive»|«negative»)\b"
 
 
 def _may_assert(sentence: str, choices: bool) -> bool:
     """Return whether a sentence may say anything: a quick look."""
-    if choices:
-        return "C" in sentence
-    return not sentence.isascii() or may_tell(sentence) or not TELLING.isdisjoint(places.WORD.findall(sentence))
+    return "C" in sentence if choices else compiled(_TELLS).search(sentence) is not None
 
 
 def _sentences(text: str) -> Iterator[tuple[str, bool]]:
     """Yield each sentence, and whether it begins a line."""
     for line in text.split("\n"):
-        begins_line = True
-        for part in places.SENTENCE_BREAK.split(line):
-            if sentence := part.strip():
-                yield sentence, begins_line
-                begins_line = False
+        parts = [part.strip() for part in compiled(places.SENTENCE_BREAK).split(line)]
+        yield from ((part, place == 0) for place, part in enumerate(filter(None, parts)))
 
 
 def _in_sentence(where: Places, context: Context, number: int, only: bool) -> list[Verdict]:
     """Return what one sentence asserts, in its order: in the words of answers, or in other words."""
     sentence = context.sentence
-    if sentence[-1] in "?)" and places.QUESTION.search(sentence) and not only:
+    if sentence[-1] in "?)" and compiled(places.QUESTION).search(sentence) and not only:
         return []
     found = list(_in_words(where, context, number, only))
     if not where.choices and all(verdict.kind != "announced" for verdict in found) and may_tell(sentence):
-        found += [
-            Verdict(label, "said", words, number, alone=named)
-            for label, words, named in clauses(context)
-            # "One might answer No, but that is incorrect" speaks of the word, not of the statement.
-            if named or not (_YES_OR_NO.search(sentence, 1) or _on_a_step(context))
-        ]
+        # "One might answer No, but that is incorrect" speaks of the word, not of the statement.
+        of_a_word = compiled(r"\b(?:yes|no)\b(?! \w)").search(sentence, 1) is not None or _on_a_step(context)
+        said = ((label, words, named) for label, words, named in clauses(context) if named or not of_a_word)
+        found += [Verdict(label, "said", words, number, alone=named) for label, words, named in said]
     return found
-
-
-_YES_OR_NO = re.compile(r"\b(?:yes|no)\b(?! \w)")
-
-
-def _on_a_step(context: Context) -> bool:
-    return any(places.STEP.search(text, 0, 300) is not None for text in (context.sentence, context.before))
 
 
 def _in_words(where: Places, context: Context, number: int, only: bool) -> Iterator[Verdict]:
@@ -120,12 +95,9 @@ def _in_words(where: Places, context: Context, number: int, only: bool) -> Itera
             announced = announced or not _said_by_nobody(match)
             if (verdict := _announced(context, match, number)) is not None:
                 yield verdict
-        if announced:
-            return
-    for place in (_leading, _alone, _labelled, _ending):
-        if (verdict := place(where, context, number, only)) is not None:
-            yield verdict
-            return
+    if not announced:
+        placed = (place(where, context, number, only) for place in (_leading, _labelled, _ending))
+        yield from (verdict for verdict in [next(filter(None, placed), None)] if verdict is not None)
 
 
 def _announced(context: Context, match: re.Match[str], number: int) -> Verdict | None:
@@ -140,7 +112,7 @@ def _announced(context: Context, match: re.Match[str], number: int) -> Verdict |
     # "The answer is correct" says what somebody's answer is, where "Answer: correct" gives one.
     word = groups.get("positive") or groups.get("negative")
     judges = word in _OF_AN_ANSWER and re.search(r"[:=→-]", match[0]) is None
-    if judges or "?" in sentence[-2:] or places.OTHER_STATEMENT.search(match[0]):
+    if judges or "?" in sentence[-2:] or compiled(places.OTHER_STATEMENT).search(match[0]):
         return None
     if groups.get("not_it"):
         if groups.get("option"):
@@ -148,18 +120,17 @@ def _announced(context: Context, match: re.Match[str], number: int) -> Verdict |
         label = 1 - label
     elif context.denies(match.start(), start) or _said_by_nobody(match) or context.mentions(match.start()):
         return None
-    elsewhere = places.ELSEWHERE.match(sentence, 0, match.start()) is not None
+    elsewhere = compiled(places.ELSEWHERE).match(sentence, 0, match.start()) is not None
     would = groups.get("would") or " would " in match[0]
-    if would and (elsewhere or places.IN_THAT_CASE.search(context.before + sentence[: match.start()])):
+    if would and (elsewhere or compiled(places.IN_THAT_CASE).search(context.before + sentence[: match.start()])):
         return None
-    steps = (places.STEP.search(sentence, 0, 300), places.STEP.match(context.before))
     return Verdict(
         label,
         "announced",
         match[0].strip(),
         number,
         weak=bool(groups.get("would")) or "'d be" in match[0] or elsewhere,
-        partial=any(steps) or _on_the_way(context.before),
+        partial=_on_a_step(context) or _on_the_way(context.before),
         alone=match.end() > len(sentence) - 2,
     )
 
@@ -173,58 +144,59 @@ def _said_by_nobody(match: re.Match[str]) -> bool:
     return bool(groups.get("verb")) and not groups["speaker"]
 
 
+def _own_label(context: Context, match: re.Match[str] | None) -> int | None:
+    """Return what was found at a place of a sentence, if it is a verdict, and the reply's own."""
+    if match is None or not context.given(match.start("verdict"), match.end()):
+        return None
+    return label_of(match)
+
+
 def _leading(where: Places, context: Context, number: int, only: bool) -> Verdict | None:
-    """Return the verdict that a sentence begins with ("No, because …"); the first word of a reply is its opening."""
-    lead = where.sentence.match(context.sentence)
-    label = label_of(lead) if lead else None
-    if lead is None or label is None or not context.given(lead.start("verdict"), lead.end()):
-        return None
-    if places.CONCEDES.match(context.sentence):
-        return None
-    alone = where.alone.match(context.sentence) is not None
-    asked = bool(places.QUESTION.search(context.before))
-    if number and not asked and not (alone or lead.groupdict().get("yes") or lead.groupdict().get("no")):
-        return None
-    kind: Kind = "answered" if asked else "closing" if number else "opening"
-    return Verdict(label, kind, lead[0].strip(), number, partial=asked and _on_the_way(context.before), alone=alone)
-
-
-def _alone(where: Places, context: Context, number: int, only: bool) -> Verdict | None:
-    """Return the verdict of a first sentence that is nothing else: "Absolutely.", "I don't think so.", "Y"."""
-    if number:
-        return None
-    sentence = context.sentence
-    if only and not where.choices and (short := places.SHORT_FORM.fullmatch(sentence)) is not None:
-        return Verdict(int(short["assents"] is not None), "opening", sentence, number, alone=True)
+    """Return the verdict that a sentence begins with ("No, because …") or is ("Absolutely.", "I don't think so.")."""
+    sentence, asked = context.sentence, compiled(places.QUESTION).search(context.before) is not None
     alone = where.alone.match(sentence)
-    if alone is None or (not only and any(alone.groupdict().get(name) for name in ("y", "n", "assent"))):
+    lead = where.sentence.match(sentence) or (None if number else alone)
+    if lead is None and only and not where.choices:
+        lead = compiled(places.SHORT_FORM).match(sentence)
+    label = _own_label(context, lead)
+    if lead is None or label is None or compiled(places.CONCEDES).match(sentence):
         return None
-    label = label_of(alone)
-    return None if label is None else Verdict(label, "opening", sentence.strip(" ."), number, alone=True)
+    groups = lead.groupdict()
+    if not only and any(groups.get(name) for name in ("y", "n", "assent")):
+        return None
+    if number and not asked and not (alone or groups.get("yes") or groups.get("no")):
+        return None
+    partial = asked and _on_the_way(context.before)
+    return Verdict(
+        label, "closing" if number else "opening", lead[0].strip(" ."), number, partial=partial, alone=bool(alone)
+    )
 
 
 def _labelled(where: Places, context: Context, number: int, only: bool) -> Verdict | None:
     """Return the verdict of a line such as "Deducible: No"; of one about something else, it is on the way."""
-    short = len(context.sentence) < places.LONGEST_LINE and places.SEPARATED.search(context.sentence)
+    short = len(context.sentence) < places.LONGEST_LINE and compiled(places.SEPARATED).search(context.sentence)
     match = where.labelled.search(context.sentence) if short else None
-    label = label_of(match) if match else None
-    if match is None or label is None or not context.given(match.end("of"), match.end()):
+    label = _own_label(context, match)
+    if match is None or label is None or compiled(places.OTHER_STATEMENT).search(match["of"]):
         return None
-    if places.OTHER_STATEMENT.search(match["of"]):
-        return None
-    return Verdict(label, "announced", match[0].strip()[-80:], number, partial=not places.ABOUT_IT.search(match["of"]))
+    partial = compiled(places.ABOUT_IT).search(match["of"]) is None
+    return Verdict(label, "announced", match[0].strip()[-80:], number, partial=partial)
 
 
 def _ending(where: Places, context: Context, number: int, only: bool) -> Verdict | None:
     """Return the verdict that a sentence ends with ("the edge may be reversed, so no")."""
     match = where.at_end.search(context.sentence, max(0, len(context.sentence) - 40))
-    label = label_of(match) if match else None
-    if match is None or label is None or not context.given(match.start("verdict"), match.end()):
+    label = _own_label(context, match)
+    if match is None or label is None:
         return None
-    weak = places.ELSEWHERE.match(context.sentence, 0, match.start()) is not None
+    weak = compiled(places.ELSEWHERE).match(context.sentence, 0, match.start()) is not None
     return Verdict(label, "closing", match[0].strip(), number, weak=weak)
+
+
+def _on_a_step(context: Context) -> bool:
+    return any(compiled(places.STEP).search(text, 0, 300) is not None for text in (context.sentence, context.before))
 
 
 def _on_the_way(question: str) -> bool:
     """Return whether a sentence asks about something else than the statement, on the way to it."""
-    return places.QUESTION.search(question) is not None and not places.ABOUT_IT.search(question)
+    return compiled(places.QUESTION).search(question) is not None and not compiled(places.ABOUT_IT).search(question)
