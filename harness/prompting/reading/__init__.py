@@ -49,7 +49,8 @@ def read(
     prompt asks for ("Answer: {answer}"): the last such line wins, unless another answer is announced after it.
     """
     if not choices and len(reply) <= _SHORT and "\n" not in reply and not _may_name(statement, reply):
-        return _read_short(reply, cut_off, _UNNAMED if statement else "", form)  # as thousands are, whatever was asked
+        question = _Question(_UNNAMED if statement else "", (), form)
+        return _read_short(question, reply, cut_off, ())  # as thousands are, whatever was asked
     return _read(_Question(statement, tuple(choices), form), reply, cut_off, next_words)
 
 
@@ -57,11 +58,6 @@ def _may_name(statement: str, reply: str) -> bool:
     """Return whether two words of the statement stand in a reply, without which it cannot say it in its words."""
     said, stated = (set(re.findall(r"\w+|→", text.lower())) for text in (reply, statement))
     return len(said & stated) > 1
-
-
-@lru_cache(maxsize=1024)
-def _read_short(reply: str, cut_off: bool, statement: str, form: str) -> Answer:
-    return _read(_Question(statement, (), form), reply, cut_off, ())
 
 
 @dataclass(frozen=True)
@@ -141,19 +137,13 @@ def _read(question: _Question, reply: str, cut_off: bool, next_words: Sequence[s
             if (answer := question.in_form(_plain(text[:end]))).label is not None:
                 return answer
     for end, start in next_questions(text, next_words):
-        words = _plain(text[start:end])
-        answer = question.answer(words)
-        if answer.rule == "opening" or (
-            answer.rule == "announced" and (question.choices or _begins_a_line(answer.span, words))
-        ):
+        answer = question.answer(_plain(text[start:end]))
+        if answer.rule in ("opening", "announced"):
             return question.answer(_plain(text[:end])) if start else answer
     return question.answer(_plain(text), cut_off=cut_off)
 
 
-def _begins_a_line(span: str, words: str) -> bool:
-    """Return whether an answer was announced at the beginning of a line, as the one to the question, not to its own."""
-    lead = r"(?:(?:so|therefore|thus|hence|the|my|final|correct)\b,? ?)*"
-    return re.search(rf"(?m)^\W*{lead}{re.escape(span.split(' ')[0])}", words) is not None
+_read_short = lru_cache(maxsize=1024)(_read)
 
 
 def _plain(text: str) -> str:

@@ -50,7 +50,7 @@ _SAYINGS = (
     r"(?:(?P<good>(?:(?:logical|necessar)(?:l?y|ily)?\s+)?(?:«positive»|compelled|consequence))"
     rf"|(?P<bad>«negative»|inconclusive)){_DERIVED}",
     # It cannot be deduced that A causes B.
-    rf"(?P<subject>{_IT})?{_ADVERBS}\s*\b(?:can|could|may|might){_NOT}\s+be{_ADVERBS}\s+(?P<may>«deduced»)(?:{_SAYS})?",
+    rf"(?P<subject>{_IT})?{_ADVERBS}\s*\b(?:can|could|may|might){_NOT}\s+be{_ADVERBS}\s+«deduced»(?:{_SAYS})?",
     # Cannot be deduced.  Does not follow.
     rf"\A\W*(?:can(?P<not>\s+not) be{_ADVERBS}\s+«deduced»|follows|does(?P<also_not>\s+not){_ADVERBS}\s+"
     r"(?:follow|hold))",
@@ -85,11 +85,6 @@ _TURNED = (
 )
 _NARROWED = r"[^.;:]{0,80}?\b«narrows»\b"
 _ENDS = r"\s*(?:\Z|[.;:!),-]|(?:«gives_a_reason»|as(?! long| well))\b)"
-
-
-def may_tell(sentence: str) -> bool:
-    """Return whether a sentence may say anything of the statement: a quick look."""
-    return compiled("H[01]|«stem»").search(sentence) is not None
 
 
 def clauses(context: Context) -> Iterator[tuple[int, str, bool]]:
@@ -129,9 +124,7 @@ def _label(plain: str, match: re.Match[str], *, turned: bool) -> int | None:
     denied = bool(groups.get("not") or groups.get("also_not"))
     bad = bool(groups.get("bad"))
     about = groups.get("said") or groups.get("object")
-    if (denied and bad) or (groups.get("may") and not denied and "can" not in match[0] and "could" not in match[0]):
-        return None
-    if about == "H0" and (denied or bad):
+    if (denied and bad) or (about == "H0" and (denied or bad)):
         return None  # what cannot be denied is not asserted
     if not denied and not bad and compiled(r"\b(?:whether|if)\b").search(match[0]):
         return None

@@ -13,18 +13,15 @@ _WHEN = (
 )
 """A condition without an "if"; "when all DAGs are checked" is none."""
 _CONDITION = (
-    rf"\b{_WHEN}|given that (?:we|you|one) (?:knew|had)\b|\bassume(?: that)? the answer\b"
-    r"|^\W*(?:yes|no|true|false) (?:means|stands for|would mean|indicates)\b|\b(?:if|unless|whether|suppose|supposing"
-    r"|assuming|provided (?:that|there|it|we|no)|otherwise|in case|had (?:the|a|b|it|there|we)|(?:^\W*|[.] )were \w+"
-    r"|were (?:the|there|it|[a-z] and)|should (?:the|it)|as long as|under (?:the|an?) (?:additional|further|stronger"
-    r"|extra)|in (?:the|a|that|this|such an?) (?:reverse|other|opposite|hypothetical|different|alternative|first"
-    r"|second|third)(?![^,;]{0,20}, (?:so|hence|thus|therefore)\b)|si|wenn|falls|如果)\b"
+    rf"\b{_WHEN}|^\W*(?:yes|no|true|false) (?:means|stands for|would mean|indicates)\b"
+    r"|\b(?:«condition»|provided (?:that|there|it|we|no)|(?:^\W*|[.] )were \w+|were (?:the|there|it|[a-z] and)"
+    r"|under (?:the|an?) (?:additional|further|stronger|extra)|in (?:the|a|that|this|such an?) (?:reverse|other"
+    r"|opposite|hypothetical|different|alternative|first|second|third)(?![^,;]{0,20}, «so»\b))\b"
 )
 """What stands before a verdict that is only supposed: in its sentence, or just before it."""
 _CONDITION_AFTER = (
-    r",? *\(?(?:but )?(?:only )?(?:if|unless|provided|assuming|as long as|in case|only when|on (?:the )?condition"
-    rf"|in the case that)\b| {_WHEN}| (?:would (?:need|require|be (?!my\b|the\b))|is (?:too|what|premature"
-    rf"|tempting)|requires|needs)\b"
+    rf",? *\(?(?:but )?(?:only )?(?:if|«condition_after»)\b| {_WHEN}"
+    r"| (?:would (?:need|require|be (?!my\b|the\b))|is (?:too|what|premature|tempting)|requires|needs)\b"
 )
 _STANDING = (
     r"\b(?:assuming|if we assume|provided|under)\b(?=[^.;\n]{0,60}\b(?:markov|faithful\w*|causal sufficiency"
@@ -38,7 +35,7 @@ _SUPPOSITION = (
     r"\W*(?:ps\b|note|remark|aside)?\W*(?:but |now |let us |let's )?"
     r"(?:suppose|imagine|consider|assume|what if|say|pretend)\b"
 )
-_THEN = r"\W*(?:then|in that case|in this case|in which case|now|so|here)\b"
+_THEN = r"\W*(?:then|in (?:that|this|which) case|now|so|here)\b"
 _PROVISIONAL = (
     r"\b(?:«provisional»|(?:first|wrong|incorrect|earlier|previous|original|intuitive|tempting) \Z|(?<!second )thought"
     r"|according to (?:my|some|others|people|chatgpt|gpt|the (?:user|student|textbook|author|paper))|«somebody»"
@@ -58,7 +55,6 @@ _BOTH = (
 )
 _TURN = r"\b(?:but|however|yet|instead)\b"
 """At first I thought yes, but the answer is no: what was said before is taken back."""
-_CONTRAST = rf"{_TURN},? (?:(?:the|my|our|its|a|final|correct|right|actual|real|true|i would|i'd|i|it is|it's) )*\Z"
 
 
 class Context:
@@ -79,10 +75,7 @@ class Context:
 
     def supposes(self, start: int, end: int) -> bool:
         """Return whether a verdict between the two places stands under a condition, before or after it."""
-        supposed = start > self.supposed_from and not (
-            self.supposed_from >= 0 and compiled(_CONTRAST).search(self.sentence, max(0, start - 60), start)
-        )
-        return supposed or compiled(_CONDITION_AFTER).match(self.sentence, end) is not None
+        return start > self.supposed_from or compiled(_CONDITION_AFTER).match(self.sentence, end) is not None
 
     def offers_both(self, start: int) -> bool:
         """Return whether the word at this place is one of two ("yes or no")."""

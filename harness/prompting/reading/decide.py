@@ -44,9 +44,7 @@ def _opened(first: Verdict, rest: list[Verdict]) -> Answer:
     """Return the first word, or what takes it back; nothing where another conclusion contradicts it."""
     if corrections := [verdict for verdict in rest if verdict.corrects and verdict.kind != "said"]:
         return _answer(corrections[-1], "corrected")
-    against = [verdict for verdict in rest if verdict.label != first.label]
-    firmly = any(verdict.kind == "closing" or verdict is rest[-1] for verdict in against)
-    return UNREAD if firmly else _answer(first, "opening")
+    return UNREAD if any(verdict.label != first.label for verdict in rest) else _answer(first, "opening")
 
 
 def _ended(verdicts: list[Verdict], sentences: list[str]) -> Answer:

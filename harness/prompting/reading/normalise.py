@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import lru_cache
 from html import unescape
 
 from harness.prompting.reading.words import compiled
@@ -50,6 +49,8 @@ _STEPS = (
     ("|", r"^[ \t]*\|(.*?)\|?[ \t]*$", lambda row: row[1].strip(" |").replace("|", ": ")),
 )
 """What is taken off or made plain where one of the signs stands in a text, in this order."""
+_PICTURES = ("So", "Sk", "Cf", "Co", "Cn", "Cs", "Cc")
+"""The Unicode categories of what is no letter, digit or punctuation."""
 _UNTICKED = r"(?:\[ ?\]|☐|□)[^\n☐☑☒✅\[]*"
 _TICKED = r"\[[xX✓✔]\]|☑|☒|✅"
 _EMPHASIS = str.maketrans(dict.fromkeys('*#<>"~$[]{}|', " "))
@@ -92,11 +93,5 @@ def _plain_characters(text: str) -> str:
     text = compiled(_FOREIGN_DENIAL).sub("\n不能. ", text)
     text = compiled(_FOREIGN_ANSWER).sub(r"\g<answer>: ", text)
     text = compiled(_INVISIBLE).sub("", text)
-    strange = {character for character in set(text) if not character.isascii() and _pictured(character)}
-    return text.translate(dict.fromkeys(map(ord, strange), " ")) if strange else text
-
-
-@lru_cache(maxsize=4096)
-def _pictured(character: str) -> bool:
-    """Return whether a character is a picture or a mark: no letter, digit, or punctuation."""
-    return character != "→" and unicodedata.category(character) in ("So", "Sk", "Cf", "Co", "Cn", "Cs", "Cc")
+    pictures = {sign for sign in set(text) if sign not in "→`^\n\t" and unicodedata.category(sign) in _PICTURES}
+    return text.translate(dict.fromkeys(map(ord, pictures), " "))

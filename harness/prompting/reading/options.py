@@ -17,8 +17,6 @@ _DENIES = (
 )
 _ORDINALS = ("first", "second", "third", "fourth", "fifth")
 _ORDINAL = rf"\b(?:the )?({'|'.join(_ORDINALS)}) (?:one|option|alternative|choice|answer)\b"
-_SAME = r"(C\d+)(?:[ ):\"(-]*\1\b)+"
-_UNLIKE = r"(C\d+)[ ):\"(-]+(C\d+)\b"
 _LISTED = r"(?m)^[^\w\n]*C0[^\w\n]*\n(?:[^\w\n]*C[1-9]\d*[^\w\n]*(?:\n|\Z))+"
 _LONG = 5
 """Characters of words that are no others' by chance."""
@@ -47,7 +45,7 @@ def choices_marked(text: str, choices: Sequence[str]) -> str:
     after "is", "with" and their kind. "B. The dog barked" is one mark; a letter with another choice's words is neither.
     """
     words, letters = _choice_patterns(tuple(choices))
-    text = words.sub(_mark_of_words, text)
+    text = words.sub(lambda found: str(found.lastgroup), text)
     text = compiled(_ORDINAL).sub(lambda found: f"C{_ORDINALS.index(found[1])}", text)
     places = _letters_and_short_words(tuple(choices))
 
@@ -56,14 +54,13 @@ def choices_marked(text: str, choices: Sequence[str]) -> str:
         same = int(word[1:]) if word[:1] == "C" else places.get(word)
         return f"{found['before'] or ''}C{place}{'' if same in (None, place) else f' or C{same}'}"
 
-    text = compiled(_SAME).sub(r"\1", letters.sub(mark, text))
-    return compiled(_LISTED).sub("", compiled(_UNLIKE).sub(r"\1 or \2", text))
+    return compiled(_LISTED).sub("", letters.sub(mark, text))
 
 
 def held_alone(text: str, choices: Sequence[str]) -> int | None:
     """Return the only choice whose words a normalised text holds; None where it denies something, or holds several."""
     words, _ = _choice_patterns(tuple(choices))
-    held = {_mark_of_words(found) for found in words.finditer(text)}
+    held = {str(found.lastgroup) for found in words.finditer(text)}
     return int(held.pop()[1:]) if len(held) == 1 and not compiled(_DENIES).search(words.sub("", text)) else None
 
 
@@ -90,7 +87,3 @@ def _plain(choices: tuple[str, ...]) -> dict[str, int]:
     """Return the words of each choice as a normalised reply has them, but for those that two choices share."""
     texts = [normalised(text).strip(" .?!\n") for text in choices]
     return {text: place for place, text in enumerate(texts) if text and texts.count(text) == 1}
-
-
-def _mark_of_words(found: re.Match[str]) -> str:
-    return str(found.lastgroup)

@@ -37,11 +37,7 @@ _HEADED_END = (
 _BARE_CHANNEL = r"\s*(?i:analysis|commentary)(?=[A-Z0-9(\"'])"
 _BARE_FINAL = r"(?i)(?:assistant\s?|(?<=[.!?]))final(?:\s?json)?(?=[\sA-Z0-9*{\"'(\\]|$|\w)"
 # Tokens after which a model writes for somebody else, written out as text.
-_END = (
-    r"(?i)<\|(?:endoftext|im_end|eot_id|eom_id|end|return|end_of_text|end_of_turn|eos|endofprompt|END_OF_TURN_TOKEN"
-    r"|im_start)\|>|<\|start_header_id\|>\s?user|</s>|<eos>|<end_of_turn>|<start_of_turn>user|<｜end▁of▁sentence｜>"
-    r"|<｜User｜>|<end_of_utterance>|\[/?INST\]"
-)
+_END = "(?i)«end_of_text»"
 # What the next turn begins with, at the beginning of a line.
 _TURN = (
     r"(?im)^[ \t#*>]*(?:(?:user|human|customer)[ \t*]*:|### ?(?:user|human|instruction|input)\b"

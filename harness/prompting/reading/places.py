@@ -4,8 +4,45 @@ from __future__ import annotations
 
 from functools import cache
 
-from harness.prompting.reading.words import CHOICES, YES_AND_NO, Vocabulary, compiled
+from harness.prompting.reading.words import compiled
 
+_END = (
+    r"(?=\s*(?:$|[.,;:!?(){}<>/…\n%✓]|-+(?:\s|$|>)|→|\d|です|입니다|이다)"
+    r"|\s+(?:«after_a_verdict»|[b-z]|a (?=[a-z]+s\b|does|is|do|can)|H[01])\b)"
+)
+"""What follows a verdict. "No variable separates them" is none, and so neither is "Yes variable"."""
+_OFFER = (
+    r"(?!, let(?: me|'s| us) \w+\b|, i(?:'m| am) (?:quite |very )?(?:sure|certain|confident)\W*$"
+    r"|\W*(?:i|we)(?:'d| would| can| could| will|'ll)(?: be)? (?:happy|glad|help|assist|explain|provide|walk)"
+    r"|\W*i (?:understand|see)\b)"
+)
+# The words of an answer: wherever a verdict may stand; where an answer is announced, or alone; where nothing else is
+# said; and a sentence that says of one of the words that it is the answer. `label_of` tells what a match says.
+_YES_AND_NO = (
+    rf"(?<![\w-])(?:(?P<yes>ye+s+|«yes»)|(?P<no>no+|«no»)){_END}{_OFFER}",
+    r"(?<![\w-])(?:(?P<dissent>«dissent»)|(?P<denied>not |isn't |non-|un)?(?:(?P<positive>«positive»)"
+    r"|(?P<negative>«negative»)))\b(?!\s+(?:that|to\b|answer|choice|option|conclusion|statement|hypothesis"
+    r"|if and only|positive|negative|only|variable|about))",
+    r"(?P<assent>«assent»)|(?P<y>y)|(?P<n>n)",
+    r"(?<![\w-])(?P<verdict>(?P<yes>yes)|(?P<no>no)) is the (?:correct|right|final) answer\b",
+)
+_CHOICE = r"(?<!\w)C(?P<option>\d+)"
+_CHOICE_END = r"(?=\s*(?:$|[.,;!()%/\n]|:(?!\s*\d)|-+(?:\s|$)|→|\d|です|입니다)|\s+«after_a_choice»\b)"
+_CAUSE_IS = (
+    r"(?<!least likely )(?:cause|effect|reason|explanation|event) (?:is|must be|has to be|would be)\s+(?:option )?"
+)
+_IS_RIGHT = (
+    r"\s+(?:fits best|makes (?:the )?most sense|best (?:fits|explains|describes)"
+    r"|(?:is|seems|appears|looks|must be|would be)\s+(?:(?:the|clearly|most|definitely|therefore|indeed|thus|by far"
+    r"|single)\s+){0,3}(?:correct|right|best|answer|likely|likeliest|plausible))\b(?!\s*\?)"
+)
+_CHOICES = (
+    _CHOICE + _CHOICE_END,
+    r"(?!)",
+    r"(?!)",
+    rf"(?P<because>{_CAUSE_IS})?(?P<verdict>{_CHOICE})(?(because){_CHOICE_END}|{_IS_RIGHT})",
+)
+# Choices stand in the text as C0, C1, …: see `choices_marked`.
 SENTENCE_BREAK = (
     r"(?:(?<=[.!?;])|(?<=[.!?]\)))\s+"
     r"|(?:,| -+) (?:no,? )?(?=(?:i mean|sorry|or rather|make that|actually,? (?:yes|no|C\d+))\b)"
@@ -29,12 +66,8 @@ CONCEDES = (
 )
 """What is granted before the verdict: "True, they correlate"."""
 SHORT_FORM = (
-    r"\W*+(?:indeed|sure|of course|well|so|sorry)?\W*+(?P<verdict>"
-    r"(?P<assent>i (?:think|believe|suppose|guess|would say) so|it (?:does|can|is|follows)|(?:we|you|one) can"
-    r"|that(?:'s| is) (?:right|correct)|they (?:do|are))"
-    r"|(?P<no>i (?:don't|do not) (?:think|believe) so|i (?:think|believe|guess|suppose) not|(?:i'm )?afraid not"
-    r"|(?:it|we|you|one|they) (?:does not|doesn't|do not|don't|cannot|can't|can not|is not|isn't|are not|aren't)"
-    r"|(?:that's |this is )?(?:not possible|impossible)))\W*\Z"
+    r"\W*+(?:indeed|sure|of course|well|so|sorry)?\W*+"
+    r"(?P<verdict>(?P<assent>«short_assent»)|(?P<no>«short_dissent»))\W*\Z"
 )
 SEPARATED = r":|→| - "
 OTHER_STATEMENT = (
@@ -66,38 +99,39 @@ HEADING = rf"(?m)^((?:[\d.]+\s*)?(?:the |my |so the )?(?:final |short |correct )
 class Places:
     """Where a verdict in the words of a vocabulary may stand, as patterns."""
 
-    def __init__(self, words: Vocabulary) -> None:
+    def __init__(self, choices: bool) -> None:
         """Compile the patterns."""
-        self.choices = words is CHOICES
+        plain, named, alone, right = _CHOICES if choices else _YES_AND_NO
+        self.choices = choices
         self.announced = compiled(
             rf"(?<![a-z\d_-]){_LABEL}(?:\s+«right»)?(?:\s+here"
             r"|\s+(?:to|for|of)\s+(?:the|this|your|that|our|will|would|does|do|is|are)\s+[\w ,:()]{1,160}?)?\)?"
             rf"(?:,? (?:though|however|then|therefore|thus),?)?{_LINK}"
             rf"(?P<not_it>\s+(?:not|never)(?=\s+(?:yes|no|a (?:clear )?(?:yes|no)|C\d+)\b))?{_FILLER}"
-            rf"(?P<verdict>{words.plain}|{words.named})"
+            rf"(?P<verdict>{plain}|{named})"
         )
         self.said = compiled(
             r"(?:\b(?P<speaker>(?:i|we|let's|let me)(?:'d|'ll|'m| am| would| will| must| shall| should| can| do)?"
             r"(?: going to| have to| going)?(?: (?:therefore|thus|then|definitely|simply|still|also)){0,2} )?"
-            r"(?:(?P<verb>«say»|(?:justif(?:y|ies)|supports?|warrants?) the answer|suggests?)|with"
+            r"(?:(?(speaker)«say»|(?!))|with"
             r"|inclined to (?:say|answer))(?: this| it)?(?: with| for| that)?(?: the answer is| it's| it is)?(?: an?)?"
             r"(?: «degree»)?|\b(?:it|this|that)(?:'s| is|'d be| would be| has to be| must be| should be)(?: an?)?"
-            rf"(?: «degree»){{0,2}}|\bgets? an?)[\s:,]*(?P<verdict>{words.plain})"
+            rf"(?: «degree»){{0,2}}|\bgets? an?)[\s:,]*(?P<verdict>{plain})"
         )
         self.sentence = compiled(
-            rf"[^\w(]*\(?{_LEAD}(?P<verdict>{words.plain}|{words.named}(?=\s*(?:[.,;!?()\n-]|:(?! (?:yes|no|not"
+            rf"[^\w(]*\(?{_LEAD}(?P<verdict>{plain}|{named}(?=\s*(?:[.,;!?()\n-]|:(?! (?:yes|no|not"
             r"|true|false)\b)|$)))"
         )
-        self.alone = compiled(rf"[^\w]*{_LEAD}(?P<verdict>{words.alone}|{words.plain}|{words.named})[\s.!,)(\d%-]*$")
-        self.at_end = compiled(rf"(?:[,:]|\bso|\bthus|\btherefore|\bhence|\bbut)\s+(?P<verdict>{words.plain})[\s.!)]*$")
+        self.alone = compiled(rf"[^\w]*{_LEAD}(?P<verdict>{alone}|{plain}|{named})[\s.!,)(\d%-]*$")
+        self.at_end = compiled(rf"(?:[,:]|\bso|\bthus|\btherefore|\bhence|\bbut)\s+(?P<verdict>{plain})[\s.!)]*$")
         self.labelled = compiled(
-            rf"(?P<of>[^:\n]{{1,200}}?)\s*(?::|→|-(?=\s))[\s:]*(?P<verdict>{words.plain}|{words.named})"
+            rf"(?P<of>[^:\n]{{1,200}}?)\s*(?::|→|-(?=\s))[\s:]*(?P<verdict>{plain}|{named})"
             r"(?:\s*\(?\s*\d[\d.]*%?\)?)?[\s.!)]*$"
         )
-        self.right = compiled(words.right)
+        self.right = compiled(right)
 
 
 @cache
 def places(choices: bool) -> Places:
     """Return where a verdict may stand that is one of the item's choices, or Yes or No."""
-    return Places(CHOICES if choices else YES_AND_NO)
+    return Places(choices)

@@ -1,12 +1,12 @@
-"""The statement that the prompt asks about, as a reply may assert or deny it in its own words."""
+"""The statement that the prompt asks about, as a reply may assert or deny it in its own words (statements.yaml)."""
 
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from harness.prompting.reading.normalise import normalised
-from harness.prompting.reading.words import compiled
+from harness.prompting.reading.words import compiled, in_file
 
 ASSERTED, DENIED = "H1", "H0"
 """What stands in a reply's text, else all in lower case, for the statement and for its negation."""
@@ -14,41 +14,6 @@ ASSERTED, DENIED = "H1", "H0"
 _CANNOT = (
     r"(?P<cannot>\b(?:cannot|can't|can not|unable to|not possible to)(?: \w+){0,3} (?:dedu\w+|infer\w*|conclud\w+) )"
 )
-_WAYS = (
-    (
-        r"((?:(?! causes ).)+)(?<! directly) causes ((?:(?! causes ).)+)",
-        (
-            *("{0} is a cause of {1}", "{0} is a cause for {1}", "{0} has a causal effect on {1}", "{0} → {1}"),
-            "{0} does cause {1}",
-        ),
-    ),
-    (
-        r"(.+) directly causes (.+)",
-        (
-            *("{0} is a direct cause of {1}", "{0} is a direct cause for {1}", "{0} must be a direct cause of {1}"),
-            *("{0} has a direct effect on {1}", "{0} has a direct causal effect on {1}", "{0} causes {1} directly"),
-            *("{0} does directly cause {1}", "{0} must directly cause {1}", "{0} directly causing {1}", "{0} → {1}"),
-            *(f"there is a direct causal {link} from {{0}} to {{1}}" for link in ("link", "effect", "influence")),
-        ),
-    ),
-    (r"there exists at least one (\w+) \(ie, ([\w ]+)\) of (.+)", ("there is a {0} of {2}", "there is a {1} of {2}")),
-    (
-        r"there (?:exists|is) a(?:t least one)? ((?!direct )[\w ]+) of (.+)",
-        (
-            *("there is a {0} of {1}", "there is at least one {0} of {1}", "there exists a {0} of {1}"),
-            *("there exists at least one {0} of {1}", "existence of a {0} of {1}", "{1} have a {0}", "is a {0} of {1}"),
-        ),
-    ),
-    (
-        r"(.+ and .+) are causally related|there is a causal connection between (.+)",
-        (
-            *("{0} are causally related", "{0} are causally connected", "{0} are causally linked"),
-            *("there is a causal connection between {0}", "there is a causal relationship between {0}"),
-            *("there is a causal link between {0}", "there is a causal relation between {0}"),
-        ),
-    ),
-)
-"""Statements, and other ways to say each. Of "is a collider of A and B" the variable stands before."""
 _NEGATIONS = ("does not", "doesn't", "do not", "don't", "cannot", "can't", "did not")
 _OPPOSITE = {
     "is": ("is not", "isn't"),
@@ -72,15 +37,11 @@ def marked(text: str, statement: str) -> str:
             # "A" may be an article, and an arrow of a longer path ("a → b → c") does not say that the path is.
             alone = rf"(?<!→ ){re.escape(form)}(?! →)" if "→" in form else re.escape(form)
             text = re.sub(rf"(?<!\w)(?<!\bsuch )(?<!\bhave ){alone}(?!\w)", mark, text)
-    return _denied_effect(statement).sub(rf"\g<cannot>that {ASSERTED}", text)
-
-
-@lru_cache(maxsize=4096)
-def _denied_effect(statement: str) -> re.Pattern[str]:
-    """Return the pattern of "we cannot deduce that A causes B", which denies more than that A causes B directly."""
+    # "We cannot deduce that A causes B" denies more than that A causes B directly.
     first, *_, last = map(re.escape, statement.lower().rstrip(". ").split() * 2)
     effect = r"(?:is an? cause|causes|has an effect|affects|influences)(?! direct)"
-    return re.compile(rf"{_CANNOT}that {first} {effect}[^.;:\n]{{0,20}}\b{last}\b[^.;:\n]*")
+    denied = rf"{_CANNOT}that {first} {effect}[^.;:\n]{{0,20}}\b{last}\b[^.;:\n]*"
+    return re.sub(denied, rf"\g<cannot>that {ASSERTED}", text)
 
 
 @lru_cache(maxsize=4096)
@@ -88,12 +49,22 @@ def _forms(statement: str) -> tuple[tuple[str, str], ...]:
     """Return the ways to say a statement, and to deny it, the longest first."""
     plain = normalised(statement).rstrip(".?! ")
     ways = {plain, plain.replace(",", "")}
-    for pattern, others in _WAYS:  # what a row adds, a later one may say in further ways
-        for way in [found for way in ways if (found := compiled(pattern).fullmatch(way))]:
-            ways |= {other.format(*filter(None, way.groups())) for other in others}
+    for pattern, others in _rows():
+        for way in [found for way in ways if (found := pattern.fullmatch(way))]:
+            ways |= {other.format(**way.groupdict()) for other in others}
     denials = {denial for form in ways for denial in _denials(form)}
     forms = [(form, ASSERTED) for form in ways] + [(form, DENIED) for form in denials]
     return tuple(sorted(forms, key=lambda form: -len(form[0])))
+
+
+@cache
+def _rows() -> list[tuple[re.Pattern[str], list[str]]]:
+    """Return the patterns of statements, and other ways to say each."""
+    name = r"(?P<\1>(?:(?! causes | directly\\b|\\().)+)"
+    return [
+        (re.compile(re.sub(r"\\{(\w)\\}", name, re.escape(statement))), others)
+        for statement, others in in_file("statements.yaml").items()
+    ]
 
 
 def _denials(form: str) -> set[str]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Literal
 
 from harness.prompting.reading import places
-from harness.prompting.reading.clauses import clauses, may_tell
+from harness.prompting.reading.clauses import clauses
 from harness.prompting.reading.context import Context
 from harness.prompting.reading.places import Places
 from harness.prompting.reading.words import compiled, label_of
@@ -19,20 +20,21 @@ Kind = Literal["announced", "opening", "closing", "said"]
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """A place that asserts Yes (1), No (0), or a choice, in a sentence of the reply, counted from 0."""
+    """A place that asserts Yes (1), No (0), or a choice, in a sentence of the reply, counted from 0.
+
+    `weak`: of another world ("the answer would be"), which counts where nothing else does; `partial`: for a step or a
+    question on the way; `corrects`: it takes back what was said before; `alone`: nothing else stands in its sentence,
+    or, in other words, it names the hypothesis.
+    """
 
     label: int
     kind: Kind
     span: str
     sentence: int
     weak: bool = False
-    """Said of another world ("the answer would be"): it counts where nothing else does."""
     partial: bool = False
-    """Announced for a step or a question on the way."""
     corrects: bool = False
-    """It takes back what was said before ("wait, no")."""
     alone: bool = False
-    """Nothing but the verdict stands in its sentence; or, in other words, it names the hypothesis."""
 
 
 def verdicts(text: str, *, choices: bool = False) -> tuple[list[Verdict], list[str]]:
@@ -44,7 +46,8 @@ def verdicts(text: str, *, choices: bool = False) -> tuple[list[Verdict], list[s
     corrected = False
     for number, (sentence, begins_line) in enumerate(parts):
         correction = compiled(places.CORRECTS).search(sentence)
-        if number and not corrected and not correction and not _may_assert(sentence, choices):
+        tells = "C" in sentence if choices else compiled(_TELLS).search(sentence)
+        if number and not (corrected or correction or tells):
             continue
         # A correction may stand in a sentence of its own ("Wait. No."), before or after what it corrects.
         corrected = corrected or bool(number and correction and correction.start() < _BEGINNING)
@@ -59,11 +62,7 @@ def verdicts(text: str, *, choices: bool = False) -> tuple[list[Verdict], list[s
 _BEGINNING = 40
 """Characters within which a correction speaks of what stands before its sentence."""
 _TELLS = r"[^\x00-\x7f]|H[01]|«stem»|\b(?:not|[yn]|«yes»|«no»|«assent»|«positive»|«negative»)\b"
-
-
-def _may_assert(sentence: str, choices: bool) -> bool:
-    """Return whether a sentence may say anything: a quick look."""
-    return "C" in sentence if choices else compiled(_TELLS).search(sentence) is not None
+"""What stands in every sentence that may say anything: a quick look."""
 
 
 def _sentences(text: str) -> Iterator[tuple[str, bool]]:
@@ -79,9 +78,9 @@ def _in_sentence(where: Places, context: Context, number: int, only: bool) -> li
     if sentence[-1] in "?)" and compiled(places.QUESTION).search(sentence) and not only:
         return []
     found = list(_in_words(where, context, number, only))
-    if not where.choices and all(verdict.kind != "announced" for verdict in found) and may_tell(sentence):
+    if not where.choices and all(verdict.kind != "announced" for verdict in found):
         # "One might answer No, but that is incorrect" speaks of the word, not of the statement.
-        of_a_word = compiled(r"\b(?:yes|no)\b(?! \w)").search(sentence, 1) is not None or _on_a_step(context)
+        of_a_word = compiled(r"\b(?:yes|no)\b(?! \w)").search(sentence, 1) is not None or _on_the_way(context)
         said = ((label, words, named) for label, words, named in clauses(context) if named or not of_a_word)
         found += [Verdict(label, "said", words, number, alone=named) for label, words, named in said]
     return found
@@ -89,15 +88,13 @@ def _in_sentence(where: Places, context: Context, number: int, only: bool) -> li
 
 def _in_words(where: Places, context: Context, number: int, only: bool) -> Iterator[Verdict]:
     """Yield the verdicts in the words of answers: those announced, or else one that stands alone."""
-    announced = False
-    for pattern in (where.announced, where.said, where.right):
-        for match in pattern.finditer(context.sentence):
-            announced = announced or not _said_by_nobody(match)
-            if (verdict := _announced(context, match, number)) is not None:
-                yield verdict
-    if not announced:
-        placed = (place(where, context, number, only) for place in (_leading, _labelled, _ending))
-        yield from (verdict for verdict in [next(filter(None, placed), None)] if verdict is not None)
+    patterns = (where.announced, where.said, where.right)
+    matches = [match for pattern in patterns for match in pattern.finditer(context.sentence)]
+    if matches:
+        yield from filter(None, (_announced(context, match, number) for match in matches))
+        return
+    placed = filter(None, (place(where, context, number, only) for place in (_leading, _labelled, _ending)))
+    yield from islice(placed, 1)
 
 
 def _announced(context: Context, match: re.Match[str], number: int) -> Verdict | None:
@@ -118,7 +115,7 @@ def _announced(context: Context, match: re.Match[str], number: int) -> Verdict |
         if groups.get("option"):
             return None
         label = 1 - label
-    elif context.denies(match.start(), start) or _said_by_nobody(match) or context.mentions(match.start()):
+    elif context.denies(match.start(), start) or context.mentions(match.start()):
         return None
     elsewhere = compiled(places.ELSEWHERE).match(sentence, 0, match.start()) is not None
     would = groups.get("would") or " would " in match[0]
@@ -130,18 +127,12 @@ def _announced(context: Context, match: re.Match[str], number: int) -> Verdict |
         match[0].strip(),
         number,
         weak=bool(groups.get("would")) or "'d be" in match[0] or elsewhere,
-        partial=_on_a_step(context) or _on_the_way(context.before),
+        partial=_on_the_way(context),
         alone=match.end() > len(sentence) - 2,
     )
 
 
 _OF_AN_ANSWER = frozenset("correct incorrect right wrong accurate inaccurate".split())
-
-
-def _said_by_nobody(match: re.Match[str]) -> bool:
-    """Return whether a verb of saying has no subject ("… to say no"): it counts where it is denied, and else not."""
-    groups = match.groupdict()
-    return bool(groups.get("verb")) and not groups["speaker"]
 
 
 def _own_label(context: Context, match: re.Match[str] | None) -> int | None:
@@ -166,9 +157,13 @@ def _leading(where: Places, context: Context, number: int, only: bool) -> Verdic
         return None
     if number and not asked and not (alone or groups.get("yes") or groups.get("no")):
         return None
-    partial = asked and _on_the_way(context.before)
     return Verdict(
-        label, "closing" if number else "opening", lead[0].strip(" ."), number, partial=partial, alone=bool(alone)
+        label,
+        "closing" if number else "opening",
+        lead[0].strip(" ."),
+        number,
+        partial=asked and _on_the_way(context),
+        alone=bool(alone),
     )
 
 
@@ -193,10 +188,7 @@ def _ending(where: Places, context: Context, number: int, only: bool) -> Verdict
     return Verdict(label, "closing", match[0].strip(), number, weak=weak)
 
 
-def _on_a_step(context: Context) -> bool:
-    return any(compiled(places.STEP).search(text, 0, 300) is not None for text in (context.sentence, context.before))
-
-
-def _on_the_way(question: str) -> bool:
-    """Return whether a sentence asks about something else than the statement, on the way to it."""
-    return compiled(places.QUESTION).search(question) is not None and not compiled(places.ABOUT_IT).search(question)
+def _on_the_way(context: Context) -> bool:
+    """Return whether a sentence speaks of a step, or answers a question about something else than the statement."""
+    asked = compiled(places.QUESTION).search(context.before) and not compiled(places.ABOUT_IT).search(context.before)
+    return bool(asked) or any(compiled(places.STEP).search(text, 0, 300) for text in (context.sentence, context.before))
