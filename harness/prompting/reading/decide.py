@@ -62,4 +62,4 @@ def _ended(verdicts: list[Verdict], sentences: list[str]) -> Answer:
 
 
 def _answer(verdict: Verdict, rule: str) -> Answer:
-    return Answer(label=verdict.label, span=verdict.span, rule=rule)
+    return Answer(verdict.label, span=verdict.span, rule=rule)

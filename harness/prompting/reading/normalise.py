@@ -11,20 +11,9 @@ from harness.prompting.reading.words import compiled
 _INVISIBLE = (
     r"[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufe00-\ufe0f\ufeff]"
 )
-_PUNCTUATION = str.maketrans(
-    {
-        **dict.fromkeys("。।۔｡", "."),
-        **dict.fromkeys("、،", ","),
-        **dict.fromkeys("؟", "?"),
-        **dict.fromkeys("؛", ";"),
-        **dict.fromkeys("‐‑‒–—―−", "-"),
-        **dict.fromkeys("→⟶⇒⟹➔➜➡►▶", "→"),
-        **dict.fromkeys("“”„‟«»‹›「」『』【】〈〉《》", '"'),
-        **dict.fromkeys("‘’‚‛`´", "'"),
-        **dict.fromkeys("¿¡", " "),
-        "\u20e3": ")",
-    }
-)
+_SIGNS = {".": "。।۔｡", ",": "、،", "?": "؟", ";": "؛", "-": "‐‑‒–—―−", "→": "⟶⇒⟹➔➜➡►▶", " ": "¿¡", ")": "\u20e3"}
+_QUOTATION_MARKS = {'"': "“”„‟«»‹›「」『』【】〈〉《》", "'": "‘’‚‛`´"}
+_PUNCTUATION = str.maketrans({sign: plain for plain, signs in (_SIGNS | _QUOTATION_MARKS).items() for sign in signs})
 _FOREIGN_DENIAL = r"(?:不能|无法|無法|不可以?|不足以)(?:被|从[^,.\n]{0,20})?(?:推断出?|推出|推导|得出|确定|推論|推斷)"
 _FOREIGN_ANSWER = r"(?P<answer>«answer_unspaced»)\s*«is_unspaced»\s*"
 _BLOCK = r"(?:p|br|div|li|ul|ol|h[1-6]|tr|hr|section|answer|final|verdict|explanation|rationale)\b[^<>]{0,200}"

@@ -70,9 +70,7 @@ SHORT_FORM = (
     r"(?P<verdict>(?P<assent>«short_assent»)|(?P<no>«short_dissent»))\W*\Z"
 )
 SEPARATED = r":|→| - "
-OTHER_STATEMENT = (
-    r"\b(?:converse|reverse|opposite|inverse|other (?:direction|way)|counterfactual|variant|bonus|if|unless)\b"
-)
+OTHER_STATEMENT = r"\b«another_statement»\b"
 IN_THAT_CASE = r"\bin (?:this|that|such a|which|either|the (?:first|second|other)) (?:case|scenario)\b"
 LONGEST_LINE = 400
 ABOUT_IT = (
@@ -100,7 +98,6 @@ class Places:
     """Where a verdict in the words of a vocabulary may stand, as patterns."""
 
     def __init__(self, choices: bool) -> None:
-        """Compile the patterns."""
         plain, named, alone, right = _CHOICES if choices else _YES_AND_NO
         self.choices = choices
         self.announced = compiled(
@@ -113,14 +110,13 @@ class Places:
         self.said = compiled(
             r"(?:\b(?P<speaker>(?:i|we|let's|let me)(?:'d|'ll|'m| am| would| will| must| shall| should| can| do)?"
             r"(?: going to| have to| going)?(?: (?:therefore|thus|then|definitely|simply|still|also)){0,2} )?"
-            r"(?:(?(speaker)«say»|(?!))|with"
-            r"|inclined to (?:say|answer))(?: this| it)?(?: with| for| that)?(?: the answer is| it's| it is)?(?: an?)?"
-            r"(?: «degree»)?|\b(?:it|this|that)(?:'s| is|'d be| would be| has to be| must be| should be)(?: an?)?"
-            rf"(?: «degree»){{0,2}}|\bgets? an?)[\s:,]*(?P<verdict>{plain})"
+            r"(?:(?(speaker)«say»|(?!))|with|inclined to (?:say|answer))(?: this| it)?(?: with| for| that)?"
+            r"(?: the answer is| it's| it is)?(?: an?)?(?: «degree»)?|\b(?:it|this|that)(?:'s| is|'d be| would be"
+            rf"| has to be| must be| should be)(?: an?)?(?: «degree»){{0,2}}|\bgets? an?)[\s:,]*(?P<verdict>{plain})"
         )
         self.sentence = compiled(
-            rf"[^\w(]*\(?{_LEAD}(?P<verdict>{plain}|{named}(?=\s*(?:[.,;!?()\n-]|:(?! (?:yes|no|not"
-            r"|true|false)\b)|$)))"
+            rf"[^\w(]*\(?{_LEAD}(?P<verdict>{plain}|{named}"
+            r"(?=\s*(?:[.,;!?()\n-]|:(?! (?:yes|no|not|true|false)\b)|$)))"
         )
         self.alone = compiled(rf"[^\w]*{_LEAD}(?P<verdict>{alone}|{plain}|{named})[\s.!,)(\d%-]*$")
         self.at_end = compiled(rf"(?:[,:]|\bso|\bthus|\btherefore|\bhence|\bbut)\s+(?P<verdict>{plain})[\s.!)]*$")
@@ -131,7 +127,4 @@ class Places:
         self.right = compiled(right)
 
 
-@cache
-def places(choices: bool) -> Places:
-    """Return where a verdict may stand that is one of the item's choices, or Yes or No."""
-    return Places(choices)
+places = cache(Places)

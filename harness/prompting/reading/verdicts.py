@@ -30,11 +30,11 @@ class Verdict:
     label: int
     kind: Kind
     span: str
-    sentence: int
     weak: bool = False
     partial: bool = False
-    corrects: bool = False
     alone: bool = False
+    corrects: bool = False
+    sentence: int = 0
 
 
 def verdicts(text: str, *, choices: bool = False) -> tuple[list[Verdict], list[str]]:
@@ -53,7 +53,7 @@ def verdicts(text: str, *, choices: bool = False) -> tuple[list[Verdict], list[s
         corrected = corrected or bool(number and correction and correction.start() < _BEGINNING)
         context = Context(sentence, "" if begins_line else sentences[number - 1])
         here = _in_sentence(where, context, number, len(parts) == 1)
-        found += [replace(verdict, corrects=corrected) for verdict in here]
+        found += [replace(verdict, corrects=corrected, sentence=number) for verdict in here]
         breaks_off = compiled(places.BREAKS_OFF).search(sentence, max(0, len(sentence) - 20)) is not None
         corrected = breaks_off or (corrected and not here)
     return found, sentences
@@ -82,7 +82,7 @@ def _in_sentence(where: Places, context: Context, number: int, only: bool) -> li
         # "One might answer No, but that is incorrect" speaks of the word, not of the statement.
         of_a_word = compiled(r"\b(?:yes|no)\b(?! \w)").search(sentence, 1) is not None or _on_the_way(context)
         said = ((label, words, named) for label, words, named in clauses(context) if named or not of_a_word)
-        found += [Verdict(label, "said", words, number, alone=named) for label, words, named in said]
+        found += [Verdict(label, "said", words, alone=named) for label, words, named in said]
     return found
 
 
@@ -91,13 +91,13 @@ def _in_words(where: Places, context: Context, number: int, only: bool) -> Itera
     patterns = (where.announced, where.said, where.right)
     matches = [match for pattern in patterns for match in pattern.finditer(context.sentence)]
     if matches:
-        yield from filter(None, (_announced(context, match, number) for match in matches))
+        yield from filter(None, (_announced(context, match) for match in matches))
         return
     placed = filter(None, (place(where, context, number, only) for place in (_leading, _labelled, _ending)))
     yield from islice(placed, 1)
 
 
-def _announced(context: Context, match: re.Match[str], number: int) -> Verdict | None:
+def _announced(context: Context, match: re.Match[str]) -> Verdict | None:
     """Return the verdict of "the answer is no" or "I would say no", turned round by a "not" before it.
 
     A denied one ("one should not say no by default") is not the other one.
@@ -121,15 +121,9 @@ def _announced(context: Context, match: re.Match[str], number: int) -> Verdict |
     would = groups.get("would") or " would " in match[0]
     if would and (elsewhere or compiled(places.IN_THAT_CASE).search(context.before + sentence[: match.start()])):
         return None
-    return Verdict(
-        label,
-        "announced",
-        match[0].strip(),
-        number,
-        weak=bool(groups.get("would")) or "'d be" in match[0] or elsewhere,
-        partial=_on_the_way(context),
-        alone=match.end() > len(sentence) - 2,
-    )
+    weak = bool(groups.get("would")) or "'d be" in match[0] or elsewhere
+    alone = match.end() > len(sentence) - 2
+    return Verdict(label, "announced", match[0].strip(), weak, _on_the_way(context), alone)
 
 
 _OF_AN_ANSWER = frozenset("correct incorrect right wrong accurate inaccurate".split())
@@ -157,14 +151,8 @@ def _leading(where: Places, context: Context, number: int, only: bool) -> Verdic
         return None
     if number and not asked and not (alone or groups.get("yes") or groups.get("no")):
         return None
-    return Verdict(
-        label,
-        "closing" if number else "opening",
-        lead[0].strip(" ."),
-        number,
-        partial=asked and _on_the_way(context),
-        alone=bool(alone),
-    )
+    kind: Kind = "closing" if number else "opening"
+    return Verdict(label, kind, lead[0].strip(" ."), False, asked and _on_the_way(context), bool(alone))
 
 
 def _labelled(where: Places, context: Context, number: int, only: bool) -> Verdict | None:
@@ -175,7 +163,7 @@ def _labelled(where: Places, context: Context, number: int, only: bool) -> Verdi
     if match is None or label is None or compiled(places.OTHER_STATEMENT).search(match["of"]):
         return None
     partial = compiled(places.ABOUT_IT).search(match["of"]) is None
-    return Verdict(label, "announced", match[0].strip()[-80:], number, partial=partial)
+    return Verdict(label, "announced", match[0].strip()[-80:], partial=partial)
 
 
 def _ending(where: Places, context: Context, number: int, only: bool) -> Verdict | None:
@@ -185,7 +173,7 @@ def _ending(where: Places, context: Context, number: int, only: bool) -> Verdict
     if match is None or label is None:
         return None
     weak = compiled(places.ELSEWHERE).match(context.sentence, 0, match.start()) is not None
-    return Verdict(label, "closing", match[0].strip(), number, weak=weak)
+    return Verdict(label, "closing", match[0].strip(), weak=weak)
 
 
 def _on_the_way(context: Context) -> bool:
