@@ -19,7 +19,7 @@ from harness.prompting.reading.options import choices_marked, held_alone, listed
 from harness.prompting.reading.own_words import next_questions, own_words, said_again
 from harness.prompting.reading.statement_forms import marked
 from harness.prompting.reading.verdicts import verdicts
-from harness.prompting.reading.words import label_of
+from harness.prompting.reading.words import compiled, label_of
 from harness.types import IN_FORM, LETTERS, Answer
 
 PLACE = "{answer}"
@@ -29,6 +29,14 @@ _UNNAMED = "..."
 """In the place of a statement that a short reply does not name."""
 _END = 40_000
 """Characters at either end of a reply that are read, once its reasoning is taken off: no verdict stands deeper."""
+
+_BUT = r"\W*(?:yes|no)\b[ ,-]+(?!because|since|as\b)[^.\n]{0,200}?(?:\. )?\b(?:but|however|yet|nevertheless)\b"
+_TURNED_BACK = (
+    rf"{_BUT}(?![^.;:\n]*(?:\b(?:not|no|cannot)\b|n't\b))[^.;:\n]{{0,60}}\b(?:can|do|does|must|is|are)\b[^.;:\n]{{0,30}}?"
+    r"\b(?:deduc|infer|conclu|establish|compell|follow)",
+    rf"{_BUT}[^.;:\n]{{0,80}}?(?:\b(?:not|no|nothing|cannot|never|neither)\b|n't\b)[^.;\n]{{0,80}}?(?:«stem»|caus)",
+)
+"""A No, and a Yes, that speaks of something else: "Yes, they correlate, but there is no causal link"."""
 
 
 def read(
@@ -79,9 +87,11 @@ class _Question:
         if not self.choices and (listed := listed_words(words)):
             taken = replace(self, choices=listed).answer(words, cut_off=cut_off)
             return replace(taken, label=None if taken.label is None else int(listed[taken.label] in ("yes", "true")))
-        answer = decide(*verdicts(self.marked(words), choices=bool(self.choices)), cut_off=cut_off)
+        text = self.marked(words)
+        answer = decide(*verdicts(text, choices=bool(self.choices)), cut_off=cut_off)
         if not self.choices:
-            return answer
+            back = answer.rule == "opening" and compiled(_TURNED_BACK[answer.label == 1]).match(text)
+            return UNREAD if back else answer
         if answer.label is None and not cut_off and (held := held_alone(words, self.choices)) is not None:
             return Answer(held, span=self.choices[held], rule="said")
         listing = cut_off and answer.rule == "opening" and "\n" in words  # it may be the first of all the choices

@@ -68,8 +68,8 @@ _SAYINGS = (
     rf"|{_ADVERBS}\s+(?P<bad>impossible|wrong|incorrect|a mistake|an error|invalid|premature)) to «deduce»{_THAT}",
 )
 _CONCLUDES = (
-    r"(?:«so»|(?:it|this|that|which|(?:we|i) can|we|i|one can|and)(?:\s+(?:can|must|«so»|«adverb»))*"
-    r"\s+(?:follows?|means?|shows?|proves?|implies|conclude|see|find|deduce|infer|say|establishes)"
+    r"(?:«so»|based on (?:(?!«kind»)[^,;:]){1,60},|(?:it|this|that|which|(?:we|i) can|we|i|one can|and)"
+    r"(?:\s+(?:can|must|«so»|«adverb»))*\s+(?:follows?|means?|shows?|proves?|implies|conclude|see|find|deduce|infer|say|establishes)"
     r"(?:\s+from the \w+)?(?:\s+that)?|(?:it|this)\s+(?:must be|is)\s+(?:the case|true|clear|certain|established"
     r"|well established)\s+that|(?:there is |without )?no doubt(?: that)?)"
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from harness.prompting.reading.verdicts import Verdict
+from harness.prompting.reading.words import compiled
 from harness.types import Answer
 
 UNREAD = Answer(label=None)
@@ -21,7 +22,8 @@ def decide(verdicts: list[Verdict], sentences: list[str], *, cut_off: bool) -> A
         return _announced(announced, whole, sentences)
     if verdicts and verdicts[0].kind == "opening":
         return _opened(verdicts[0], [verdict for verdict in whole if verdict is not verdicts[0]])
-    return UNREAD if cut_off else _ended(whole or (verdicts if len(sentences) <= 2 else []), sentences)
+    undecided = compiled(r"\W*(?:yes and no|no and yes|it depends)\b").match(sentences[0]) if sentences else None
+    return UNREAD if cut_off or undecided else _ended(whole or (verdicts if len(sentences) <= 2 else []), sentences)
 
 
 def _announced(announced: list[Verdict], whole: list[Verdict], sentences: list[str]) -> Answer:

@@ -15,13 +15,15 @@ _DENIES = (
     r"\b(?:not|never|neither|nor|cannot|wrong|incorrect|unlikely|implausible|rules? out|ruled out|except|less|if)\b"
     r"|n't\b"
 )
+_CONCLUSION = r"(?:^|[.!?] )\W*«so»\b[^.!?\n]*\W*\Z"
+_COMPARED = r"\b(?:rather )?than\b|\b(?:instead of|as opposed to)\b|[(,] ?not\b"
 _ORDINALS = ("first", "second", "third", "fourth", "fifth")
 _ORDINAL = rf"\b(?:the )?({'|'.join(_ORDINALS)}) (?:one|option|alternative|choice|answer)\b"
 _LISTED = r"(?m)^[^\w\n]*C0[^\w\n]*\n(?:[^\w\n]*C[1-9]\d*[^\w\n]*(?:\n|\Z))+"
 _LONG = 5
 """Characters of words that are no others' by chance."""
 _BEFORE = (
-    r"^[^\w\n]*|[:=→]\s*|-\s+|[.!?,]\s+|\b(?:is|was|be|not|est|es|ist|é|è|answer|with|choos(?:e|ing)|prefer"
+    r"^[^\w\n]*|[:=→]\s*|-\s+|[.!?,]\s+|\b(?:leaves|leaving|queda|is|was|be|not|est|es|ist|é|è|answer|with|choos(?:e|ing)|prefer"
     r"|alternativa|réponse|pick|select|say|so|actually|towards|thus|therefore|hence|and|or|nor|either|neither|between"
     r"|but|la|die|der|das|opt for|vote for)\s+"
 )
@@ -58,10 +60,14 @@ def choices_marked(text: str, choices: Sequence[str]) -> str:
 
 
 def held_alone(text: str, choices: Sequence[str]) -> int | None:
-    """Return the only choice whose words a normalised text holds; None where it denies something, or holds several."""
+    """Return the only choice that a normalised text, or its last sentence, holds; None where that denies something."""
     words, _ = _choice_patterns(tuple(choices))
-    held = {str(found.lastgroup) for found in words.finditer(text)}
-    return int(held.pop()[1:]) if len(held) == 1 and not compiled(_DENIES).search(words.sub("", text)) else None
+    for part in (text, *compiled(_CONCLUSION).findall(text)):
+        part = compiled(_COMPARED).split(part)[0]
+        held = {str(found.lastgroup) for found in words.finditer(part)}
+        if len(held) == 1 and not compiled(_DENIES).search(words.sub("", part)):
+            return int(held.pop()[1:])
+    return None
 
 
 @lru_cache(maxsize=1024)

@@ -141,7 +141,7 @@ def _leading(where: Places, context: Context, number: int, only: bool) -> Verdic
     sentence, asked = context.sentence, compiled(places.QUESTION).search(context.before) is not None
     alone = where.alone.match(sentence)
     lead = where.sentence.match(sentence) or (None if number else alone)
-    if lead is None and only and not where.choices:
+    if lead is None and not number and not where.choices:
         lead = compiled(places.SHORT_FORM).match(sentence)
     label = _own_label(context, lead)
     if lead is None or label is None or compiled(places.CONCEDES).match(sentence):
@@ -167,8 +167,8 @@ def _labelled(where: Places, context: Context, number: int, only: bool) -> Verdi
 
 
 def _ending(where: Places, context: Context, number: int, only: bool) -> Verdict | None:
-    """Return the verdict that a sentence ends with ("the edge may be reversed, so no")."""
-    match = where.at_end.search(context.sentence, max(0, len(context.sentence) - 40))
+    """Return the verdict that a sentence comes to ("the edge may be reversed, so no")."""
+    match = where.at_end.search(context.sentence)
     label = _own_label(context, match)
     if match is None or label is None:
         return None
