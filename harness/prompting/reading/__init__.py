@@ -11,7 +11,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import pairwise
 
 from harness.prompting.reading.decide import UNREAD, decide
 from harness.prompting.reading.normalise import normalised
@@ -32,8 +31,8 @@ _END = 40_000
 
 _BUT = r"\W*(?:yes|no)\b[ ,-]+(?!because|since|as\b)[^.\n]{0,200}?(?:\. )?\b(?:but|however|yet|nevertheless)\b"
 _TURNED_BACK = (
-    rf"{_BUT}(?![^.;:\n]*(?:\b(?:not|no|cannot)\b|n't\b))[^.;:\n]{{0,60}}\b(?:can|do|does|must|is|are)\b[^.;:\n]{{0,30}}?"
-    r"\b(?:deduc|infer|conclu|establish|compell|follow)",
+    rf"{_BUT}(?![^.;:\n]*(?:\b(?:not|no|cannot)\b|n't\b))[^.;:\n]{{0,60}}\b(?:can|do|does|must|is|are)\b"
+    r"[^.;:\n]{0,30}?\b(?:deduc|infer|conclu|establish|compell|follow)",
     rf"{_BUT}[^.;:\n]{{0,80}}?(?:\b(?:not|no|nothing|cannot|never|neither)\b|n't\b)[^.;\n]{{0,80}}?(?:«stem»|caus)",
 )
 """A No, and a Yes, that speaks of something else: "Yes, they correlate, but there is no causal link"."""
@@ -104,17 +103,15 @@ class _Question:
         before it or announced after it.
         """
         text = self.marked(words)
-        lines = list(_line(self.form, bool(self.choices)).finditer(text))
-        if not lines:
+        *_, before, last = [None, None, *_line(self.form, bool(self.choices)).finditer(text)]
+        label = label_of(last) if last else None
+        beside = before and last and not re.search(r"\w", text[before.end() : last.start()])
+        if last is None or (beside and before and label_of(before) != label):
             return UNREAD
-        label = label_of(lines[-1])
-        for before, last in pairwise(lines[-2:]):
-            if label_of(before) != label and not re.search(r"\w", text[before.end() : last.start()]):
-                return UNREAD
-        later = self.answer(text[lines[-1].end() :])
+        later = self.answer(text[last.end() :])
         if later.label not in (None, label) and later.rule in ("announced", "corrected"):
             return UNREAD
-        return Answer(label, span=_in_letters(lines[-1]["line"]), rule=IN_FORM)
+        return Answer(label, span=_in_letters(last["line"]), rule=IN_FORM)
 
 
 @lru_cache(maxsize=256)

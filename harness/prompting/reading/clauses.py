@@ -21,8 +21,7 @@ _NOT = rf"{_ADVERBS}(?P<not>\s+(?:not|never))?{_ADVERBS}"
 _OF_IT = r"(?:(?:the|this|that|such an?|your|our|its|proposed|given|above|stated|original|suggested|final)\s+)*+"
 _IT = (
     rf"(?:(?P<named>{_OF_IT}«kind»(?:,?\s+(?:namely\s+|of\s+)?(?:that\s+)?H1)?"
-    r"|(?:that\s+|the\s+)?(?:edge\s+|existence of\s+an?\s+)?H1|consistent with [\w ]{1,30} but)"
-    r"|it|this(?: one)?|that)\b,?"
+    r"|(?:that\s+|the\s+)?(?:edge\s+|existence of\s+an?\s+)?H1)|it|this(?: one)?|that)\b,?"
 )
 _SAYS = (
     r"(?:\s+(?:from (?:the|this|these) \w+|that|whether|if|the following:?|:|-|the following «kind»:?))*+"
@@ -36,30 +35,24 @@ _WHO = (
     r"(?:(?:we|you|one|i|there is|(?:(?:the|this|these|that|all)\s+)?(?:(?:given|above|available|statistical|observed)"
     r"\s+)*+«premise»(?:\s+(?:given|provided|in the premise))?|this|that|it|which)\b)"
 )
-_DO = r"(?:\s+(?:does|do))?"
-_DERIVED = (
-    r"(?:\s+(?:deduction|inference|conclusion|consequence|claim|statement|one|hypothesis|implication|to be true"
-    r"|to hold))?"
-)
 _SAYINGS = (
     # The hypothesis does not follow.
-    rf"(?P<subject>{_IT}){_ADVERBS}(?:\s+(?:does|can|do|will|would|must))?{_NOT}\s+(?:follow|hold|stand)s?(?: true"
-    r"| up)?",
+    rf"{_IT}{_ADVERBS}(?:\s+(?:does|can|do|will|would|must))?{_NOT}\s+(?:follow|hold|stand)s?(?: true| up)?",
     # The hypothesis is (not) valid.
-    rf"(?P<subject>{_IT})(?:\s+(?:is|are|remains|(?:must|has to|can|should) be))?(?:\s+be)?{_NOT}\s+(?:an?\s+)?"
-    r"(?:(?P<good>(?:(?:logical|necessar)(?:l?y|ily)?\s+)?(?:«positive»|compelled|consequence))"
-    rf"|(?P<bad>«negative»|inconclusive)){_DERIVED}",
+    rf"{_IT}(?:\s+(?:is|are|remains|(?:must|has to|can|should) be))?(?:\s+be)?{_NOT}\s+(?:an?\s+)?"
+    r"(?:(?:(?:logical|necessar)(?:l?y|ily)?\s+)?(?:«positive»|compelled|consequence)"
+    r"|(?P<bad>«negative»|inconclusive))(?:\s+«derived»)?",
     # It cannot be deduced that A causes B.
-    rf"(?P<subject>{_IT})?{_ADVERBS}\s*\b(?:can|could|may|might){_NOT}\s+be{_ADVERBS}\s+«deduced»(?:{_SAYS})?",
+    rf"(?:{_IT})?{_ADVERBS}\s*\b(?:can|could|may|might){_NOT}\s+be{_ADVERBS}\s+«deduced»(?:{_SAYS})?",
     # Cannot be deduced.  Does not follow.
     rf"\A\W*(?:can(?P<not>\s+not) be{_ADVERBS}\s+«deduced»|follows|does(?P<also_not>\s+not){_ADVERBS}\s+"
     r"(?:follow|hold))",
     # We cannot deduce that A causes B.  The premise does not allow us to deduce it.  It does not imply this.
     rf"(?:{_WHO}|\A\W*)\s*\b(?:can|could|(?:is|are|am)(?= (?:not )?able to)){_NOT}(?:\s+able to)?{_ADVERBS}"
     rf"\s+«deduce»{_THAT}",
-    rf"{_WHO}{_DO}{_NOT}\s+(?:allow|permit|let|enable)s?(?:\s+(?:us|one|you))?(?:\s+to)?\s+«deduce»{_THAT}",
-    rf"{_WHO}{_DO}{_NOT}\s+(?:entail|impl(?:y|ie)|support|establish|guarantee|justif(?:y|ie)|prove|mean|warrant)"
-    rf"(?:e?s)?{_THAT}",
+    rf"{_WHO}(?:\s+do(?:es)?)?{_NOT}\s+(?:allow|permit|let|enable)s?(?:\s+(?:us|one|you))?(?:\s+to)?\s+«deduce»{_THAT}",
+    rf"{_WHO}(?:\s+do(?:es)?)?{_NOT}\s+(?:entail|impl(?:y|ie)|support|establish|guarantee|justif(?:y|ie)|prove|mean"
+    rf"|warrant)(?:e?s)?{_THAT}",
     # There is not enough information to deduce it.  It would be wrong to conclude that A causes B.
     rf"(?:{_WHO}(?:\s+(?:is|are|has|have|does|do))?|\A\W*){_NOT}\s*(?:have\s+|be\s+)?(?:(?P<bad>insufficient|no)"
     r"|enough|sufficient)(?:\s+«knowledge»(?:\s+(?:here|given|in the premise))?)?"
@@ -69,9 +62,9 @@ _SAYINGS = (
 )
 _CONCLUDES = (
     r"(?:«so»|based on (?:(?!«kind»)[^,;:]){1,60},|(?:it|this|that|which|(?:we|i) can|we|i|one can|and)"
-    r"(?:\s+(?:can|must|«so»|«adverb»))*\s+(?:follows?|means?|shows?|proves?|implies|conclude|see|find|deduce|infer|say|establishes)"
-    r"(?:\s+from the \w+)?(?:\s+that)?|(?:it|this)\s+(?:must be|is)\s+(?:the case|true|clear|certain|established"
-    r"|well established)\s+that|(?:there is |without )?no doubt(?: that)?)"
+    r"(?:\s+(?:can|must|«so»|«adverb»))*\s+(?:follows?|means?|shows?|proves?|implies|conclude|see|find|deduce|infer"
+    r"|say|establishes)(?:\s+from the \w+)?(?:\s+that)?|(?:it|this)\s+(?:must be|is)\s+(?:the case|true|clear"
+    r"|certain|(?:well )?established)\s+that|(?:there is |without )?no doubt(?: that)?)"
 )
 _PATTERNS = (*_SAYINGS, rf"(?P<so>\b{_CONCLUDES}{_ADVERBS},?\s+)?(?P<said>(?<![\w-])H[01])\b")
 _BEFORE = (

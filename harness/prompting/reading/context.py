@@ -58,10 +58,9 @@ _TURN = r"\b(?:but|however|yet|instead)\b"
 
 
 class Context:
-    """One sentence of a reply, and what stands around a place in it; looked up once, and only where it is asked for."""
+    """One normalised sentence of a reply, the one before it on its line ("" for none), and what surrounds a verdict."""
 
     def __init__(self, sentence: str, before: str) -> None:
-        """Take a normalised sentence and the one before it on the same line ("" for none)."""
         self.sentence = compiled(_STANDING).sub("given", sentence)
         self.before = before
 

@@ -11,10 +11,7 @@ from harness.prompting.reading.words import any_of, compiled
 from harness.types import LETTERS
 
 _LISTED_WORDS = r"\(?\ba[).:]\s*(yes|no|true|false)\b\W{0,5}(?:and |or )?\(?b[).:]\s*(yes|no|true|false)\b"
-_DENIES = (
-    r"\b(?:not|never|neither|nor|cannot|wrong|incorrect|unlikely|implausible|rules? out|ruled out|except|less|if)\b"
-    r"|n't\b"
-)
+_DENIES = r"\b«denies_a_choice»\b|n't\b"
 _CONCLUSION = r"(?:^|[.!?] )\W*«so»\b[^.!?\n]*\W*\Z"
 _COMPARED = r"\b(?:rather )?than\b|\b(?:instead of|as opposed to)\b|[(,] ?not\b"
 _ORDINALS = ("first", "second", "third", "fourth", "fifth")
@@ -23,9 +20,9 @@ _LISTED = r"(?m)^[^\w\n]*C0[^\w\n]*\n(?:[^\w\n]*C[1-9]\d*[^\w\n]*(?:\n|\Z))+"
 _LONG = 5
 """Characters of words that are no others' by chance."""
 _BEFORE = (
-    r"^[^\w\n]*|[:=→]\s*|-\s+|[.!?,]\s+|\b(?:leaves|leaving|queda|is|was|be|not|est|es|ist|é|è|answer|with|choos(?:e|ing)|prefer"
-    r"|alternativa|réponse|pick|select|say|so|actually|towards|thus|therefore|hence|and|or|nor|either|neither|between"
-    r"|but|la|die|der|das|opt for|vote for)\s+"
+    r"^[^\w\n]*|[:=→]\s*|-\s+|[.!?,]\s+|\b(?:leaves|leaving|queda|is|was|be|not|est|es|ist|é|è|answer|with"
+    r"|choos(?:e|ing)|prefer|alternativa|réponse|pick|select|say|so|actually|towards|thus|therefore|hence|and|or|nor"
+    r"|either|neither|between|but|la|die|der|das|opt for|vote for)\s+"
 )
 """What stands before a letter that names a choice: also the words that name two of them, or deny one."""
 _AFTER = (

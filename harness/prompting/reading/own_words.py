@@ -8,27 +8,20 @@ from itertools import islice
 
 from harness.prompting.reading.words import compiled
 
-_REASONING = (
-    r"(?:(?:inner|internal)?[_-]?(?:think(?:ing)?|thoughts?|reason(?:ing)?|monologue)|chain[_-]of[_-]thought"
-    r"|scratch_?pad|reflect(?:ion)?|analysis|cot|deliberation|details type=.?reasoning)"
-    r"(?:[_-](?:process|content|trace|steps?))?"
-)
 # <think> … </think>, [THINK] … [/THINK], ◁think▷ … ◁/think▷, <seed:think>, <|begin_of_thought|>, <|START_THINKING|>.
 _MARK = (
-    r"(?i)(?:</?|\[/?|◁/?|<[|｜]/?)(?P<prefix>(?:begin|start|end)[_▁](?:of[_▁])?|[a-z]{1,12}:)?"
-    rf"{_REASONING}(?:[ \"'][^<>\[\]]{{0,80}})?(?:[|｜]>|>|\]|▷)"
+    r"(?i)(?:</?|\[/?|◁/?|<[|｜]/?)(?P<prefix>(?:begin|start|end)[_▁](?:of[_▁])?|[a-z]{1,12}:)?(?:inner|internal)?[_-]?"
+    r"(?:«reasoning»|details type=.?reasoning)(?:[_-](?:process|content|trace|steps?))?"
+    r"(?:[ \"'][^<>\[\]]{0,80})?(?:[|｜]>|>|\]|▷)"
 )
 _CHANNEL = r"<\|channel\|>\s*(?P<channel>\w+)[^<]{0,80}(?:<\|constrain\|>\s*\w+\s*)?<\|message\|>"
 # A code block of reasoning, and the block in which pages fold it away; either may have been cut off.
 _FOLDED = (
-    r"(?is)```(?:think(?:ing)?|thoughts?|reasoning)\s*\n.*?(?:```|\Z)"
-    r"|<details[^<>]{0,80}>\s*<summary>[^<>]{0,40}(?:reason|thought|think)[^<>]{0,40}</summary>.*?(?:</details>|\Z)"
+    r"(?is)```«reasoning»\s*\n.*?(?:```|\Z)"
+    r"|<details[^<>]{0,80}>\s*<summary>[^<>]{0,40}«reasoning»[^<>]{0,40}</summary>.*?(?:</details>|\Z)"
 )
 # Reasoning under a heading of its own, as far as the line that announces the answer.
-_HEADED = (
-    r"(?i)\W*(?:thinking|thoughts?|reasoning|scratch_?pad|analysis|thought process|chain of thought)[ \t*_]*"
-    r"(?:\.\.\.|:)"
-)
+_HEADED = r"(?i)\W*«reasoning»[ \t*_]*(?:\.\.\.|:)"
 _HEADED_END = (
     r"(?im)^\.\.\.done thinking\.?"
     r"|^\W{0,6}(?=(?:final |my |the )*(?:answer|verdict|conclusion|response|final|output)\b)"

@@ -89,8 +89,6 @@ ELSEWHERE = (
 )
 """What begins a sentence on another world than the premise's ("with a collider at C, …")."""
 CORRECTS = r"\b(?:«corrects»|no,? wait)\b"
-BREAKS_OFF = rf"{CORRECTS}\W*$"
-"""A correction that ends its sentence: "No, wait. Yes."."""
 QUESTION = r"\?[\s)]*$"
 HEADING = rf"(?m)^((?:[\d.]+\s*)?(?:the |my |so the )?(?:final |short |correct )?{_LABEL})\s*(?: is)?[:.]?\n(?=\S)"
 

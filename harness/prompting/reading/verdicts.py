@@ -54,7 +54,7 @@ def verdicts(text: str, *, choices: bool = False) -> tuple[list[Verdict], list[s
         context = Context(sentence, "" if begins_line else sentences[number - 1])
         here = _in_sentence(where, context, number, len(parts) == 1)
         found += [replace(verdict, corrects=corrected, sentence=number) for verdict in here]
-        breaks_off = compiled(places.BREAKS_OFF).search(sentence, max(0, len(sentence) - 20)) is not None
+        breaks_off = correction is not None and compiled(r"\w").search(sentence, correction.end()) is None
         corrected = breaks_off or (corrected and not here)
     return found, sentences
 

@@ -42,10 +42,9 @@ def label_of(match: re.Match[str]) -> int | None:
     groups = match.groupdict()
     if option := groups.get("option"):
         return int(option)
-    if any(groups.get(name) for name in ("yes", "assent", "y")):
-        return 1
-    if any(groups.get(name) for name in ("no", "dissent", "n")):
-        return 0
+    for label, names in enumerate((("no", "dissent", "n"), ("yes", "assent", "y"))):
+        if any(groups.get(name) for name in names):
+            return label
     if groups.get("denied"):
         return 0 if groups["positive"] else None
     return 1 if groups.get("positive") else 0 if groups.get("negative") else None
