@@ -63,8 +63,8 @@ def read(
 
 def _may_name(statement: str, reply: str) -> bool:
     """Return whether two words of the statement stand in a reply, without which it cannot say it in its words."""
-    said, stated = (set(re.findall(r"\w+|→", text.lower())) for text in (reply, statement))
-    return len(said & stated) > 1
+    words = compiled(r"\w+|→").findall
+    return len({*words(statement.lower())}.intersection(words(reply.lower()))) > 1
 
 
 @dataclass(frozen=True)

@@ -29,8 +29,6 @@ _HEADED_END = (
 # The harmony format where a server has taken its special tokens off: "analysisWe need … assistantfinalNo".
 _BARE_CHANNEL = r"\s*(?i:analysis|commentary)(?=[A-Z0-9(\"'])"
 _BARE_FINAL = r"(?i)(?:assistant\s?|(?<=[.!?]))final(?:\s?json)?(?=[\sA-Z0-9*{\"'(\\]|$|\w)"
-# Tokens after which a model writes for somebody else, written out as text.
-_END = "(?i)«end_of_text»"
 # What the next turn begins with, at the beginning of a line.
 _TURN = (
     r"(?im)^[ \t#*>]*(?:(?:user|human|customer)[ \t*]*:|### ?(?:user|human|instruction|input)\b"
@@ -58,9 +56,11 @@ def next_questions(text: str, next_words: Sequence[str]) -> list[tuple[int, int]
     With each place, the one from which on the answer has to stand: the beginning, or just the line before.
     `next_words` are what the prompt puts between its fields ("Can we deduct the following:").
     """
-    places = [(place, 0) for place in (*said_again(text, next_words), *_after_the_first(_NEXT_QUESTION, text))]
-    places += [(field, text[:field].rstrip().rfind("\n") + 1) for field in _after_the_first(_FIELD, text)]
-    return sorted(places)
+    questions = islice(_after_the_first(_NEXT_QUESTION, text), 1)  # those after it are the reply's own
+    places = [(place, 0) for place in (*said_again(text, next_words), *questions)]
+    fields = list(_after_the_first(_FIELD, text))
+    lines = ((field, text[:field].rstrip().rfind("\n") + 1) for field in fields)
+    return sorted(places + [(field, line) for field, line in lines if line not in fields])
 
 
 def said_again(text: str, next_words: Sequence[str]) -> list[int]:
@@ -120,7 +120,7 @@ def _before_next_turn(text: str) -> str:
     if "\n" not in text and "<" not in text and "[" not in text:
         return text
     position = 0
-    for mark in compiled(_END).finditer(text):
+    for mark in compiled("(?i)«end_of_text»").finditer(text):
         if compiled(r"(?!assistant\b)\b\w").search(text, position, mark.start()):
             text = text[: mark.start()]
             break

@@ -78,7 +78,7 @@ def _in_sentence(where: Places, context: Context, number: int, only: bool) -> li
     if sentence[-1] in "?)" and compiled(places.QUESTION).search(sentence) and not only:
         return []
     found = list(_in_words(where, context, number, only))
-    if not where.choices and all(verdict.kind != "announced" for verdict in found):
+    if not (where.choices or any(v.kind == "announced" for v in found)) and compiled("H[01]|«stem»").search(sentence):
         # "One might answer No, but that is incorrect" speaks of the word, not of the statement.
         of_a_word = compiled(r"\b(?:yes|no)\b(?! \w)").search(sentence, 1) is not None or _on_the_way(context)
         said = ((label, words, named) for label, words, named in clauses(context) if named or not of_a_word)
