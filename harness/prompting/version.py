@@ -11,7 +11,7 @@ from typing import Any
 
 from harness.types import JSON
 
-VERSION = 4
+VERSION = 5
 """Raised with every change of the rules that can read a reply otherwise; a manifest without one is of version 0."""
 _RULES = ("constrained.py", "parsing.py", "reading/*.py", "reading/*.yaml")
 _CHOICES = ("constrained_choices.py",)

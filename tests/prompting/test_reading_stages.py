@@ -95,6 +95,10 @@ def test_letters_and_words_of_choices_are_marked_where_they_may_answer():
     assert marks("a) it rained\nb) no\nc) a dog barked\n\nanswer: b").strip() == "answer: C1"
 
 
+def test_an_article_is_no_letter_of_a_choice():
+    assert choices_marked("z is a collider", ("Chain", "Fork", "Collider")) == "z is a C2"
+
+
 def test_the_statement_is_marked_in_its_forms():
     statement = "A directly causes B"
     assert marked("thus a directly causes b.", statement) == "thus H1."

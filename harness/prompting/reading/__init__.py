@@ -29,7 +29,7 @@ _UNNAMED = "..."
 _END = 40_000
 """Characters at either end of a reply that are read, once its reasoning is taken off: no verdict stands deeper."""
 
-_BUT = r"\W*(?:yes|no)\b[ ,-]+(?!because|since|as\b)[^.\n]{0,200}?(?:\. )?\b(?:but|however|yet|nevertheless)\b"
+_BUT = r"\W*(?:yes|no)\b(?:[ ,-]+(?!because|since|as\b)[^.\n]{0,200}?)?(?:\. )?\b(?:but|however|yet|nevertheless)\b"
 _TURNED_BACK = (
     rf"{_BUT}(?![^.;:\n]*(?:\b(?:not|no|cannot)\b|n't\b))[^.;:\n]{{0,60}}\b(?:can|do|does|must|is|are)\b"
     r"[^.;:\n]{0,30}?\b(?:deduc|infer|conclu|establish|compell|follow)",

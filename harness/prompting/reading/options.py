@@ -58,12 +58,12 @@ def choices_marked(text: str, choices: Sequence[str]) -> str:
 
 def held_alone(text: str, choices: Sequence[str]) -> int | None:
     """Return the only choice that a normalised text, or its last sentence, holds; None where that denies something."""
-    words, _ = _choice_patterns(tuple(choices))
     for part in (text, *compiled(_CONCLUSION).findall(text)):
-        part = compiled(_COMPARED).split(part)[0]
-        held = {str(found.lastgroup) for found in words.finditer(part)}
-        if len(held) == 1 and not compiled(_DENIES).search(words.sub("", part)):
-            return int(held.pop()[1:])
+        named = _choice_patterns(tuple(choices))[0].search(part)
+        said, *others = compiled(_COMPARED).split(choices_marked(part, choices))
+        alone = named and set(compiled(r"C\d+").findall(said)) == {named.lastgroup}
+        if named and alone and not any(compiled(_DENIES).search(words) for words in (said, *others)):
+            return int(str(named.lastgroup)[1:])
     return None
 
 
@@ -75,7 +75,7 @@ def _choice_patterns(choices: tuple[str, ...]) -> tuple[re.Pattern[str], re.Patt
     short = any_of(tuple(_letters_and_short_words(choices)))
     letters = (
         rf"(?m)(?:(?:\b(?:option|choice|alternative)\s+\(?|\()(?P<sure>{short})\b|(?P<before>{_BEFORE})"
-        rf"(?P<bare>{short}){_AFTER})\)?(?:[ .:-]{{1,3}}(?P<word>C\d+|(?:{short})(?=\s*(?:[.,;:-]|$)))\b)?"
+        rf"(?P<bare>(?!a C\d)(?:{short})){_AFTER})\)?(?:[ .:-]{{1,3}}(?P<word>C\d+|(?:{short})(?=\s*(?:[.,;:-]|$)))\b)?"
     )
     return re.compile(rf"(?<![\w-])(?:{long or '(?!)'})(?![\w-])"), re.compile(letters)
 

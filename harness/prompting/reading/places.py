@@ -29,8 +29,8 @@ _YES_AND_NO = (
 _CHOICE = r"(?<!\w)C(?P<option>\d+)"
 _CHOICE_END = r"(?=\s*(?:$|[.,;!()%/\n]|:(?!\s*\d)|-+(?:\s|$)|→|\d|です|입니다)|\s+«after_a_choice»\b)"
 _CAUSE_IS = (
-    r"(?<!least likely )(?:\b(?:leaves|leaving|queda)|(?:cause|effect|reason|explanation|event|«kind») (?:is|must be"
-    r"|has to be|would be))\s+(?:option )?"
+    r"(?<!least likely )(?:\b(?:leaves|leaving|queda)(?= C\d+\W*$)"
+    r"|(?:cause|effect|reason|explanation|event|«kind») (?:is|must be|has to be|would be))\s+(?:option )?"
 )
 _IS_RIGHT = (
     r"\s+(?:fits best|makes (?:the )?most sense|best (?:fits|explains|describes)"
@@ -68,7 +68,7 @@ CONCEDES = (
 """What is granted before the verdict: "True, they correlate"."""
 SHORT_FORM = (
     r"\W*+(?:indeed|sure|of course|well|so|sorry)?\W*+"
-    r"(?P<verdict>(?P<yes>«short_assent»)|(?P<no>«short_dissent»))(?:\W*\Z|[:;])"
+    r"(?P<verdict>(?P<yes>«short_assent»)|(?P<no>«short_dissent»))\W*\Z"
 )
 SEPARATED = r":|→| - "
 OTHER_STATEMENT = r"\b«another_statement»\b"
@@ -119,7 +119,7 @@ class Places:
         )
         self.alone = compiled(rf"[^\w]*{_LEAD}(?P<verdict>{alone}|{plain}|{named})[\s.!,)(\d%-]*$")
         self.at_end = compiled(
-            rf"(?:(?P<so>\b«so»,?)|[,:]|\bbut)\s+(?P<verdict>{plain})(?:[\s.!)]*$|(?(so)\s*[,(-]|(?!)))"
+            rf"(?:(?P<so>\b«so»,?)|[,:]|\bbut)\s+(?P<verdict>{plain})(?:[\s.!)]*$|(?(so)\s*[(-]|(?!)))"
         )
         self.labelled = compiled(
             rf"(?P<of>[^:\n]{{1,200}}?)\s*(?::|→|-(?=\s))[\s:]*(?P<verdict>{plain}|{named})"

@@ -51,7 +51,9 @@ def verdicts(text: str, *, choices: bool = False) -> tuple[list[Verdict], list[s
             continue
         # A correction may stand in a sentence of its own ("Wait. No."), before or after what it corrects.
         corrected = corrected or bool(number and correction and correction.start() < _BEGINNING)
-        context = Context(sentence, "" if begins_line else sentences[number - 1])
+        # A line answers the question of the line before, but for one with a label: that is the reply's own answer.
+        asked = number and sentences[number - 1][-1] == "?" and where.announced.search(sentence, 0, 60) is None
+        context = Context(sentence, "" if begins_line and not asked else sentences[number - 1])
         here = _in_sentence(where, context, number, len(parts) == 1)
         found += [replace(verdict, corrects=corrected, sentence=number) for verdict in here]
         breaks_off = correction is not None and compiled(r"\w").search(sentence, correction.end()) is None
@@ -141,7 +143,7 @@ def _leading(where: Places, context: Context, number: int, only: bool) -> Verdic
     sentence, asked = context.sentence, compiled(places.QUESTION).search(context.before) is not None
     alone = where.alone.match(sentence)
     lead = where.sentence.match(sentence) or (None if number else alone)
-    if lead is None and not number and not where.choices:
+    if lead is None and only and not where.choices:
         lead = compiled(places.SHORT_FORM).match(sentence)
     label = _own_label(context, lead)
     if lead is None or label is None or compiled(places.CONCEDES).match(sentence):
