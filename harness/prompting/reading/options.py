@@ -12,7 +12,7 @@ from harness.types import LETTERS
 
 _LISTED_WORDS = r"\(?\ba[).:]\s*(yes|no|true|false)\b\W{0,5}(?:and |or )?\(?b[).:]\s*(yes|no|true|false)\b"
 _DENIES = r"\b«denies_a_choice»\b|n't\b"
-_CONCLUSION = r"(?:^|[.!?] )\W*«so»\b[^.!?\n]*\W*\Z"
+_CONCLUSION = r"(?:^|[.!?] )\W{0,3}«so»\b[^.!?\n]*+\W*+\Z"
 _COMPARED = r"\b(?:rather )?than\b|\b(?:instead of|as opposed to)\b|[(,] ?not\b"
 _ORDINALS = ("first", "second", "third", "fourth", "fifth")
 _ORDINAL = rf"\b(?:the )?({'|'.join(_ORDINALS)}) (?:one|option|alternative|choice|answer)\b"
