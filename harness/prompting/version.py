@@ -11,9 +11,9 @@ from typing import Any
 
 from harness.types import JSON
 
-VERSION = 4
+VERSION = 5
 """Raised with every change of the rules that can read a reply otherwise; a manifest without one is of version 0."""
-_RULES = ("constrained.py", "parsing.py", "reading/*.py")
+_RULES = ("constrained.py", "parsing.py", "reading/*.py", "reading/*.yaml")
 _CHOICES = ("constrained_choices.py",)
 """Rules beside these, for questions with choices of their own: no part of the digest of other runs."""
 _OF_PARSER: Mapping[str, tuple[str, ...]] = {name: (f"{name}.py",) for name in ("ranking", "story", "number")}

@@ -42,10 +42,10 @@ def differences(file: str) -> Iterator[tuple[str, dict[str, str]]]:
 @pytest.mark.parametrize(
     ("file", "unread", "read_though"),
     [
-        ("replies.jsonl", 7, 0),
-        ("replies_blind.jsonl", 26, 0),
-        ("replies_second.jsonl", 14, 0),
-        ("sentences.jsonl", 27, 0),
+        ("replies.jsonl", 5, 0),
+        ("replies_blind.jsonl", 25, 0),
+        ("replies_second.jsonl", 12, 0),
+        ("sentences.jsonl", 26, 0),
     ],
 )
 def test_replies_are_read_as_a_careful_person_reads_them(file, unread, read_though):
@@ -58,7 +58,10 @@ def test_replies_are_read_as_a_careful_person_reads_them(file, unread, read_thou
 FORMS = {"cot": COT, "choice": "", "plain": "{answer}", "network": "{answer}", "story": "{answer}"}
 
 
-@pytest.mark.parametrize(("file", "unread", "harm"), [("replies_third.jsonl", 35, 1), ("replies_fourth.jsonl", 12, 0)])
+@pytest.mark.parametrize(
+    ("file", "unread", "harm"),
+    [("replies_third.jsonl", 33, 1), ("replies_fourth.jsonl", 11, 0), ("replies_fifth.jsonl", 10, 0)],
+)
 def test_replies_of_five_prompts_are_read_in_their_form_and_choices(file, unread, harm):
     found: Counter[str] = Counter()
     for line in (DATA / file).read_text(encoding="utf-8").splitlines():
@@ -121,6 +124,27 @@ def test_yes_is_read_where_no_is(way):
 )
 def test_a_denied_verdict_is_not_the_other_one(way):
     assert [label(way.format(v=v)) for v in ("yes", "no", "Yes", "No")] == [None] * 4
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "Yes, they correlate, but there is no causal link.",
+        "Yes, A and B are associated; however, association is not enough for a causal claim.",
+        "Yes. But the direct cause cannot be determined.",
+        "No, they are not independent, but we can deduce the direction.",
+        "No, A and C do not correlate. However, this does establish the direction.",
+        "Yes and no. Yes, as they correlate; no, as the direction is open.",
+        "It depends. Yes, with faithfulness; no, without it.",
+    ],
+)
+def test_a_first_word_that_is_taken_back_is_none_whichever_it_is(reply):
+    assert label(reply) is None
+
+
+def test_a_first_word_stays_that_its_but_agrees_with():
+    assert label("No, they correlate, but this does not establish a direct cause.") == 0
+    assert label("Yes. B is a collider, but C is none, and so the arrow is compelled.") == 1
 
 
 DENIALS = (

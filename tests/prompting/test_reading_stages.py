@@ -10,7 +10,7 @@ from harness.prompting.reading.normalise import normalised
 from harness.prompting.reading.options import choices_marked, listed_words
 from harness.prompting.reading.own_words import next_questions, own_words
 from harness.prompting.reading.statement_forms import marked
-from harness.prompting.reading.statements import verdicts
+from harness.prompting.reading.verdicts import verdicts
 
 NEXT = ("Can we deduct the following",)
 
@@ -95,6 +95,10 @@ def test_letters_and_words_of_choices_are_marked_where_they_may_answer():
     assert marks("a) it rained\nb) no\nc) a dog barked\n\nanswer: b").strip() == "answer: C1"
 
 
+def test_an_article_is_no_letter_of_a_choice():
+    assert choices_marked("z is a collider", ("Chain", "Fork", "Collider")) == "z is a C2"
+
+
 def test_the_statement_is_marked_in_its_forms():
     statement = "A directly causes B"
     assert marked("thus a directly causes b.", statement) == "thus H1."
@@ -144,4 +148,4 @@ def test_what_a_sentence_says_of_the_statement(sentence, labels):
     ],
 )
 def test_what_asserts_and_what_only_supposes(text, found):
-    assert [(verdict.kind, verdict.label, verdict.weak) for verdict in verdicts(text).verdicts] == found
+    assert [(verdict.kind, verdict.label, verdict.weak) for verdict in verdicts(text)[0]] == found

@@ -183,8 +183,24 @@ def test_a_choice_is_read_as_it_was_put_together_in_any_case(seed):
         "{l}? {m}?",
         "The options are {l} and {m}.",
         "({l}) one. ({m}) another. I cannot tell.",
+        "This leaves {l} as possible, but {m} too.",
+        "Nothing happened is more likely than {l}, but less likely than {m}.",
+        "So let us consider whether nothing happened.",
     ],
 )
 def test_what_takes_no_choice_is_none(reply):
     for letter, other in (("A", "B"), ("C", "A"), ("B", "D")):
         assert read(reply.format(l=letter, m=other), choices=CHOICES[0]).label is None
+
+
+@pytest.mark.parametrize(
+    ("reply", "place"),
+    [
+        ("Options A, B and D can be ruled out, which leaves C.", 2),
+        ("It rained? No.\nA dog? Hardly.\n\nSo what is left is that the alarm was set off.", 1),
+        ("It is more plausible that a burglar came in than that nothing happened.", 3),
+        ("The alarm was set off (not a burglar came in).", 1),
+    ],
+)
+def test_the_choice_that_is_left_or_concluded_is_taken(reply, place):
+    assert read(reply, choices=CHOICES[0]).label == place

@@ -2,7 +2,7 @@
 
 The stages, each a file of its own: `own_words` takes off what is not the reply, `normalised` takes off its decoration,
 `marked` and `choices_marked` put marks for what the question is about, `verdicts` finds what asserts an answer and
-leaves what is only supposed, `decide` weighs what is left.
+leaves what is only supposed, `decide` weighs what is left. The words of all languages are in words.yaml.
 """
 
 from __future__ import annotations
@@ -11,19 +11,31 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import pairwise
 
 from harness.prompting.reading.decide import UNREAD, decide
 from harness.prompting.reading.normalise import normalised
 from harness.prompting.reading.options import choices_marked, held_alone, listed_words
 from harness.prompting.reading.own_words import next_questions, own_words, said_again
 from harness.prompting.reading.statement_forms import marked
-from harness.prompting.reading.statements import verdicts
-from harness.prompting.reading.words import label_of
+from harness.prompting.reading.verdicts import verdicts
+from harness.prompting.reading.words import compiled, label_of
 from harness.types import IN_FORM, LETTERS, Answer
 
 PLACE = "{answer}"
 """What stands in a prompt file's form for the answer: "Answer: {answer}"."""
+_SHORT = 100
+_UNNAMED = "..."
+"""In the place of a statement that a short reply does not name."""
+_END = 40_000
+"""Characters at either end of a reply that are read, once its reasoning is taken off: no verdict stands deeper."""
+
+_BUT = r"\W*(?:yes|no)\b(?:[ ,-]+(?!because|since|as\b)[^.\n]{0,200}?)?(?:\. )?\b(?:but|however|yet|nevertheless)\b"
+_TURNED_BACK = (
+    rf"{_BUT}(?![^.;:\n]*(?:\b(?:not|no|cannot)\b|n't\b))[^.;:\n]{{0,60}}\b(?:can|do|does|must|is|are)\b"
+    r"[^.;:\n]{0,30}?\b(?:deduc|infer|conclu|establish|compell|follow)",
+    rf"{_BUT}[^.;:\n]{{0,80}}?(?:\b(?:not|no|nothing|cannot|never|neither)\b|n't\b)[^.;\n]{{0,80}}?(?:«stem»|caus)",
+)
+"""A No, and a Yes, that speaks of something else: "Yes, they correlate, but there is no causal link"."""
 
 
 def read(
@@ -44,37 +56,15 @@ def read(
     prompt asks for ("Answer: {answer}"): the last such line wins, unless another answer is announced after it.
     """
     if not choices and len(reply) <= _SHORT and "\n" not in reply and not _may_name(statement, reply):
-        return _read_short(reply, cut_off, _UNNAMED if statement else "", form)  # as thousands are, whatever was asked
+        question = _Question(_UNNAMED if statement else "", (), form)
+        return _read_short(question, reply, cut_off, ())  # as thousands are, whatever was asked
     return _read(_Question(statement, tuple(choices), form), reply, cut_off, next_words)
-
-
-_END = 40_000
-"""Characters at either end of a reply that are read, once its reasoning is taken off: no verdict stands deeper."""
-_DEDUCES_A_CAUSE = re.compile(
-    r"\b(?:(?<!whether we )(?<!whether it )can (?:therefore |thus |then |indeed )?(?:be )?(?:conclude|deduce"
-    r"|deduct|infer)(?:r?ed|d)?|necessarily follows[^.;\n]{0,40}) that "
-    r"(?:there (?:is|exists)|\w+ (?:directly )?(?:causes|is an?))\b(?! (?:not|no)\b)"
-)
-_TAKES_IT_BACK = re.compile(
-    r"^\W*yes\b[ ,-]+(?!because|since|as\b)[^\n]{0,300}?(?:\b(?:but|however|yet|that said|nevertheless|still)\b)"
-    r"[^\n]{0,150}?(?:\b(?:not|no|nothing|cannot|never|neither)\b|n't\b)[^\n]{0,80}?"
-    r"(?:deduc|infer|conclu|caus|establish|settle|determin|follow|hypothes|claim|statement|H1)"
-)
-"""A Yes to something else, taken back in words that nothing else reads: "Yes, they correlate, but … no causal link"."""
-_SHORT = 100
-_UNNAMED = "..."
-"""In the place of a statement that a short reply does not name."""
-_WORD = re.compile(r"\w+|→")
 
 
 def _may_name(statement: str, reply: str) -> bool:
     """Return whether two words of the statement stand in a reply, without which it cannot say it in its words."""
-    return len(set(_WORD.findall(statement.lower())).intersection(_WORD.findall(reply.lower()))) > 1
-
-
-@lru_cache(maxsize=1024)
-def _read_short(reply: str, cut_off: bool, statement: str, form: str) -> Answer:
-    return _read(_Question(statement, (), form), reply, cut_off, ())
+    words = compiled(r"\w+|→").findall
+    return len({*words(statement.lower())}.intersection(words(reply.lower()))) > 1
 
 
 @dataclass(frozen=True)
@@ -97,16 +87,10 @@ class _Question:
             taken = replace(self, choices=listed).answer(words, cut_off=cut_off)
             return replace(taken, label=None if taken.label is None else int(listed[taken.label] in ("yes", "true")))
         text = self.marked(words)
-        answer = decide(verdicts(text, choices=bool(self.choices)), cut_off=cut_off)
-        if self.choices:
-            return self._choice(answer, words, cut_off)
-        if answer.label == 1 and answer.rule == "opening":
-            return UNREAD if _TAKES_IT_BACK.search(text) else answer
-        # Where the statement is unknown, it may be what this No goes on to deduce.
-        doubtful = not self.statement and answer.label == 0 and answer.rule != "announced"
-        return UNREAD if doubtful and _DEDUCES_A_CAUSE.search(text) else answer
-
-    def _choice(self, answer: Answer, words: str, cut_off: bool) -> Answer:
+        answer = decide(*verdicts(text, choices=bool(self.choices)), cut_off=cut_off)
+        if not self.choices:
+            back = answer.rule == "opening" and compiled(_TURNED_BACK[answer.label == 1]).match(text)
+            return UNREAD if back else answer
         if answer.label is None and not cut_off and (held := held_alone(words, self.choices)) is not None:
             return Answer(held, span=self.choices[held], rule="said")
         listing = cut_off and answer.rule == "opening" and "\n" in words  # it may be the first of all the choices
@@ -119,17 +103,15 @@ class _Question:
         before it or announced after it.
         """
         text = self.marked(words)
-        lines = list(_line(self.form, bool(self.choices)).finditer(text))
-        if not lines:
+        *_, before, last = [None, None, *_line(self.form, bool(self.choices)).finditer(text)]
+        label = label_of(last) if last else None
+        beside = before and last and not re.search(r"\w", text[before.end() : last.start()])
+        if last is None or (beside and before and label_of(before) != label):
             return UNREAD
-        label = label_of(lines[-1])
-        for before, last in pairwise(lines[-2:]):
-            if label_of(before) != label and not re.search(r"\w", text[before.end() : last.start()]):
-                return UNREAD
-        later = self.answer(text[lines[-1].end() :])
+        later = self.answer(text[last.end() :])
         if later.label not in (None, label) and later.rule in ("announced", "corrected"):
             return UNREAD
-        return Answer(label, span=_in_letters(lines[-1]["line"]), rule=IN_FORM)
+        return Answer(label, span=_in_letters(last["line"]), rule=IN_FORM)
 
 
 @lru_cache(maxsize=256)
@@ -153,37 +135,22 @@ def _in_letters(span: str) -> str:
 def _read(question: _Question, reply: str, cut_off: bool, next_words: Sequence[str]) -> Answer:
     """Return what a reply answers before the next question that a base model asks itself.
 
-    Where one may have begun, the text before it is the reply if it is an answer by itself.
+    Where one may have begun, the text before it is the reply if it is an answer by itself. Nothing cuts off an answer
+    in the form but the prompt's own words after one.
     """
     text = own_words(reply)
-    if question.form and (answer := _in_form(question, text, next_words)).label is not None:
-        return answer
-    if "\n" in text:
-        for end, start in next_questions(text, next_words):
-            words = _plain(text[start:end])
-            answer = question.answer(words)
-            if answer.rule == "opening" or (
-                answer.rule == "announced" and (question.choices or _begins_a_line(answer.span, words))
-            ):
-                return question.answer(_plain(text[:end])) if start else answer
+    if question.form:
+        for end in (*said_again(text, next_words), len(text)):
+            if (answer := question.in_form(_plain(text[:end]))).label is not None:
+                return answer
+    for end, start in next_questions(text, next_words):
+        answer = question.answer(_plain(text[start:end]))
+        if answer.rule in ("opening", "announced"):
+            return question.answer(_plain(text[:end])) if start else answer
     return question.answer(_plain(text), cut_off=cut_off)
 
 
-def _begins_a_line(span: str, words: str) -> bool:
-    """Return whether an answer was announced at the beginning of a line, as the one to the question, not to its own."""
-    label = re.escape(span.split(" ")[0])
-    return (
-        re.search(rf"^\W*(?:(?:so|therefore|thus|hence|the|my|final|correct)\b,? ?)*{label}", words, re.MULTILINE)
-        is not None
-    )
-
-
-def _in_form(question: _Question, text: str, next_words: Sequence[str]) -> Answer:
-    """Return the answer in the form; nothing cuts it off but the prompt's own words after one."""
-    for found in said_again(text, next_words):
-        if (answer := question.in_form(_plain(text[:found]))).label is not None:
-            return answer
-    return question.in_form(_plain(text))
+_read_short = lru_cache(maxsize=1024)(_read)
 
 
 def _plain(text: str) -> str:

@@ -7,14 +7,33 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from harness.prompting.reading.normalise import normalised
+from harness.prompting.reading.words import any_of, compiled
 from harness.types import LETTERS
 
-_LISTED_WORDS = re.compile(r"\(?\ba[).:]\s*(yes|no|true|false)\b\W{0,5}(?:and |or )?\(?b[).:]\s*(yes|no|true|false)\b")
+_LISTED_WORDS = r"\(?\ba[).:]\s*(yes|no|true|false)\b\W{0,5}(?:and |or )?\(?b[).:]\s*(yes|no|true|false)\b"
+_DENIES = r"\b«denies_a_choice»\b|n't\b"
+_CONCLUSION = r"(?:^|[.!?] )\W{0,3}«so»\b[^.!?\n]*+\W*+\Z"
+_COMPARED = r"\b(?:rather )?than\b|\b(?:instead of|as opposed to)\b|[(,] ?not\b"
+_ORDINALS = ("first", "second", "third", "fourth", "fifth")
+_ORDINAL = rf"\b(?:the )?({'|'.join(_ORDINALS)}) (?:one|option|alternative|choice|answer)\b"
+_LISTED = r"(?m)^[^\w\n]*C0[^\w\n]*\n(?:[^\w\n]*C[1-9]\d*[^\w\n]*(?:\n|\Z))+"
+_LONG = 5
+"""Characters of words that are no others' by chance."""
+_BEFORE = (
+    r"^[^\w\n]*|[:=→]\s*|-\s+|[.!?,]\s+|\b(?:leaves|leaving|queda|is|was|be|not|est|es|ist|é|è|answer|with"
+    r"|choos(?:e|ing)|prefer|alternativa|réponse|pick|select|say|so|actually|towards|thus|therefore|hence|and|or|nor"
+    r"|either|neither|between|but|la|die|der|das|opt for|vote for)\s+"
+)
+"""What stands before a letter that names a choice: also the words that name two of them, or deny one."""
+_AFTER = (
+    r"(?=\s*[.):,!?;%/]|\s*$|\s*[-→(]|\s+(?:because|since|as|with|given|and|or|is|are|seems|appears|looks|must be"
+    r"|would be|fits|makes|\d|C\d)|です|입니다)"
+)
 
 
 def listed_words(text: str) -> tuple[str, ...]:
     """Return Yes and No in the order in which a normalised reply lists them with letters; () if it does not."""
-    listed = _LISTED_WORDS.search(text)
+    listed = compiled(_LISTED_WORDS).search(text)
     return listed.groups() if listed and listed[1] != listed[2] else ()
 
 
@@ -25,8 +44,8 @@ def choices_marked(text: str, choices: Sequence[str]) -> str:
     after "is", "with" and their kind. "B. The dog barked" is one mark; a letter with another choice's words is neither.
     """
     words, letters = _choice_patterns(tuple(choices))
-    text = words.sub(_mark_of_words, text) if words is not None else text
-    text = _ORDINAL.sub(lambda found: f"C{_ORDINALS.index(found[1])}", text)
+    text = words.sub(lambda found: str(found.lastgroup), text)
+    text = compiled(_ORDINAL).sub(lambda found: f"C{_ORDINALS.index(found[1])}", text)
     places = _letters_and_short_words(tuple(choices))
 
     def mark(found: re.Match[str]) -> str:
@@ -34,53 +53,31 @@ def choices_marked(text: str, choices: Sequence[str]) -> str:
         same = int(word[1:]) if word[:1] == "C" else places.get(word)
         return f"{found['before'] or ''}C{place}{'' if same in (None, place) else f' or C{same}'}"
 
-    text = letters.sub(mark, text)
-    return _LISTED.sub("", _UNLIKE.sub(r"\1 or \2", _SAME.sub(r"\1", text)))
+    return compiled(_LISTED).sub("", letters.sub(mark, text))
 
 
 def held_alone(text: str, choices: Sequence[str]) -> int | None:
-    """Return the only choice whose words a normalised text holds; None where it denies something, or holds several."""
-    words, _ = _choice_patterns(tuple(choices))
-    held = {_mark_of_words(found) for found in words.finditer(text)} if words is not None else set()
-    rest = words.sub("", text) if words is not None else text
-    return int(held.pop()[1:]) if len(held) == 1 and not _DENIES.search(rest) else None
-
-
-_DENIES = re.compile(
-    r"\b(?:not|never|neither|nor|cannot|wrong|incorrect|unlikely|implausible|rules? out|ruled out|except|less|if)\b"
-    r"|n't\b"
-)
-_SAME = re.compile(r"(C\d+)(?:[ ):\"(-]*\1\b)+")
-_UNLIKE = re.compile(r"(C\d+)[ ):\"(-]+(C\d+)\b")
-_ORDINALS = ("first", "second", "third", "fourth", "fifth")
-_ORDINAL = re.compile(rf"\b(?:the )?({'|'.join(_ORDINALS)}) (?:one|option|alternative|choice|answer)\b")
-_LISTED = re.compile(r"^[^\w\n]*C0[^\w\n]*\n(?:[^\w\n]*C[1-9]\d*[^\w\n]*(?:\n|\Z))+", re.MULTILINE)
-_LONG = 5
-"""Characters of words that are no others' by chance."""
-_BEFORE = (
-    r"^[^\w\n]*|[:=→]\s*|-\s+|[.!?,]\s+|\b(?:is|was|be|not|est|es|ist|é|è|answer|with|choos(?:e|ing)|prefer|alternativa|réponse|pick|select|say|so"
-    r"|actually|towards|thus|therefore|hence|and|or|nor|either|neither|between|but|la|die|der|das|opt for|vote for)\s+"
-)
-"""What stands before a letter that names a choice: also the words that name two of them, or deny one."""
-_AFTER = (
-    r"(?=\s*[.):,!?;%/]|\s*$|\s*[-→(]|\s+(?:because|since|as|with|given|and|or|is|are|seems|appears|looks|must be|would"
-    r" be|fits|makes|\d|C\d)|です|입니다)"
-)
+    """Return the only choice that a normalised text, or its last sentence, holds; None where that denies something."""
+    for part in (text, *compiled(_CONCLUSION).findall(text)):
+        named = _choice_patterns(tuple(choices))[0].search(part)
+        said, *others = compiled(_COMPARED).split(choices_marked(part, choices))
+        alone = named and set(compiled(r"C\d+").findall(said)) == {named.lastgroup}
+        if named and alone and not any(compiled(_DENIES).search(words) for words in (said, *others)):
+            return int(str(named.lastgroup)[1:])
+    return None
 
 
 @lru_cache(maxsize=1024)
-def _choice_patterns(choices: tuple[str, ...]) -> tuple[re.Pattern[str] | None, re.Pattern[str]]:
-    """Return the patterns of the choices' long words, if any, and of their letters and short words."""
+def _choice_patterns(choices: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Return the patterns of the choices' long words, and of their letters and short words."""
     ways = sorted(_plain(choices).items(), key=lambda way: -len(way[0]))
     long = "|".join(rf"(?P<C{place}>{re.escape(text)})" for text, place in ways if len(text) >= _LONG)
-    short = "|".join(re.escape(name) for name in sorted(_letters_and_short_words(choices), key=len, reverse=True))
-    letters = re.compile(
-        rf"(?:(?:\b(?:option|choice|alternative)\s+\(?|\()(?P<sure>{short})\b|(?P<before>{_BEFORE})(?P<bare>{short})"
-        rf"{_AFTER})"
-        rf"\)?(?:[ .:-]{{1,3}}(?P<word>C\d+|(?:{short})(?=\s*(?:[.,;:-]|$)))\b)?",
-        re.MULTILINE,
+    short = any_of(tuple(_letters_and_short_words(choices)))
+    letters = (
+        rf"(?m)(?:(?:\b(?:option|choice|alternative)\s+\(?|\()(?P<sure>{short})\b|(?P<before>{_BEFORE})"
+        rf"(?P<bare>(?!a C\d)(?:{short})){_AFTER})\)?(?:[ .:-]{{1,3}}(?P<word>C\d+|(?:{short})(?=\s*(?:[.,;:-]|$)))\b)?"
     )
-    return re.compile(rf"(?<![\w-])(?:{long})(?![\w-])") if long else None, letters
+    return re.compile(rf"(?<![\w-])(?:{long or '(?!)'})(?![\w-])"), re.compile(letters)
 
 
 @lru_cache(maxsize=1024)
@@ -93,7 +90,3 @@ def _plain(choices: tuple[str, ...]) -> dict[str, int]:
     """Return the words of each choice as a normalised reply has them, but for those that two choices share."""
     texts = [normalised(text).strip(" .?!\n") for text in choices]
     return {text: place for place, text in enumerate(texts) if text and texts.count(text) == 1}
-
-
-def _mark_of_words(found: re.Match[str]) -> str:
-    return str(found.lastgroup)
