@@ -13,7 +13,7 @@ from functools import cache
 from itertools import combinations, permutations
 from typing import TYPE_CHECKING
 
-from harness.causal.dag import DAG, bits, children, from_integer
+from harness.causal.dag import DAG, children, from_integer
 from harness.causal.equivalence import members, representatives
 from harness.causal.relations import Relation, common_relations
 
@@ -89,9 +89,17 @@ class Sheets:
         distances = _ones((self.words ^ answers[:, None]) & asked[:, None])
         return int(distances.min()), np.flatnonzero(distances == distances.min())
 
-    def classes(self, sheet: int) -> NDArray[np.uint32]:
-        """Return the essential graphs of the classes that have a sheet."""
-        return self.graphs[self.first[sheet] : self.first[sheet + 1]]
+    def classes(self, chosen: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
+        """Return the classes that have one of the chosen sheets: which sheet, and the essential graph."""
+        import numpy as np
+
+        counts = self.first[chosen + 1] - self.first[chosen]
+        within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+        return np.repeat(chosen, counts), self.graphs[np.repeat(self.first[chosen], counts) + within]
+
+    def apart(self, chosen: NDArray[np.int64], words: NDArray[np.uint64]) -> NDArray[np.uint8]:
+        """Return in how many of all claims each chosen sheet differs from one that `packed` has made."""
+        return _ones(self.words[:, chosen] ^ words[:, None])
 
 
 def _ones(words: NDArray[np.uint64]) -> NDArray[np.uint8]:
@@ -172,7 +180,7 @@ def sheets(n: int) -> Sheets:
 
 
 def _columns(n: int, new: tuple[int, ...]) -> list[int]:
-    """Return where each column of a renamed class stands: its claim about nodes i and j is that about new[i], new[j]."""
+    """Return for each column of a renamed class the one it had: a claim about i, j is that about new[i], new[j]."""
     where, pairs = places(n), list(combinations(range(n), 2))
     columns = [where[canonical(relation, new[i], new[j])] for relation, i, j in where]
     ends = [*pairs, *((j, i) for i, j in pairs)]
