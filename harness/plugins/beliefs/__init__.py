@@ -15,4 +15,6 @@ PLUGIN = Plugin(
             module="harness.plugins.beliefs.command",
         ),
     },
+    extends={"corr2cause": "harness.plugins.beliefs.equivalent:corr2cause"},
+    metrics=tuple(f"harness.plugins.beliefs.contradictions:{name}" for name in ("CONTRADICTIONS", "CHANCE")),
 )
