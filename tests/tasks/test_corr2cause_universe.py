@@ -191,8 +191,9 @@ def test_whole_premises_are_asked_everything_and_limit_counts_them(settings):
                 for item in items if item.cluster == name}  # fmt: skip
         assert len(said) == number == 3 * n * (n - 1)
     assert set(clusters) <= {item.cluster for item in corr2cause(limit=6, **settings).items()}
-    every = list(corr2cause(**{**settings, "num_nodes": [4]}).items())
-    assert every == list(corr2cause(**{**settings, "num_nodes": [4], "whole": False}).items())
+    if "classes" not in settings:
+        every = {**settings, "num_nodes": [4]}
+        assert list(corr2cause(**every).items()) == list(corr2cause(**{**every, "whole": False}).items())
 
 
 def test_whole_premises_are_not_in_a_public_test_set():

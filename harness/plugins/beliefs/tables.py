@@ -202,8 +202,10 @@ def _edge(i: int, j: int, mark: str) -> str:
 
 
 def _names(runs: Sequence[Run]) -> list[str]:
-    """Return what tells the runs apart, the model in any case."""
-    return [name for name in _NAMES if name == "model" or len({getattr(run, name) for run in runs}) > 1]
+    """Return what tells the runs apart, the model in any case; the folder only where nothing else does."""
+    names = [name for name in _NAMES if name == "model" or len({getattr(run, name) for run in runs}) > 1]
+    rest = [name for name in names if name != "source"]
+    return rest if len({tuple(getattr(run, name) for name in rest) for run in runs}) == len(runs) else names
 
 
 def _name_cells(run: Run, names: Sequence[str]) -> list[Cell]:
