@@ -157,7 +157,7 @@ def hamming(n: int, graphs: NDArray[np.uint32], graph: int) -> NDArray[np.uint8]
 
     pairs = n * (n - 1) // 2
     differing = graphs ^ np.uint32(graph)
-    return np.bitwise_count((differing | differing >> np.uint32(pairs)) & np.uint32((1 << pairs) - 1))
+    return np.asarray(np.bitwise_count((differing | differing >> np.uint32(pairs)) & np.uint32((1 << pairs) - 1)))
 
 
 @cache

@@ -114,7 +114,7 @@ def _shares(sums: NDArray[np.float64]) -> NDArray[np.float64]:
     number, opposite, a, b = np.moveaxis(sums, -1, 0)
     expected = a + b - 2 * a * b / np.maximum(number, 1)
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.array([opposite.sum(axis=1), expected.sum(axis=1)]) / number.sum(axis=1)
+        return np.asarray(np.array([opposite.sum(axis=1), expected.sum(axis=1)]) / number.sum(axis=1))
 
 
 def _bounds(counts: NDArray[np.float64], pairs: int) -> tuple[float, float] | None:

@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, partial
 
 from harness.causal.relations import Relation
 from harness.tasks.corr2cause.text import TEMPLATES, follows, read_question
@@ -46,12 +46,20 @@ def _in_plain_words(words: str) -> str:
     """Return a request's words with its hypotheses in the words of Table 2."""
     words = words.replace(f"{_IF}there exists", f"{_IF}There exists").replace(_IF, "")
     words = words.replace(_THEN.removesuffix("."), "")
-    for relation, form in _passive().items():
-        words = form.sub(lambda match, to=TEMPLATES[relation]: to.format(**match.groupdict()).removesuffix("."), words)
+    for form, template in _passive():
+        words = form.sub(partial(_filled, template), words)
     return words
 
 
+def _filled(template: str, match: re.Match[str]) -> str:
+    return template.format(**match.groupdict())
+
+
 @cache
-def _passive() -> dict[Relation, re.Pattern[str]]:
+def _passive() -> tuple[tuple[re.Pattern[str], str], ...]:
+    """Return what finds each passive clause, with the clause of Table 2 that says the same."""
     slots = {name: rf"(?<![^\s,.:;()?])(?P<{name}>[^\s,.:;()?]+)" for name in "ij"}
-    return {relation: re.compile(text.removesuffix(".").format(**slots)) for relation, text in PASSIVE.items()}
+    return tuple(
+        (re.compile(text.removesuffix(".").format(**slots)), TEMPLATES[relation].removesuffix("."))
+        for relation, text in PASSIVE.items()
+    )
