@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from harness.causal.sheets import LARGEST
 from harness.cli import key_value
 from harness.errors import ConfigError, DataError, unknown
 from harness.leaderboard.comparable import find_runs, of_other_rules, select_runs
@@ -153,8 +154,8 @@ def _graphs(runs: Sequence[Run], name: str) -> list[Part]:
         names = sorted(known)
         raise ConfigError(unknown("premise", name, names if len(names) < 20 else [*names[:20], "…"]))
     n = premises[0][1].n
-    if not 2 <= n <= classes.LARGEST:
-        raise ConfigError(f"premise={name} has {n} variables; all classes are looked through up to {classes.LARGEST}.")
+    if not 2 <= n <= LARGEST:
+        raise ConfigError(f"premise={name} has {n} variables; all classes are looked through up to {LARGEST}.")
     return graphs(premises)
 
 

@@ -62,7 +62,7 @@ class Equivalent(TaskBase):
             "statement": text.removesuffix("."),
             "input": as_input(str(item.fields["premise"]), text),
         }
-        labels = {self.headline: item.labels[self.headline]}
+        labels: Mapping[str, int] = {self.headline: item.labels[self.headline]}
         groups = {**item.groups, "form": form}
         return replace(item, id=f"{item.id}/{form}", fields=fields, labels=labels, unit=item.id, groups=groups)
 

@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import re
 from functools import cache, partial
+from typing import Final
 
 from harness.causal.relations import Relation
 from harness.tasks.corr2cause.text import TEMPLATES, follows, read_question
 
-PLAIN, TURNED, CONTRAPOSITIVE = "plain", "turned", "contrapositive"
+PLAIN: Final = "plain"
+TURNED: Final = "turned"
+CONTRAPOSITIVE: Final = "contrapositive"
 PASSIVE = {
     Relation.PARENT: "{j} is directly caused by {i}.",
     Relation.ANCESTOR: "{j} is caused by something else which is caused by {i}.",

@@ -131,9 +131,9 @@ class Fresh(TaskBase):
     @property
     def remarks(self) -> Sequence[str]:
         """Return from which item on a size is left out, because its premises are used up."""
-        said, before = [], self._sizes
         if self.whole:
-            return said
+            return ()
+        said, before = [], self._sizes
         for first, active in self._changes:
             gone = [n for n in before if n not in active]
             said.append(
