@@ -85,8 +85,8 @@ class Coherence:
     answers: float
     flips: float
     shuffled: float
-    ratio: float
-    """Shuffled over own flips; infinite where there are no own ones."""
+    ratio: float | None
+    """Shuffled over own flips; infinite where there are no own ones, None where there are none of either."""
     interval: tuple[float, float] | None
     """95%, whole premises drawn."""
     nearest: float | None
@@ -106,7 +106,7 @@ def coherence(beliefs: Sequence[Belief]) -> Coherence | None:
         answers=fmean(belief.answers for belief, _ in compared),
         flips=flips,
         shuffled=shuffled,
-        ratio=_over(shuffled, flips),
+        ratio=_over(shuffled, flips) if shuffled or flips else None,
         interval=_interval([(belief.flips, value) for belief, value in compared]),
         nearest=fmean(counted) if counted else None,
         answers_off=fmean(belief.answers_off for belief, _ in compared),
@@ -127,5 +127,6 @@ def _interval(pairs: Sequence[tuple[float, float]]) -> tuple[float, float] | Non
     columns, number = np.array(pairs, np.float64), len(pairs)
     sums = np.concatenate([weights @ columns for weights in bootstrap.draws(number, bootstrap.resamples(number))])
     with np.errstate(invalid="ignore", divide="ignore"):
-        ends = bootstrap.interval(sums[:, 0] / sums[:, 1], number)
+        shares = sums[:, 0] / sums[:, 1]
+    ends = bootstrap.interval(shares, number) if np.isfinite(shares).all() else None
     return ends and (_over(1, ends[1]), _over(1, ends[0]))

@@ -98,6 +98,8 @@ def _number(value: float | None) -> Cell:
 
 def _times(means: Coherence) -> Cell:
     """Return the ratio; of one without any flips ∞, which files have as nothing."""
+    if means.ratio is None:
+        return Cell("–")
     value = None if means.ratio == inf else means.ratio
     if means.interval is None:
         return Cell(_ratio(means.ratio), value)

@@ -177,6 +177,7 @@ def test_the_ratio_is_of_sums_and_rests_on_premises_with_shuffles():
     means = coherence([belief(1, 4.0), belief(3, 4.0), belief(9, None)])
     assert (means.premises, means.flips, means.shuffled, means.ratio) == (2, 2, 4, 2) and means.interval is None
     assert coherence([belief(9, None)]) is None
+    assert coherence([belief(0, 0.0)] * 8).ratio is None and coherence([belief(0, 0.0)] * 8).interval is None
     many = coherence([belief(k % 4, 4.0) for k in range(24)])
     assert many.ratio == pytest.approx(4 / 1.5) and many.interval[0] < many.ratio < many.interval[1]
 
@@ -258,3 +259,14 @@ def test_a_run_of_the_reasoner_from_the_command(tmp_path, told):
     told(tmp_path, f"out={tmp_path / 'x.csv'}")
     (row,) = csv.DictReader((tmp_path / "x.csv").open(encoding="utf-8"))
     assert float(row["flips"]) == float(row["answers_off"]) == 0 and int(row["premises"]) > 5
+
+
+def test_answers_that_fit_some_world_however_they_are_shuffled_have_no_ratio(tmp_path, told):
+    """Two answers about each premise: one Yes is never too many."""
+    items = [
+        item for k in range(16) for item in PREMISES[60 * k :][:60] if item.id.endswith(("parent-A-B", "parent-A-C"))
+    ]
+    run(tmp_path, lambda item: int(item.id.endswith("B")), items=items)
+    line = next(line for line in told(tmp_path, "least=0.01").splitlines() if line.startswith("| m "))
+    cells = [cell.strip() for cell in line.strip("| ").split("|")]
+    assert cells[1] == "16" and cells[4:7] == ["0.00", "0.00", "–"]
