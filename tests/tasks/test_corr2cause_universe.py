@@ -9,7 +9,7 @@ from itertools import islice
 
 import pytest
 from support import brute_force
-from support.corr2cause_help import corr2cause
+from support.corr2cause_help import corr2cause, meaning
 from support.thinned import few
 
 from harness.causal.dag import from_integer
@@ -17,6 +17,7 @@ from harness.causal.equivalence import members, representatives
 from harness.causal.relations import Relation
 from harness.causal.renaming import smallest
 from harness.causal.separation import independences
+from harness.errors import ConfigError
 from harness.tasks.base import stratified
 from harness.tasks.corr2cause import claim, enumerate
 from harness.tasks.corr2cause.claim import Claim, claim_at, claims, count, truth
@@ -178,3 +179,26 @@ def test_the_reasoner_answers_all_of_it(settings, harness, tmp_path):
     overall = json.loads(found.read_text())["scores"]["audited"]["overall"]["all"]
     assert overall["items"] == 50
     assert overall["f1"] == 1
+
+
+@pytest.mark.parametrize("settings", [{"num_nodes": [4, 5]}, {"num_nodes": [8], "classes": 3}, {"split": "dev"}])
+def test_whole_premises_are_asked_everything_and_limit_counts_them(settings):
+    settings = {"split": "all", "whole": True, **settings}
+    items = list(corr2cause(limit=3, **settings).items())
+    clusters = Counter(item.cluster for item in items)
+    assert len(clusters) == 3
+    for name, number in clusters.items():
+        n = int(name.split("-")[0][1:])
+        said = {meaning(*(item.fields[key] for key in ("relation", "var_i", "var_j")))
+                for item in items if item.cluster == name}  # fmt: skip
+        assert len(said) == number == 3 * n * (n - 1)
+    assert set(clusters) <= {item.cluster for item in corr2cause(limit=6, **settings).items()}
+    if "classes" not in settings:
+        every = {**settings, "num_nodes": [4]}
+        assert list(corr2cause(**every).items()) == list(corr2cause(**{**every, "whole": False}).items())
+
+
+def test_whole_premises_are_not_in_a_public_test_set():
+    for more in ({}, {"split": "test"}, {"source": "file", "path": "x.csv"}):
+        with pytest.raises(ConfigError, match="split=all, train or dev"):
+            corr2cause(whole=True, **more)

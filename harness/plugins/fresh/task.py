@@ -14,10 +14,10 @@ from pydantic import Field
 
 from harness.codec import uniform
 from harness.errors import ConfigError, SealedError
-from harness.plugins.fresh import private
+from harness.plugins.fresh import private, whole
 from harness.plugins.fresh.blocks import PHRASINGS, SIZES, Blocks, Classes, deal, names, page
 from harness.tasks.base import Count, LazyItems, OneOrMore, Share, TaskBase, in_brackets
-from harness.tasks.corr2cause.claim import ItemWriter
+from harness.tasks.corr2cause.claim import Claim, ItemWriter
 from harness.tasks.corr2cause.enumerate import premises
 from harness.tasks.corr2cause.task import EXAMPLES, ORDERS
 from harness.types import JSON, Item
@@ -48,6 +48,7 @@ class Fresh(TaskBase):
     per_premise: Count = 1
     balance: Literal["even", "published"] = "even"
     names: Literal["letters", "words"] = "letters"
+    whole: bool = field(default=False, kw_only=True)
     seed: int | str = field(default=0, kw_only=True)  # type: ignore[assignment]
     prior: Share = field(default=0.5, kw_only=True)
     secret: str | None = field(default=None, init=False, repr=False, compare=False)
@@ -60,6 +61,10 @@ class Fresh(TaskBase):
     def __post_init__(self) -> None:
         """Take a private seed from the user's files, and call it by its SHA-256 from here on."""
         blocks = self._blocks
+        if self.whole and (self.per_premise, self.balance) != (1, "even"):
+            raise ConfigError(
+                "task.whole=true asks all hypotheses of each premise: leave task.per_premise and task.balance out."
+            )
         if not blocks.fits:
             deck = blocks.deck
             fitting = [str(k) for k in range(1, deck + 1) if deck % k == 0]
@@ -82,8 +87,8 @@ class Fresh(TaskBase):
 
     @property
     def draw_size(self) -> int:
-        """How many consecutive items, from the first on, make one independent draw: a block."""
-        return self._blocks.size
+        """How many consecutive items, from the first on, make one independent draw: a block, or a turn of premises."""
+        return sum(3 * n * (n - 1) for n in self._sizes) if self.whole else self._blocks.size
 
     @property
     def recorded(self) -> Mapping[str, JSON]:
@@ -109,6 +114,10 @@ class Fresh(TaskBase):
         """Return the items, made one at a time. Raises SealedError, and ConfigError where there are not so many."""
         if self.sealed:
             raise SealedError(f"{self.sealed}.")
+        if self.whole:
+            most = sum(3 * n * (n - 1) * len(premises(n, "all")) for n in self._sizes)
+            number = None if self.limit is None else whole.count(self._classes, self.limit)
+            return _AllItems(self._items, most) if number is None else LazyItems(self._items, number)
         _ = self._changes
         if self.limit is None:
             return _AllItems(self._items, self.per_premise * sum(len(premises(n, "all")) for n in self._sizes))
@@ -122,6 +131,8 @@ class Fresh(TaskBase):
     @property
     def remarks(self) -> Sequence[str]:
         """Return from which item on a size is left out, because its premises are used up."""
+        if self.whole:
+            return ()
         said, before = [], self._sizes
         for first, active in self._changes:
             gone = [n for n in before if n not in active]
@@ -167,10 +178,18 @@ class Fresh(TaskBase):
     def _items(self) -> Iterator[Item]:
         seed = self.secret
         assert seed is not None
-        for n, number, strata in self._blocks.premises(self._classes, seed):
-            place, claims = deal(n, number, strata, seed, n, number)
+        for n, number, place, claims in self._dealt(seed):
             shared = page(n, number, place, names(self.names, n, seed, n, number))
             for claim in claims:
                 paraphrased = uniform(seed, "wording", claim.id) < 1 / 2
                 item = shared.item(claim, paraphrased=paraphrased)
                 yield replace(item, groups={**item.groups, "phrasing": PHRASINGS[paraphrased]})
+
+    def _dealt(self, seed: str) -> Iterator[tuple[int, int, tuple[int, ...], Sequence[Claim]]]:
+        """Yield the size and class of each premise, the place of each of its nodes, and its claims."""
+        if self.whole:
+            for n, number in whole.premises(self._classes, self.limit):
+                yield n, number, *whole.ask_everything(n, number, seed, n, number)
+        else:
+            for n, number, strata in self._blocks.premises(self._classes, seed):
+                yield n, number, *deal(n, number, strata, seed, n, number)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from importlib import resources
 from itertools import chain, islice
@@ -18,7 +18,7 @@ from harness.causal.equivalence import members, representatives
 from harness.causal.relations import Relation
 from harness.causal.renaming import smallest
 from harness.codec import uniform
-from harness.tasks.base import by_name, by_place, quotas
+from harness.tasks.base import by_name, by_place, quotas, stratified
 from harness.tasks.corr2cause.claim import Claim, claim_at, claims, count
 from harness.tasks.corr2cause.text import LETTERS
 
@@ -90,6 +90,13 @@ class ClaimBlocks:
         """Return `limit` of the claims, each relation of each block with its share, in their order."""
         quota = quotas({key: size for block in self.blocks for key, size in block.sizes.items()}, limit, seed=seed)
         return [claim for block in self.blocks for claim in block.sample(quota)]
+
+    def of_premises(self, limit: int, *, seed: int) -> ClaimBlocks:
+        """Return all claims about `limit` of the classes, each number of variables with its share."""
+        classes = [(block.n, number) for block in self.blocks for number in block.numbers]
+        chosen = stratified(classes, limit, stratum=lambda at: at[0], name=lambda at: f"n{at[0]}-g{at[1]}", seed=seed)
+        numbers = {block.n: [number for n, number in chosen if n == block.n] for block in self.blocks}
+        return ClaimBlocks([replace(block, numbers=numbers[block.n]) for block in self.blocks if numbers[block.n]])
 
 
 def _stratum(claim: Claim) -> Stratum:

@@ -48,6 +48,7 @@ class Corr2Cause(SourcedTask):
     num_nodes: Annotated[tuple[Size, ...] | None, OneOrMore] = None
     classes: Annotated[int, Field(gt=0, le=100_000, strict=True)] | None = None
     wording: Annotated[int, Field(ge=0, lt=WORDINGS, strict=True)] = field(default=0, kw_only=True)
+    whole: bool = field(default=False, kw_only=True)
     prior: Share = field(default=0.1857, kw_only=True)
 
     orders = ORDERS
@@ -75,6 +76,11 @@ class Corr2Cause(SourcedTask):
             raise ConfigError(
                 f"task.wording={self.wording} needs task.source=builtin; questions from elsewhere have the "
                 "words that they have."
+            )
+        if self.whole and (self.source != "builtin" or self.split == "test"):
+            raise ConfigError(
+                "task.whole=true asks all hypotheses of each premise, which only splits that are made here have: use "
+                "task.split=all, train or dev."
             )
         self._check_sizes()
         if self.source == "hub" and (self.perturbation in ("permutation", "varied") or self.split == "all"):
@@ -154,7 +160,10 @@ class Corr2Cause(SourcedTask):
         )
         if not len(claim_blocks):
             raise self._nothing_left(0)
-        return claim_blocks if self.limit is None else claim_blocks.sample(self.limit, seed=self.seed)
+        if self.limit is None:
+            return claim_blocks
+        take = claim_blocks.of_premises if self.whole else claim_blocks.sample
+        return take(self.limit, seed=self.seed)
 
     @property
     def remarks(self) -> Sequence[str]:

@@ -17,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 from support import brute_force
+from support.corr2cause_help import meaning
 from support.thinned import few
 
 from harness.causal.relations import Relation
@@ -453,3 +454,32 @@ def test_a_premise_alone_tells_neither_relation_nor_label():
     for item in items(num_nodes=6, per_premise=12, seed=8, limit=12 * 20):
         kinds.setdefault(item.cluster, set()).add((item.groups["relation"], item.labels["audited"]))
     assert all(len(strata) == 12 for strata in kinds.values())
+
+
+def test_whole_premises_are_asked_everything_in_the_order_of_their_list():
+    made = items(whole=True, num_nodes=[5, 6], limit=6)
+    assert len(made) == len(fresh(whole=True, num_nodes=[5, 6], limit=6).items()) == 3 * (60 + 90)
+    assert made == items(whole=True, num_nodes=[5, 6], limit=10)[: len(made)]
+    assert made != items(whole=True, num_nodes=[5, 6], limit=6, seed=1)
+    public = {f"n{claim.n}-g{claim.number}" for version in ("v1", "v2") for claim in public_test(version)}
+    of_premise = {item.cluster: [other for other in made if other.cluster == item.cluster] for item in made}
+    assert len(of_premise) == 6 and not public & set(of_premise)
+    for mine in of_premise.values():
+        n = mine[0].fields["num_nodes"]
+        assert len({meaning(*(i.fields[k] for k in ("relation", "var_i", "var_j"))) for i in mine}) == 3 * n * (n - 1)
+        for item in mine:
+            names = list(read_premise(item.fields["premise"]).names)
+            if item.fields["relation"] in ("parent", "child"):
+                assert names.index(item.fields["var_i"]) < names.index(item.fields["var_j"])
+            assert ("Yes" if item.labels["audited"] else "No") == reasoned(item)
+
+
+def reasoned(item):
+    return Reasoner().answer(item.fields["input"])
+
+
+def test_whole_premises_have_no_blocks_and_come_to_an_end():
+    with pytest.raises(ConfigError, match="asks all hypotheses of each premise"):
+        fresh(whole=True, per_premise=12)
+    with pytest.raises(ConfigError, match="has 51 premises"):
+        fresh(whole=True, num_nodes=[5], limit=200).items()

@@ -1,0 +1,272 @@
+"""harness beliefs: what is known of an answerer is what the command finds, and what tells nothing is said."""
+
+from __future__ import annotations
+
+import csv
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from support import brute_force
+from support.compared_runs import put
+from support.corr2cause_help import corr2cause, meaning
+
+from harness import evaluate
+from harness.causal.dag import bits, children, from_integer
+from harness.causal.equivalence import members
+from harness.causal.relations import Relation, common_relations
+from harness.codec import shuffled, uniform
+from harness.plugins.beliefs import command
+from harness.plugins.beliefs.belief import Belief, coherence, shuffles
+from harness.types import Answer, Failure, Record, Response
+
+LETTERS = "ABCDEFG"
+PREMISES = list(corr2cause(split="all", whole=True, num_nodes=[5], limit=16).items())
+VARIED = next(k for k in range(16) if 20 > sum(item.labels["audited"] for item in PREMISES[60 * k :][:60]) > 4)
+"""The place of a premise about which some things follow."""
+
+
+def record(item, answer):
+    failed = isinstance(answer, Failure)
+    return Record(
+        item.id,
+        item.cluster,
+        groups=item.groups,
+        labels=item.labels,
+        request=None,
+        outcome=answer if failed else Response("text"),
+        answer=None if failed else Answer(answer),
+    )
+
+
+def run(folder, answer, *, items=PREMISES, model="m", **more):
+    """Write the run of an answerer: a function from an item to its answer."""
+    settings = {"headline": "audited", "model": model, **more}
+    return put(folder / model, [record(item, answer(item)) for item in items], **settings)
+
+
+def oriented_at_random(n, number):
+    """Return the skeleton of a graph with its edges along another order of the nodes."""
+    dag = from_integer(n, number)
+    order = shuffled(range(n), "another order", number)
+    return tuple(
+        sum(1 << u for u in bits(above | below) if order[u] < order[v])
+        for v, (above, below) in enumerate(zip(dag, children(dag), strict=True))
+    )
+
+
+def wrong_world(item):
+    """Answer by the class of another orientation of the true skeleton: coherent, and mostly another world."""
+    n, number = (int(part[1:]) for part in item.cluster.split("-"))
+    i, j = (LETTERS.index(letter) for letter in item.id.split("-")[-2:])
+    holds = WORLDS.setdefault((n, number), common(oriented_at_random(n, number)))
+    return holds[Relation(item.groups["relation"])][i] >> j & 1
+
+
+WORLDS = {}
+
+
+def common(dag):
+    return common_relations(members(dag))
+
+
+ANSWERERS = {
+    "true": lambda item: item.labels["audited"],
+    "wrong_world": wrong_world,
+    "always_no": lambda item: 0,
+    "by_relation": lambda item: int(item.groups["relation"] == "parent"),
+    "random": lambda item: int(uniform("base rate", item.id) < 0.2),
+    "noisy": lambda item: item.labels["audited"] ^ (uniform("noise", item.id) < 0.1),
+}
+
+
+@pytest.fixture
+def told(capsys):
+    def call(*arguments, code=0):
+        assert command.main([*map(str, arguments)]) == code
+        captured = capsys.readouterr()
+        return captured.err if code else captured.out
+
+    return call
+
+
+@pytest.fixture(scope="module")
+def rows(tmp_path_factory):
+    """Return the rows of all answerers by model."""
+    folder = tmp_path_factory.mktemp("runs")
+    for name, answer in ANSWERERS.items():
+        run(folder, answer, model=name)
+    out = folder / "out.csv"
+    assert command.main([str(folder), f"out={out}", "shuffles=40"]) == 0
+    return {row["model"]: row for row in csv.DictReader(out.open(encoding="utf-8"))}
+
+
+def test_who_answers_by_logic_believes_in_the_true_world(rows):
+    row = rows["true"]
+    assert float(row["flips"]) == float(row["answers_off"]) == 0 < float(row["shuffled"])
+    assert row["times"] == ""  # infinitely many: no number
+
+
+def test_who_orients_at_random_believes_in_a_world_and_it_is_another_one(rows):
+    row = rows["wrong_world"]
+    assert float(row["flips"]) == 0 < float(row["shuffled"])
+    assert float(row["answers_off"]) > 1 and float(row["graph_off"]) > 1
+
+
+@pytest.mark.parametrize("model", ["always_no", "by_relation"])
+def test_who_has_one_answer_to_each_relation_has_no_number(rows, model):
+    row = rows[model]
+    assert row["premises"] == "0"
+    assert not any(row[name] for name in ("flips", "shuffled", "times", "nearest", "answers_off", "graph_off"))
+
+
+def test_a_coin_is_no_nearer_to_a_world_than_its_shuffled_answers(rows):
+    row = rows["random"]
+    assert 0.85 < float(row["times_low"]) <= float(row["times"]) <= float(row["times_high"]) < 1.15
+    assert float(row["flips"]) > 5
+
+
+def test_noise_is_flipped_back(rows):
+    """A tenth of 60 answers wrong: about six flips lead back, to the true world or one near it."""
+    row = rows["noisy"]
+    assert 3 < float(row["flips"]) <= 6.5 and float(row["times_low"]) > 1.1
+    assert float(row["answers_off"]) < float(rows["random"]["answers_off"]) / 2
+
+
+def test_the_flips_of_one_premise_are_those_of_trying_every_class(tmp_path, told):
+    n, every = 4, list(corr2cause(split="all", num_nodes=[4]).items())
+    items = [item for item in every if item.cluster == every[-1].cluster]
+    answers = {item.id: int(uniform("some", item.id) < 0.4) for item in items}
+    left = items[:18]  # of the others nothing is known
+    run(tmp_path, lambda item: answers[item.id], items=left)
+    asked = {
+        meaning(item.groups["relation"], *(LETTERS.index(x) for x in item.id.split("-")[-2:])): answers[item.id]
+        for item in left
+    }
+
+    def holds(dags, kind, ends):
+        i, j = sorted(ends) if isinstance(ends, frozenset) else ends
+        relation = {"direct": Relation.PARENT, "indirect": Relation.ANCESTOR}.get(kind) or Relation(kind)
+        return all(brute_force.holds(dag, relation, i, j) for dag in dags)
+
+    costs = [
+        sum(holds(dags, *claim) != answer for claim, answer in asked.items())
+        for dags in brute_force.classes(n).values()
+    ]
+    told(tmp_path, "per=premise", f"out={tmp_path / 'x.csv'}", "least=0.4")
+    (row,) = csv.DictReader((tmp_path / "x.csv").open(encoding="utf-8"))
+    assert int(row["flips"]) == min(costs) and int(row["nearest"]) == costs.count(min(costs)) > 1
+    assert int(row["answers"]) == 18 and row["premise"] == every[-1].cluster
+
+
+def test_shuffles_keep_how_many_of_each_relation_are_yes():
+    answers, groups = np.array([1, 1, 0, 0, 0, 1, 0], bool), ["a", "a", "a", "b", "b", "c", "c"]
+    drawn = shuffles(answers, groups, 500, (0, 5, 7))
+    assert (drawn[:, :3].sum(axis=1) == 2).all() and not drawn[:, 3:5].any() and (drawn[:, 5:].sum(axis=1) == 1).all()
+    assert len({tuple(row) for row in drawn.tolist()}) == 6
+    assert (drawn == shuffles(answers, groups, 500, (0, 5, 7))).all()
+    assert shuffles(np.array([1, 1, 0], bool), ["a", "a", "b"], 5, (0,)) is None
+
+
+def belief(flips, shuffled):
+    return Belief("p", 5, "", 60, 10, flips, shuffled, 1, 2.0, 1.0)
+
+
+def test_the_ratio_is_of_sums_and_rests_on_premises_with_shuffles():
+    means = coherence([belief(1, 4.0), belief(3, 4.0), belief(9, None)])
+    assert (means.premises, means.flips, means.shuffled, means.ratio) == (2, 2, 4, 2) and means.interval is None
+    assert coherence([belief(9, None)]) is None
+    assert coherence([belief(0, 0.0)] * 8).ratio is None and coherence([belief(0, 0.0)] * 8).interval is None
+    many = coherence([belief(k % 4, 4.0) for k in range(24)])
+    assert many.ratio == pytest.approx(4 / 1.5) and many.interval[0] < many.ratio < many.interval[1]
+
+
+def test_what_tells_nothing_is_counted(tmp_path, told):
+    def answer(item):
+        if item.cluster == PREMISES[0].cluster:
+            return None
+        return Failure("timeout", "") if item.id == PREMISES[-1].id else item.labels["audited"]
+
+    text = told(tmp_path) if run(tmp_path, answer) else ""
+    assert "1 premises with answers to less than 50% of all hypotheses (least=)" in text
+    assert "61 answers that cannot be read, or are not there" in text
+
+
+def test_a_claim_with_both_answers_is_none(tmp_path, told):
+    first = PREMISES[60 * VARIED :][:60]
+    items = [*first, *first[:3]]
+    records = [record(item, item.labels["audited"] if k < 60 else 1 - item.labels["audited"]) for k, item in
+               enumerate(items)]  # fmt: skip
+    records = [*records[:60], *(replace(r, item=f"{r.item}/turned") for r in records[60:])]
+    put(tmp_path / "m", records, headline="audited")
+    text = told(tmp_path)
+    assert "3 hypotheses answered with both Yes and No" in text and "57.0" in text
+
+
+def test_sizes_and_files(tmp_path, told):
+    smaller = corr2cause(split="all", whole=True, num_nodes=[4], limit=1).items()
+    items = [*PREMISES, *smaller, replace(PREMISES[0], id="n7-g9-parent-A-G", cluster="n7-g9")]
+    run(tmp_path, ANSWERERS["noisy"], items=items)
+    text = told(tmp_path, "per=size", f"out={tmp_path / 'x.json'}", "shuffles=5")
+    assert "| 5 " in text and "of other sizes than two to six variables" in text
+    (table,) = json.loads((tmp_path / "x.json").read_text())["tables"]
+    assert "5" in {row["variables"] for row in table["rows"]}
+    told(tmp_path, f"out={tmp_path / 'x.md'}", "shuffles=5")
+    assert (tmp_path / "x.md").read_text().startswith("# Believed worlds")
+
+
+def test_the_graph_of_one_premise_stands_beside_the_true_one(tmp_path, told):
+    run(tmp_path, ANSWERERS["true"], model="true")
+    run(tmp_path, wrong_world, model="wrong_world")
+    name = next(item.cluster for item in PREMISES if common(oriented_at_random(5, int(item.cluster[4:])))[
+        Relation.PARENT] != common(from_integer(5, int(item.cluster[4:])))[Relation.PARENT])  # fmt: skip
+    lines = [line for line in told(tmp_path, f"premise={name}").splitlines() if line.startswith("| ")]
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    by_run = dict(zip(cells[0], zip(*cells[2:], strict=True), strict=True))
+    assert by_run["true"] == by_run["true class"] and any("≠" in cell for cell in by_run["wrong_world"])
+    edges = {"".join(cell.split()) for cell in by_run["true class"] if cell}
+    holds = common(from_integer(5, int(name[4:])))[Relation.PARENT]
+    assert {edge for edge in edges if "→" in edge} == {
+        f"{LETTERS[i]}→{LETTERS[j]}" for i in range(5) for j in range(i, 5) if holds[i] >> j & 1
+    }
+    assert "there is no premise 'n5-g0x'" in told(tmp_path, "premise=n5-g0x", code=1)
+
+
+def test_bad_input_is_refused_in_a_sentence(tmp_path, told):
+    run(tmp_path / "a", ANSWERERS["true"], complete=False)
+    assert "is not complete" in told(tmp_path / "a", code=1)
+    (folder,) = [run(tmp_path / "b", ANSWERERS["true"])]
+    next((tmp_path / "b").rglob("records.jsonl")).unlink()
+    assert folder in told(tmp_path / "b", code=1)
+    run(tmp_path / "c", lambda item: None)
+    text = told(tmp_path / "c")
+    assert "16 premises with answers to less than 50%" in text and "960 answers that cannot be read" in text
+    evaluate("always_no", "questions", **{"task.path": str(questions(tmp_path)), "results": str(tmp_path / "d")})
+    assert "none of the 1 runs asks about premises" in told(tmp_path / "d", code=1)
+    assert "has to end in" in told(tmp_path / "c", "out=x.pdf", code=1)
+
+
+def questions(folder):
+    file = folder / "questions.csv"
+    file.write_text("question,label\nIs it?,yes\nIs it not?,no\nOr is it?,yes\n")
+    return file
+
+
+def test_a_run_of_the_reasoner_from_the_command(tmp_path, told):
+    settings = {"split": "all", "whole": True, "num_nodes": [4], "perturbation": "permutation"}
+    evaluate("reasoner", "corr2cause", results=str(tmp_path), **settings)
+    told(tmp_path, f"out={tmp_path / 'x.csv'}")
+    (row,) = csv.DictReader((tmp_path / "x.csv").open(encoding="utf-8"))
+    assert float(row["flips"]) == float(row["answers_off"]) == 0 and int(row["premises"]) > 5
+
+
+def test_answers_that_fit_some_world_however_they_are_shuffled_have_no_ratio(tmp_path, told):
+    """Two answers about each premise: one Yes is never too many."""
+    items = [
+        item for k in range(16) for item in PREMISES[60 * k :][:60] if item.id.endswith(("parent-A-B", "parent-A-C"))
+    ]
+    run(tmp_path, lambda item: int(item.id.endswith("B")), items=items)
+    line = next(line for line in told(tmp_path, "least=0.01").splitlines() if line.startswith("| m "))
+    cells = [cell.strip() for cell in line.strip("| ").split("|")]
+    assert cells[1] == "16" and cells[4:7] == ["0.00", "0.00", "–"]
