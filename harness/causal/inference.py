@@ -6,9 +6,10 @@ the set of parents of node v. There is no rule in it that could be missing.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from dataclasses import replace
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from harness.causal.dag import mask_of
 from harness.causal.separation import conditioning_sets
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     """(graphs,): in which of them something is true."""
 
 Constraint = Statement | PairSentences
-Support = Literal["follows", "leap", "contradiction"]
+Support = Literal["follows", "leap", "contradiction", "too large"]
 LARGEST = 6
 """The most nodes: over seven there are 1,138,779,265 DAGs."""
 _AT_ONCE = 1 << 17
@@ -56,14 +57,25 @@ def every_graph(n: int) -> Graphs:
     return np.concatenate(parts)
 
 
-@lru_cache(maxsize=1 << 14)
-def support(n: int, basis: frozenset[Constraint], statement: Statement) -> Support:
+def support(n: int, basis: Collection[Constraint], statement: Statement) -> Support:
     """Return whether a statement is true in every DAG over n nodes in which all of the basis is.
 
-    `contradiction` where there is no such DAG. Statements that something is open are about classes, and refused.
+    `contradiction` where there is no such DAG, `too large` where more than six nodes have to be looked at. Statements
+    that something is open are about classes, and refused.
     """
-    if statement.open or any(isinstance(other, Statement) and other.open for other in basis):
+    everything = (*basis, statement)
+    if any(isinstance(one, Statement) and one.open for one in everything):
         raise ValueError("that something is open is said of a class, not of a DAG")
+    if all(map(_is_local, everything)):
+        # A DAG without some nodes is a DAG, and nodes without edges can be added to it: only those named matter.
+        nodes = sorted({node for one in everything for node in _nodes(one)})
+        place = {node: k for k, node in enumerate(nodes)}
+        n, basis, statement = len(nodes), [_moved(one, place) for one in basis], _moved(statement, place)
+    return "too large" if n > LARGEST else _support(n, frozenset(basis), statement)
+
+
+@lru_cache(maxsize=1 << 14)
+def _support(n: int, basis: frozenset[Constraint], statement: Statement) -> Support:
     graphs, possible = every_graph(n), False
     in_order = sorted(basis, key=_cost)
     for start in range(0, len(graphs), _AT_ONCE):
@@ -75,6 +87,35 @@ def support(n: int, basis: frozenset[Constraint], statement: Statement) -> Suppo
             if not satisfied(block, statement).all():
                 return "leap"
     return "follows" if possible else "contradiction"
+
+
+def graphs_with(n: int, basis: Collection[Constraint]) -> Graphs:
+    """Return all DAGs over n nodes in which all of the basis is true."""
+    graphs = every_graph(n)
+    for constraint in sorted(basis, key=_cost):
+        graphs = graphs[satisfied(graphs, constraint)]
+    return graphs
+
+
+def _is_local(constraint: Constraint) -> bool:
+    """Test whether it speaks of edges among its own nodes alone."""
+    if isinstance(constraint, PairSentences):
+        return not constraint.separating
+    return constraint.kind not in (Kind.CAUSE, Kind.INDEPENDENT)
+
+
+def _nodes(constraint: Constraint) -> tuple[int, ...]:
+    return constraint.nodes if isinstance(constraint, Statement) else (constraint.i, constraint.j)
+
+
+T = TypeVar("T", Statement, PairSentences)
+
+
+def _moved(constraint: T, place: Mapping[int, int]) -> T:
+    """Return a local constraint with its nodes renamed, in the same order."""
+    if isinstance(constraint, Statement):
+        return replace(constraint, nodes=tuple(place[node] for node in constraint.nodes))
+    return replace(constraint, i=place[constraint.i], j=place[constraint.j])
 
 
 def _cost(constraint: Constraint) -> int:
