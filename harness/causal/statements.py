@@ -119,10 +119,19 @@ class PairSentences:
     i: int
     j: int
     separating: frozenset[tuple[int, ...]]
+    others: tuple[int, ...]
+    """The nodes beside the two."""
 
     @classmethod
     def of(cls, n: int, separations: Iterable[Independence], i: int, j: int) -> PairSentences:
         """Return what a list of independences says of nodes i and j."""
         i, j = sorted((i, j))
         stated = set(separations)
-        return cls(i, j, frozenset(c for c in conditioning_sets(n, i, j) if (i, j, c) in stated))
+        others = tuple(k for k in range(n) if k not in (i, j))
+        return cls(i, j, frozenset(c for c in conditioning_sets(n, i, j) if (i, j, c) in stated), others)
+
+    @property
+    def sides(self) -> tuple[frozenset[int], frozenset[int]]:
+        """The nodes that stand in some separating set, and those that some separating set leaves out."""
+        inside = frozenset(node for condition in self.separating for node in condition)
+        return inside, frozenset(m for m in self.others if any(m not in condition for condition in self.separating))

@@ -182,7 +182,7 @@ def test_rules_of_orientation_follow_from_what_they_rest_on():
         if part.kind is not Kind.ADJACENT or not part.denied:
             assert support(6, frozenset(basis - {part}), step) == "leap"
     # Of a pair that no sentence separates the edge follows, its direction does not.
-    pair = PairSentences(0, 1, frozenset())
+    pair = PairSentences(0, 1, frozenset(), (2, 3, 4))
     assert support(5, frozenset({pair}), Statement.of(Kind.ADJACENT, (0, 1))) == "follows"
     assert support(5, frozenset({pair}), step) == "leap"
 

@@ -101,4 +101,4 @@ def _support(
     if step.on_premise:
         about = sorted({node for statement in (step.statement, *named) for node in statement.nodes})
         basis |= {PairSentences.of(graphs.n, graphs.separations, i, j) for i, j in combinations(about, 2)}
-    return support(graphs.n, basis, step.statement)
+    return support(graphs.n, basis, step.statement, graphs.graphs)

@@ -29,8 +29,8 @@ class Trace:
     steps: tuple[Step, ...]
     numbered: int = 0
     """Lines with a number, or with what they rest on: what the form asks for."""
-    unread: frozenset[int] = frozenset()
-    """The numbers of those that say nothing in the grammar."""
+    unread: int = 0
+    """Those of them that say nothing in the grammar."""
     unknown: int = 0
     """Lines that say something of variables that the premise does not have, or of one variable twice."""
 
@@ -69,8 +69,7 @@ _SUPPOSES = re.compile(r"\b(?:suppose|assume|assuming|imagine|let us say|let's s
 def read(reply: str, names: Sequence[str]) -> Trace:
     """Return the steps of a reply about variables of these names, in its order, in time proportional to its length."""
     steps: list[Step] = []
-    unread: set[int] = set()
-    numbered = unknown = 0
+    numbered = unread = unknown = 0
     supposed = cases = False  # the rest of a paragraph that supposes something; the list below a heading of cases
     for line in _plain(reply).splitlines():
         if not line.strip():
@@ -88,11 +87,11 @@ def read(reply: str, names: Sequence[str]) -> Trace:
                 statements += [] if supposed else statements_of(sentence, names)
             except UnknownNameError:
                 unknown += number is not None
-        numbered += number is not None or rests_on is not None
-        if number is not None and not statements:
-            unread.add(number)
+        in_form = number is not None or rests_on is not None
+        numbered += in_form
+        unread += in_form and not statements
         steps += [Step(one, number, rests_on, on_premise) for one in dict.fromkeys(statements)]
-    return Trace(tuple(steps), numbered, frozenset(unread), unknown)
+    return Trace(tuple(steps), numbered, unread, unknown)
 
 
 def _plain(reply: str) -> str:
@@ -115,7 +114,7 @@ def _number(line: str) -> tuple[int | None, str]:
 
 
 def _basis(words: str) -> tuple[str, tuple[int, ...] | None, bool]:
-    """Return a claim without the brackets that say what it rests on; the numbers in them, and if they have the premise."""
+    """Return a claim without the brackets that say what it rests on; their numbers, and if they have the premise."""
     start = max(map(words.rfind, "[({"))
     if start < 1 or len(words) - start > LONGEST or not (match := _BASIS.fullmatch(words, start + 1)):
         return words, None, False
