@@ -45,7 +45,7 @@ def lines(run: Run) -> Iterator[dict[str, JSON]]:
             "verdicts": [step.verdict for step in reply.judged.steps],
             "kinds": [kind_of(statement) for statement in steps],
             "supports": [step.support for step in reply.judged.steps],
-            **run.place,
+            "run": dict(run.place),
             "item": reply.record.item,
             "cluster": reply.record.cluster,
             "sample": reply.record.sample,
