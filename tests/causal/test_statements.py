@@ -133,25 +133,54 @@ def test_every_graph_is_there_once():
     assert len(np.unique(every_graph(5), axis=0)) == 29_281
 
 
+def where_held(n: int) -> dict[Statement, int]:
+    """Return in which DAGs over n nodes, as bits in the order of `every_graph`, each plain statement holds."""
+    where = dict.fromkeys(plain_statements(n), 0)
+    for k, row in enumerate(every_graph(n)):
+        dag = tuple(map(int, row))
+        if n < 5:
+            held = held_by(dag)
+        else:  # networkx takes minutes for these
+            graph = brute.graph_of(dag)
+            edges, paths = set(graph.edges), set(nx.transitive_closure_dag(graph).edges)
+            held = {Statement(Kind.INDEPENDENT, (i, j), condition) for i, j, condition in independences(dag)}
+            held |= {Statement(Kind.PARENT, edge) for edge in edges} | {Statement(Kind.CAUSE, path) for path in paths}
+            held |= {Statement(Kind.ADJACENT, (min(edge), max(edge))) for edge in edges}
+            held |= {s for s in where if s.kind is Kind.COLLIDER and {(i, s.nodes[1]) for i in s.nodes[::2]} <= edges}
+        for statement in held:
+            where[statement] |= 1 << k
+    return where
+
+
 @pytest.mark.parametrize("n", [3, 4, pytest.param(5, marks=pytest.mark.slow)])
 def test_what_follows_is_true_in_every_dag_with_the_basis(n):
-    rng = random.Random(n)
-    held = {dag: held_by(dag) for dag in (tuple(map(int, row)) for row in every_graph(n))}
-    plain = list(plain_statements(n))
-    answers = defaultdict(int)
+    rng, graphs, where = random.Random(n), every_graph(n), where_held(n)
+    everything = (1 << len(graphs)) - 1
+    answers: dict[str, int] = defaultdict(int)
     for _ in range(400):
-        dag = rng.choice(list(held))
-        true = [s for s in plain if s in held[dag]] + [
-            Statement.of(s.kind, s.nodes, s.condition, denied=True) for s in plain if s not in held[dag]
-        ]
-        basis = rng.sample(true, rng.randint(0, 4)) + rng.sample(plain, rng.random() < 0.3)
+        number = rng.randrange(len(graphs))
+        dag = tuple(map(int, graphs[number]))
+        true = [Statement.of(s.kind, s.nodes, s.condition, denied=not held >> number & 1) for s, held in where.items()]
+        statements = rng.sample(true, rng.randint(0, 4)) + rng.sample(list(where), rng.random() < 0.3)
+        pairs = [PairSentences.of(n, independences(dag), *rng.sample(range(n), 2)) for _ in range(rng.randint(0, 2))]
         statement = rng.choice(true)
-        left = [here for here in held.values() if all((s.plain in here) != s.denied for s in basis)]
-        follows = all((statement.plain in here) != statement.denied for here in left)
-        answer = "contradiction" if not left else "follows" if follows else "leap"
-        assert support(n, frozenset(basis), statement) == answer, (basis, statement)
+        left = everything
+        for one in statements + [s for pair in pairs for s in said_of(n, pair)]:
+            left &= everything ^ where[one.plain] if one.denied else where[one]
+        true_in = everything ^ where[statement.plain] if statement.denied else where[statement]
+        answer = "contradiction" if not left else "leap" if left & ~true_in else "follows"
+        basis = frozenset([*statements, *pairs])
+        assert support(n, basis, statement) == answer, (basis, statement)
+        assert support(n, basis, statement, class_of(dag).graphs) == answer, (basis, statement)
         answers[answer] += 1
     assert set(answers) == {"contradiction", "follows", "leap"}
+
+
+def said_of(n: int, pair: PairSentences) -> Iterator[Statement]:
+    """Yield all that is said of a pair as statements, one for each conditioning set."""
+    others = [k for k in range(n) if k not in (pair.i, pair.j)]
+    for condition in brute.subsets(others):
+        yield Statement(Kind.INDEPENDENT, (pair.i, pair.j), condition, denied=condition not in pair.separating)
 
 
 def test_all_that_is_said_of_a_pair_is_a_constraint():

@@ -16,6 +16,13 @@ PLUGIN = Plugin(
         ),
     },
     models=("harness.plugins.steps.models.Arguer",),
+    metrics=tuple(
+        f"harness.plugins.steps.asked:{name}"
+        for name in (
+            *("STEP_EXACT", "STEP_PRECISION", "STEP_RECALL", "STEP_F1", "STEP_OWN"),
+            *("FIRST_EDGES", "FIRST_TRIPLES", "FIRST_COLLIDERS", "FIRST_DIRECTIONS", "FIRST_ANSWER", "FIRST_NOWHERE"),
+        )
+    ),
     exporters={
         "steps": Exporter(
             summary="the claims of replies with their verdicts, a line each (JSON lines)",

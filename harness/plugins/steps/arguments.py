@@ -32,9 +32,9 @@ class Argument:
     answer: bool
 
 
-def right(premise: Premise, hypothesis: Hypothesis) -> Argument:
+def right(premise: Premise, hypothesis: Hypothesis | None) -> Argument:
     """Return what the premise entails: the essential graph (Andersson et al. 1997), and the answer by logic."""
-    return Argument(*parts(class_of(read_dag(premise))), follows(premise, hypothesis))
+    return Argument(*parts(class_of(read_dag(premise))), hypothesis is not None and follows(premise, hypothesis))
 
 
 def parts(graphs: GraphClass) -> tuple[frozenset[Pair], frozenset[Triple], frozenset[Triple], frozenset[Pair]]:
@@ -72,6 +72,10 @@ def answer_by(n: int, statements: Collection[Statement], hypothesis: Hypothesis,
     graphs: list[DAG] = [tuple(map(int, row)) for row in graphs_with(n, statements)]
     if not graphs:
         return None
+    return _holds(graphs, hypothesis, names)
+
+
+def _holds(graphs: Collection[DAG], hypothesis: Hypothesis, names: tuple[str, ...]) -> bool:
     i, j = names.index(hypothesis.i), names.index(hypothesis.j)
     return bool(common_relations(graphs)[hypothesis.relation][i] >> j & 1)
 
@@ -92,26 +96,25 @@ def pattern_statements(
     return [*pairs, *triples, *(Statement.of(Kind.PARENT, arrow) for arrow in sorted(arrows))]
 
 
-def without_colliders(premise: Premise, hypothesis: Hypothesis) -> Argument:
+def without_colliders(premise: Premise, hypothesis: Hypothesis | None) -> Argument:
     """Return the right skeleton with no collider, so that no edge has a direction; Yes where that is enough."""
     exact = right(premise, hypothesis)
     statements = pattern_statements(len(premise.names), exact.edges, ())
-    answer = answer_by(len(premise.names), statements, hypothesis, premise.names)
+    answer = hypothesis is not None and answer_by(len(premise.names), statements, hypothesis, premise.names)
     return Argument(exact.edges, exact.triples, frozenset(), frozenset(), bool(answer))
 
 
-def at_random(premise: Premise, hypothesis: Hypothesis) -> Argument:
+def at_random(premise: Premise, hypothesis: Hypothesis | None) -> Argument:
     """Return the arrows of one member of the class, drawn by the premise, as if there were no other, and its answer."""
     exact = right(premise, hypothesis)
     graphs = class_of(read_dag(premise)).graphs
     dag = shuffled(sorted(graphs), "orients at random", *premise.names, *sorted(premise.independences))[0]
-    i, j = premise.names.index(hypothesis.i), premise.names.index(hypothesis.j)
-    holds = bool(common_relations([dag])[hypothesis.relation][i] >> j & 1)
+    holds = hypothesis is not None and _holds([dag], hypothesis, premise.names)
     arrows = frozenset((u, v) for v, above in enumerate(dag) for u in bits(above))
     return Argument(exact.edges, exact.triples, exact.colliders, arrows, holds)
 
 
-def upside_down(premise: Premise, hypothesis: Hypothesis) -> Argument:
+def upside_down(premise: Premise, hypothesis: Hypothesis | None) -> Argument:
     """Return the complement of the skeleton, all its triples colliders, every arrow the wrong way; the right answer."""
     exact, n = right(premise, hypothesis), len(premise.names)
     edges = frozenset(pair for pair in combinations(range(n), 2) if pair not in exact.edges)
@@ -119,7 +122,7 @@ def upside_down(premise: Premise, hypothesis: Hypothesis) -> Argument:
     return Argument(edges, triples, triples, frozenset((j, i) for i, j in exact.arrows), exact.answer)
 
 
-MANNERS: Mapping[str, Callable[[Premise, Hypothesis], Argument]] = {
+MANNERS: Mapping[str, Callable[[Premise, Hypothesis | None], Argument]] = {
     "argues_right": right,
     "forgets_colliders": without_colliders,
     "orients_at_random": at_random,

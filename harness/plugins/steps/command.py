@@ -12,6 +12,8 @@ from harness.cli import key_value
 from harness.cli.key_value import Words
 from harness.errors import ConfigError, DataError
 from harness.leaderboard.comparable import find_runs, select_runs
+from harness.plugins.steps.asked_tables import asked_tables
+from harness.plugins.steps.questions import ASKED
 from harness.plugins.steps.runs import judged_replies
 from harness.plugins.steps.scores import MEASURES, PLACES, StepScores
 from harness.runtime.progress import Progress
@@ -33,7 +35,8 @@ Where does the reasoning break? The claims of replies, each judged by what the p
 prompt=trace asks for numbered claims, each with what it rests on. Of other replies (prompt=cot) what is said plainly is
 read; the rest is no error. A claim is entailed (true in every graph that fits the premise), open (in some), refuted (in
 none). It is a leap where it does not follow from the claims that it names and, where it names the premise, from what
-that says of their variables. Looked at are all graphs, up to six variables.
+that says of their variables. Looked at are all graphs, up to six variables. task=corr2cause/steps asks for the steps
+one by one: of its runs the scores of each step are shown.
 
   by=relation,num_nodes         breakdowns of where replies break first
   model=, prompt=, variant=     which runs: names or globs
@@ -73,15 +76,19 @@ def job(folders: list[str], settings: StepsSettings) -> list[Part]:
     runs = select_runs(
         find_runs(folders or ["results"]), model=settings.model, prompt=settings.prompt, variant=settings.variant
     )
-    scored = _scored(runs, settings)
-    verdicts, breaks = _verdicts(scored), _breaks(scored, settings.by)
-    parts: list[Part] = [verdicts, *_remarks(scored), breaks]
+    asked = [run for run in runs if run.task == ASKED and run.sound]
+    told = [run for run in runs if run.task != ASKED]
+    scored = _scored(told, settings) if told or not asked else []
+    parts: list[Part] = [_verdicts(scored), *_remarks(scored), _breaks(scored, settings.by)] if scored else []
+    parts += asked_tables(asked, settings.by) if asked else []
     if settings.out is not None:
-        tables = [verdicts, breaks]
+        tables = [part for part in parts if isinstance(part, Table)]
         written = {".md": lambda: f"# Steps\n\n{markdown(parts)}", ".csv": lambda: as_csv(tables)}
         with atomic_file(settings.out) as file:
             file.write(f"{written.get(Path(settings.out).suffix, lambda: as_json(tables))()}\n")
     if settings.chart is not None:
+        if not scored:
+            raise ConfigError("chart= draws replies that argue: none of the runs has any.")
         from harness.plugins.steps.chart import draw
 
         overall = {_name(run, scored): _overall(scores) for run, scores in scored}

@@ -39,7 +39,7 @@ def lines(run: Run) -> Iterator[dict[str, JSON]]:
         answer = reply.record.answer.label if reply.record.answer else None
         last = [] if answer is None else [f"Answer: {run.result.answers[answer]}"]
         yield {
-            "prompt": f"{reply.question.premise}\n{reply.question.hypothesis}",
+            "prompt": f"{reply.texts.premise}\n{reply.texts.hypothesis}",
             "completions": [in_words(statement, reply.premise.names) for statement in steps] + last,
             "labels": [step.sound for step in reply.judged.steps] + [reply.right for _ in last],
             "verdicts": [step.verdict for step in reply.judged.steps],

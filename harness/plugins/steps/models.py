@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -9,9 +10,10 @@ from typing import ClassVar, Literal
 
 from harness.causal.statements import Kind, Statement
 from harness.plugins.steps.arguments import MANNERS, Argument, Pair
+from harness.plugins.steps.questions import QUESTIONS, reply_of
 from harness.plugins.steps.wording import in_words
 from harness.protocols import Traits
-from harness.tasks.corr2cause.text import read_question
+from harness.tasks.corr2cause.text import read_hypothesis, read_premise, read_question
 from harness.tasks.text_reasoner import TextReasoner
 from harness.types import JSON
 
@@ -20,7 +22,7 @@ Manner = Literal["argues_right", "forgets_colliders", "orients_at_random", "argu
 
 @dataclass(frozen=True)
 class Arguer(TextReasoner):
-    """Reads a question of Corr2Cause and answers it with the claims that prompt=trace asks for.
+    """Reads a question of Corr2Cause and answers it with the claims that prompt=trace asks for, or step by step.
 
     Where it cannot read a text it says why, in words that no parser takes for an answer.
     """
@@ -28,17 +30,25 @@ class Arguer(TextReasoner):
     manner: Manner
     name: str
 
-    traits: ClassVar[Traits] = Traits(role="baseline", instant=True, tasks=("corr2cause",))
+    traits: ClassVar[Traits] = Traits(role="baseline", instant=True, tasks=("corr2cause", "corr2cause/steps"))
 
     @property
     def identity(self) -> Mapping[str, JSON]:
         return {"kind": "arguer", "manner": self.manner}
 
     def answer(self, words: str) -> str:
-        premise, hypothesis = read_question(words)
-        argument = MANNERS[self.manner](premise, hypothesis)
-        lines = list(_lines(argument, premise.names))
-        return "\n".join([*lines, f"Answer: {'Yes' if argument.answer else 'No'}"])
+        before, _, last = words.rpartition("Step ")
+        if not _STEP.match(last):
+            premise, hypothesis = read_question(words)
+            argument = MANNERS[self.manner](premise, hypothesis)
+            return "\n".join([*_lines(argument, premise.names), f"Answer: {'Yes' if argument.answer else 'No'}"])
+        question = QUESTIONS[int(last[0]) - 1]
+        premise = read_premise(before.partition("\n")[0])
+        asked = read_hypothesis(last, premise.names) if question == "answer" else None
+        return reply_of(question, MANNERS[self.manner](premise, asked), premise.names)
+
+
+_STEP = re.compile(f"[1-{len(QUESTIONS)}]: ")
 
 
 def _lines(argument: Argument, names: Sequence[str]) -> Iterator[str]:

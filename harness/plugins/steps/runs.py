@@ -17,7 +17,7 @@ from harness.tasks.text_reasoner import UnreadableText
 from harness.types import Record, Response
 
 
-class Question(NamedTuple):
+class Texts(NamedTuple):
     """The texts of an item."""
 
     premise: str
@@ -29,7 +29,7 @@ class JudgedReply:
     """A reply in words, with its steps judged."""
 
     record: Record
-    question: Question
+    texts: Texts
     premise: Premise
     judged: JudgedTrace
     right: bool
@@ -44,19 +44,19 @@ def judged_replies(run: Run, trust: Collection[str] = ()) -> Iterator[JudgedRepl
     questions = questions_of(run, trust)
     for record in run.records():
         if isinstance(record.outcome, Response) and record.outcome.logprobs is None and record.answer is not None:
-            question = questions[record.item]
-            premise = _premise(run, question.premise)
+            texts = questions[record.item]
+            premise = _premise(run, texts.premise)
             right = record.answer.label == record.labels[run.result.headline]
-            yield JudgedReply(record, question, premise, judge(record.outcome.text, premise), right)
+            yield JudgedReply(record, texts, premise, judge(record.outcome.text, premise), right)
 
 
-def questions_of(run: Run, trust: Collection[str] = ()) -> Mapping[str, Question]:
+def questions_of(run: Run, trust: Collection[str] = ()) -> Mapping[str, Texts]:
     """Return the texts of every item of a run, by the item's id. Raises DataError where they are other ones today."""
     if run.manifest_error:
         raise run.manifest_error
     count = ((run.manifest.items or {}).get("count") or 0) + run.complete  # one more, to see that there are no others
     traced = TracedItems(islice(task_of(run.manifest, trust, run.folder).items(), count))
-    questions = {item.id: Question(*(str(item.fields.get(name, "")) for name in Question._fields)) for item in traced}
+    questions = {item.id: Texts(*(str(item.fields.get(name, "")) for name in Texts._fields)) for item in traced}
     if traced.summary != run.manifest.items:
         raise DataError(f"{run.folder}: its items are other ones today, so its replies cannot be judged: run it again.")
     return questions
