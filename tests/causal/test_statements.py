@@ -14,7 +14,8 @@ from support import brute_force as brute
 
 from harness.causal.dag import DAG, from_integer, relabel
 from harness.causal.equivalence import representatives
-from harness.causal.inference import every_graph, satisfied, support
+from harness.causal.every_graph import every_graph, satisfied
+from harness.causal.inference import support
 from harness.causal.separation import independences
 from harness.causal.statements import Kind, PairSentences, Statement, class_of
 

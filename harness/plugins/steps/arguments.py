@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from itertools import combinations, permutations
 
 from harness.causal.dag import DAG, bits
-from harness.causal.inference import LARGEST, graphs_with
+from harness.causal.every_graph import LARGEST
+from harness.causal.inference import graphs_with
 from harness.causal.relations import common_relations
 from harness.causal.statements import GraphClass, Kind, Statement, class_of
 from harness.codec import shuffled

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal
 
-from harness.causal.inference import Constraint, Support, support
+from harness.causal.every_graph import Constraint
+from harness.causal.inference import Support, support
 from harness.causal.statements import GraphClass, Kind, PairSentences, Statement, Verdict, class_of
 from harness.plugins.steps.traces import Step, Trace, circular, read
 from harness.tasks.corr2cause.text import Premise, read_dag
