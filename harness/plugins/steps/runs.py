@@ -45,9 +45,15 @@ def judged_replies(run: Run, trust: Collection[str] = ()) -> Iterator[JudgedRepl
     for record in run.records():
         if isinstance(record.outcome, Response) and record.outcome.logprobs is None and record.answer is not None:
             texts = questions[record.item]
-            premise = _premise(run, texts.premise)
             right = record.answer.label == record.labels[run.result.headline]
-            yield JudgedReply(record, texts, premise, judge(record.outcome.text, premise), right)
+            try:
+                premise = read_premise(texts.premise)
+                judged = judge(record.outcome.text, premise)
+            except UnreadableText as departure:
+                raise DataError(
+                    f"{run.folder}: steps are judged of questions of Corr2Cause alone ({departure})."
+                ) from None
+            yield JudgedReply(record, texts, premise, judged, right)
 
 
 def questions_of(run: Run, trust: Collection[str] = ()) -> Mapping[str, Texts]:
@@ -60,10 +66,3 @@ def questions_of(run: Run, trust: Collection[str] = ()) -> Mapping[str, Texts]:
     if traced.summary != run.manifest.items:
         raise DataError(f"{run.folder}: its items are other ones today, so its replies cannot be judged: run it again.")
     return questions
-
-
-def _premise(run: Run, text: str) -> Premise:
-    try:
-        return read_premise(text)
-    except UnreadableText as departure:
-        raise DataError(f"{run.folder}: steps are judged of questions of Corr2Cause alone ({departure}).") from None

@@ -175,6 +175,22 @@ def test_every_line_of_a_right_argument_follows(n):
 
 
 def test_runs_without_words_or_premises_are_refused(tmp_path):
-    ranked = evaluate(model="always_no", task="corr2cause", limit=20, results=str(tmp_path))
+    ranked = evaluate(model="hypothesis_only", task="corr2cause", limit=20, results=str(tmp_path))
     with pytest.raises(DataError, match="in words"):
         job([str(ranked.folder)], StepsSettings())
+
+
+def test_runs_about_other_premises_are_left_out_beside_others(runs, tmp_path, capsys):
+    other = evaluate(
+        model="reasoner",
+        task="corr2cause/latent",
+        prompt="cot",
+        num_nodes=[3],
+        draw="all",
+        limit=6,
+        results=str(tmp_path),
+    )
+    with pytest.raises(DataError, match="Corr2Cause alone"):
+        job([str(other.folder)], StepsSettings())
+    job([str(other.folder), str(runs["argues_right"].folder)], StepsSettings())
+    assert "Left out" in capsys.readouterr().err
