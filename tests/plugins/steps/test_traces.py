@@ -9,6 +9,8 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from harness.causal.statements import Kind, Statement
 from harness.plugins.steps.traces import Step, circular, read
@@ -162,6 +164,18 @@ def test_what_cannot_be_read_is_counted():
     trace = read(reply, "ABC")
     assert (len(trace.steps), trace.numbered, trace.unread, trace.unknown) == (1, 4, 3, 2)
     assert read("", "ABC") == read("Yes", "ABC")
+
+
+TOKENS = st.sampled_from(
+    [*"ABCF\n(*²|", "←", "⊥", " and ", " are ", "adjacent", "independent", " given ", ", ", " -> ", "1. ", ". ",
+     "[1, premise]", "[2]", "is a collider between ", "directly causes ", "It is open whether ", "not ", "| 1 |"]
+)  # fmt: skip
+
+
+@given(st.lists(TOKENS | st.text(max_size=6), max_size=60).map("".join))
+def test_any_text_is_read_and_what_is_read_is_said_in_the_grammar(text):
+    for step in read(text, "ABC").steps:
+        assert [again.statement for again in read(in_words(step.statement, "ABC"), "ABC").steps] == [step.statement]
 
 
 def test_circles():
