@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from support import brute_force as brute
 
-from harness.causal.dag import DAG, from_integer, relabel
+from harness.causal.dag import DAG, from_edges, from_integer, relabel
 from harness.causal.equivalence import representatives
 from harness.causal.every_graph import every_graph, satisfied
 from harness.causal.inference import support
@@ -230,3 +230,21 @@ def test_what_is_open_is_no_statement_about_one_dag():
         support(3, frozenset(), Statement.of(Kind.PARENT, (0, 1), open=True))
     with pytest.raises(ValueError, match="6"):
         every_graph(7)
+
+
+def test_seven_nodes_are_settled_by_the_few_that_are_spoken_of_or_by_a_member_of_the_class():
+    dag = from_edges(7, [(0, 1), (1, 2), (3, 4), (5, 4), (4, 6)])  # a chain, and a collider with an effect
+    known, separations = class_of(dag).graphs, independences(dag)
+
+    def pair(i: int, j: int) -> PairSentences:
+        return PairSentences.of(7, separations, i, j)
+
+    chain = {pair(0, 1), pair(1, 2), pair(0, 2)}
+    collider = {pair(3, 4), pair(4, 5), pair(3, 5)}
+    no_collider = Statement.of(Kind.COLLIDER, (0, 1, 2), denied=True)
+    assert support(7, chain, no_collider, known) == "follows"
+    assert support(7, collider, Statement.of(Kind.COLLIDER, (3, 4, 5)), known) == "follows"
+    assert support(7, chain, Statement.of(Kind.PARENT, (0, 1)), known) == "leap"
+    assert support(7, chain, Statement.of(Kind.COLLIDER, (0, 1, 2)), known) == "leap"
+    assert support(7, chain, no_collider) == "too large"  # nothing shows that these sentences fit together
+    assert support(7, collider, Statement.of(Kind.CAUSE, (3, 4)), known) == "too large"
