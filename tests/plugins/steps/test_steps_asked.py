@@ -59,7 +59,8 @@ def test_yes_and_no_are_read_and_a_list_that_was_cut_off_is_not():
     ("question", "words", "parts", "others"),
     [
         ("edges", ("B - A", "b – c", "A - A", "A - F", "A"), {(0, 1), (1, 2)}, 3),
-        ("directions", ("A -> B", "C <- B", "C → A", "B ← C"), {(0, 1), (1, 2), (2, 0), (2, 1)}, 0),
+        ("directions", ("A -> B", "C <- B", "C → A"), {(0, 1), (1, 2), (2, 0)}, 0),
+        ("directions", ("A ← B",), {(1, 0)}, 0),
         ("triples", ("C - B - A", "A, C, B", "A - B"), {(0, 1, 2), (0, 2, 1)}, 1),
         ("colliders", ("A -> B <- C",), {(0, 1, 2)}, 0),
     ],
