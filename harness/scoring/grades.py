@@ -24,6 +24,7 @@ GRADES = {
 FIRM = frozenset((FORM, ANNOUNCED))
 _OF_RULE = {
     **dict.fromkeys(("", IN_FORM, "a ranking", "nothing to rank", "a story", "a number in a box"), FORM),
+    **dict.fromkeys(("a list", "an empty list", "a word in the line of the answer"), FORM),
     **dict.fromkeys(("announced", "opening", "closing", "corrected"), ANNOUNCED),
     **dict.fromkeys(("a number after the word answer", "the only number"), ANNOUNCED),
     **dict.fromkeys(("said", "what the last line comes to"), SAID),

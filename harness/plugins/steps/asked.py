@@ -1,0 +1,121 @@
+"""The scores of corr2cause/steps: how well each step is answered, and at which a chain breaks first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from harness.causal.statements import class_of
+from harness.plugins.steps.arguments import Argument, answer_by, parts, pattern_statements
+from harness.plugins.steps.questions import QUESTIONS, Parts, Question, read_parts, right_parts
+from harness.prompting.listing import entries
+from harness.scoring.definitions import MetricDefinition
+from harness.scoring.means import MeanRow, mean_rows
+from harness.scoring.summary import OutcomeCounts
+from harness.tasks.corr2cause.task import ORDERS
+from harness.tasks.corr2cause.text import Hypothesis, Premise, read_dag, read_premise
+from harness.types import Record, Result
+
+HEADLINE = "audited"
+BREAKS = tuple(f"first_{name}" for name in (*QUESTIONS, "nowhere"))
+
+
+STEP_EXACT = MetricDefinition(name="step_exact", title="all right", made_of="items", lead="first", in_comparisons=True)
+STEP_PRECISION = MetricDefinition(name="step_precision", title="precision of the list", made_of="items")
+STEP_RECALL = MetricDefinition(name="step_recall", title="recall of the list", made_of="items")
+STEP_F1 = MetricDefinition(name="step_f1", title="F1 of the list", made_of="items", in_heat_maps=True)
+STEP_OWN = MetricDefinition(name="step_own", title="follows from its own steps", made_of="items")
+FIRST = {
+    name: MetricDefinition(
+        name=name, title=f"breaks first at {name.removeprefix('first_')}", made_of="items", best=None, on_page=False
+    )
+    for name in BREAKS
+}
+FIRST_EDGES, FIRST_TRIPLES, FIRST_COLLIDERS, FIRST_DIRECTIONS, FIRST_ANSWER, FIRST_NOWHERE = FIRST.values()
+MEASURES = ("step_exact", "step_precision", "step_recall", "step_f1", "step_own", *BREAKS)
+NOTE = (
+    "All right: the list is the right one, or the last answer. F1 of the list: of its pairs or triples; 1 for an empty "
+    "one where nothing is to be listed. Follows from its own steps: the last answer is what is true in all graphs with "
+    "the edges, colliders and directions that the replies list, undefined where there is none. Breaks first: the first "
+    "step that is not all right, once for each hypothesis. A reply that cannot be read lists nothing, and is not right."
+)
+
+
+@dataclass
+class Chain:
+    """The steps about one premise."""
+
+    premise: Premise
+    right: Argument
+    lists: dict[Question, Parts] = field(default_factory=dict)
+    """What each reply lists, where it could be read."""
+    exact: dict[Question, bool] = field(default_factory=dict)
+
+
+def summarize(records: Iterable[Record], questions: Mapping[str, tuple[str, Hypothesis]]) -> Result:
+    """Return the scores by step, relation and number of variables; `questions` has premise and hypothesis by item."""
+    totals, kept = OutcomeCounts(), list[Record]()
+    chains: dict[str, Chain] = {}
+    values: dict[str, dict[str, float | None]] = {}
+    for record in records:
+        totals.add(record.outcome)
+        kept.append(record)
+        if record.cluster not in chains:
+            premise = read_premise(questions[record.item][0])
+            chains[record.cluster] = Chain(premise, Argument(*parts(class_of(read_dag(premise))), answer=False))
+        if (question := question_of(record)) != "answer":
+            values[record.item] = list_values(record, question, chains[record.cluster])
+    for record in kept:
+        if question_of(record) == "answer":
+            hypothesis = questions[record.item][1]
+            values[record.item] = answer_values(record, hypothesis, chains[record.cluster])
+    rows = [MeanRow.of(record, HEADLINE, lambda record: values[record.item]) for record in kept]
+    orders = {"step": QUESTIONS, **ORDERS}
+    scores = mean_rows(rows, MEASURES, orders=orders, mean_of=None, unit="")
+    return Result(HEADLINE, {HEADLINE: scores}, len(chains), **totals.parts(), notes=(NOTE,))
+
+
+def question_of(record: Record) -> Question:
+    return next(question for question in QUESTIONS if question == record.groups["step"])
+
+
+def list_values(record: Record, question: Question, chain: Chain) -> dict[str, float | None]:
+    """Return what a list is worth, and note it in its chain."""
+    listed, right = entries(record.answer), right_parts(question, chain.right)
+    own, others = read_parts(question, listed or (), chain.premise)
+    if listed is not None:
+        chain.lists[question] = own
+    exact = listed is not None and own == right and not others
+    chain.exact[question] = exact
+    hits, size = len(own & right), len(own) + others
+    return {
+        "step_exact": float(exact),
+        "step_precision": hits / size if size else None,
+        "step_recall": hits / len(right) if right else None,
+        "step_f1": 2 * hits / (size + len(right)) if size + len(right) else float(listed is not None),
+    }
+
+
+def answer_values(record: Record, hypothesis: Hypothesis, chain: Chain) -> dict[str, float | None]:
+    """Return what a last answer is worth, whether it follows from the chain's lists, and where that breaks first."""
+    label = record.answer.label if record.answer else None
+    right = label == record.labels[HEADLINE]
+    exact: dict[Question, bool] = {**chain.exact, "answer": right}
+    first: str = next((question for question in QUESTIONS if not exact.get(question, False)), "nowhere")
+    values: dict[str, float | None] = {"step_exact": float(right), "step_own": None}
+    if label is not None and {"edges", "colliders", "directions"} <= chain.lists.keys():
+        expected = own_answer(chain, hypothesis)
+        values["step_own"] = None if expected is None else float(label == expected)
+    return values | {name: float(name == f"first_{first}") for name in BREAKS}
+
+
+def own_answer(chain: Chain, hypothesis: Hypothesis) -> bool | None:
+    """Return the answer that follows from a chain's own lists; None where no graph has all that they say."""
+    edges, colliders, arrows = (chain.lists[name] for name in ("edges", "colliders", "directions"))
+    statements = pattern_statements(
+        len(chain.premise.names),
+        {(i, j) for i, j in edges},
+        {(i, m, j) for i, m, j in colliders},
+        {(i, j) for i, j in arrows},
+    )
+    return answer_by(len(chain.premise.names), statements, hypothesis, chain.premise.names)
