@@ -75,19 +75,26 @@ class Question:
         return score(self.metadata, text, finish_reason)
 
 
-def score(metadata: Mapping[str, JSON], text: str | None, finish_reason: str | None = "stop") -> ScoredAnswer:
+def score(
+    metadata: Mapping[str, JSON],
+    text: str | None,
+    finish_reason: str | None = "stop",
+    logprobs: Mapping[str, float] | None = None,
+) -> ScoredAnswer:
     """Return what a reply answers to the question of these metadata, read as in a run of this project.
 
     `finish_reason` is the server's, by any of its usual names: after `length` only an answer that was announced
-    before counts, and of what was withheld (`content_filter`) nothing does.
+    before counts, and of what was withheld (`content_filter`) nothing does. With `logprobs`, natural logarithms by
+    choice, the answer is the likeliest choice, none where two are alike.
     """
     if finish_reason in REFUSED:
         return ScoredAnswer(None, "", False, "refused")
     task, prompt = (writer := _writer_of(metadata)).task, writer.prompt
-    response = Response(text or "", finish_reason="length" if finish_reason in _LIMIT else finish_reason or "")
+    finish = "length" if finish_reason in _LIMIT else finish_reason or ""
+    response = Response(text or "", logprobs, finish_reason=finish)
     answer = prompt.parse(response, metadata["fields"])
     if answer.label is None:
-        cut_off = response.finish_reason == "length" or while_thinking(response)
+        cut_off = finish == "length" or while_thinking(response)
         as_no = isinstance(task, TaskBase) and task.unreadable == "no" and metadata["label"] == 0
         return ScoredAnswer(None, "", as_no, "cut off" if cut_off else "unreadable", rule=answer.rule)
     word = _word(prompt, prompt.choices(metadata["fields"]), answer.label)

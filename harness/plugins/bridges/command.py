@@ -13,7 +13,12 @@ from harness.cli.key_value import Choice
 from harness.errors import ConfigError
 
 _HERE = Path(__file__).parent
-PATHS = {"lm-eval": _HERE / "lm_eval", "nemo": _HERE / "nemo.py", "inspect-register": _HERE / "register" / "eval.yaml"}
+PATHS = {
+    "lm-eval": _HERE / "lm_eval",
+    "verifiers": _HERE / "environment",
+    "nemo": _HERE / "nemo.py",
+    "inspect-register": _HERE / "register" / "eval.yaml",
+}
 
 HELP = """\
 Print where another framework finds the questions of this project (docs/bridges.md).

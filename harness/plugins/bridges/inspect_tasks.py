@@ -6,9 +6,8 @@ Inspect imports this module, by the entry point `inspect_ai`, when somebody name
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict
-from itertools import islice
 from typing import Any, Literal
 
 from inspect_ai import SampleSource, Task, task

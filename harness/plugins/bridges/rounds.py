@@ -10,7 +10,6 @@ from harness.tasks.base import TaskBase
 from harness.tasks.question import Question, QuestionWriter, ScoredAnswer, record
 from harness.types import Item
 
-
 _FAILED = ScoredAnswer(None, "", False, "refused")
 """A call without a reply counts as one whose reply was withheld: in no metric."""
 
