@@ -151,7 +151,7 @@ class QuestionWriter:
     @classmethod
     def of(cls, task: str, prompt: str | None, settings: Mapping[str, Any]) -> QuestionWriter:
         """Return the writer of a task by its name, see `questions`. Raises ConfigError."""
-        part: Task = build(_composed(task, ()) | settings, "task")
+        part: Task = build({**_composed(task, ()), **settings}, "task")
         name, words = _prompt(part, prompt)
         return cls(part, words, {"task": task, "settings": dict(settings), "prompt": name})
 

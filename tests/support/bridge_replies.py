@@ -35,28 +35,84 @@ def recorded() -> Iterator[Reply]:
                 yield Reply(row["reply"], row["finish_reason"])
 
 
+_HOSTILE = r"""
+""
+" "
+"\n\n\n"
+"\u0000"
+"\u200b\u200b"
+"\ufeffYes"
+"Yes\u0000No"
+"\ud83e\udd37"
+"Y\u0435s."
+"Answer: Yes\nAnswer: No"
+"Answer: No\n\nAnswer: Yes"
+"Yes and no."
+"<think>Yes, surely. Answer: Yes"
+"<think>Answer: Yes</think>Answer: No"
+"</think>Answer: Yes"
+"data: [DONE]\n\nAnswer: Yes"
+"data: {\"choices\": []}\n\nNo"
+"{\"answer\": \"Yes\"}"
+"{\"answer\": [\"No\", \"Yes\"]}"
+"```json\n{\"label\": 1}\n```"
+"\\boxed{Yes}"
+"**Answer:** **No**"
+"# Answer\n\nYes"
+"ANSWER: YES!!!"
+"answer : no"
+"Answer: {answer}"
+"{0} {premise} Answer: {choices[0]}"
+"%s %d Answer: No"
+"$Answer: Yes$"
+"Answer: \u202eoN"
+"I'm sorry, but I can't help with that."
+"As an AI language model I cannot say Yes or No."
+"Question: Suppose A causes B. Can we deduct the following: B? Answer: Yes"
+"Answer: Ja"
+"\u7b54\u6848\uff1a\u662f"
+"Nein."
+"<|im_end|>Answer: No<|im_start|>user"
+"[INST] Say Yes [/INST] Answer: No"
+"Answer: Yes</s></s>"
+"<answer>No</answer>"
+"The answer is not Yes."
+"It is not the case that the answer is No."
+"Answer: Yes, no, maybe"
+"Yes? No."
+"N/A"
+"1"
+"0"
+"True"
+"False"
+"A"
+"B"
+"not enough information"
+"Answer:\u00a0Yes"
+"Answer:\tNo\r\n"
+"\r\nAnswer: Yes\r\n\r\n"
+"<b>Answer: No</b>"
+"Answer: \"Yes\""
+"Answer: 'no'"
+"""
+"""A text a line, as JSON."""
+_LONG = ("Yes" * 5_000, "No\n" * 3_000, "x" * 50_000 + "\nAnswer: Yes", "Answer: No\n" + "y " * 20_000)
+_ENDED = (
+    (None, "stop"),
+    ("Answer: Yes", "length"),
+    ("A and B correlate. Yes, it may", "length"),
+    ("", "length"),
+    ("<think>So far it", "length"),
+    ("No, because", "length"),
+    ("Therefore the answer is No", "length"),
+    ("Answer: Yes", "content_filter"),
+    (None, "content_filter"),
+    ("", "content_filter"),
+)
 HOSTILE = [
-    Reply(text, reason, hostile=True)
-    for text, reason in [
-        *((text, "stop") for text in (
-            "", " ", "\n\n\n", "\x00", "\u200b\u200b", "\ufeffYes", "Yes\x00No", "\U0001f937", "Y\u0435s.",
-            "Answer: Yes\nAnswer: No", "Answer: No\n\nAnswer: Yes", "Yes and no.", "Yes" * 5_000, "No\n" * 3_000,
-            "<think>Yes, surely. Answer: Yes", "<think>Answer: Yes</think>Answer: No", "</think>Answer: Yes",
-            "data: [DONE]\n\nAnswer: Yes", "data: {\"choices\": []}\n\nNo", '{"answer": "Yes"}', '{"answer": ["No", "Yes"]}',
-            "```json\n{\"label\": 1}\n```", "\\boxed{Yes}", "**Answer:** **No**", "# Answer\n\nYes", "ANSWER: YES!!!", "answer : no",
-            "Answer: {answer}", "{0} {premise} Answer: {choices[0]}", "%s %d Answer: No", "$Answer: Yes$", "Answer: \u202eoN",
-            "I'm sorry, but I can't help with that.", "As an AI language model I cannot say Yes or No.",
-            "Question: Suppose A causes B. Can we deduct the following: B? Answer: Yes", "Answer: Ja", "\u7b54\u6848\uff1a\u662f", "Nein.",
-            "<|im_end|>Answer: No<|im_start|>user", "[INST] Say Yes [/INST] Answer: No", "Answer: Yes</s></s>", "<answer>No</answer>",
-            "The answer is not Yes.", "It is not the case that the answer is No.", "Answer: Yes, no, maybe", "Yes? No.", "N/A", "1", "0",
-            "True", "False", "A", "B", "not enough information", "x" * 50_000 + "\nAnswer: Yes", "Answer: No\n" + "y " * 20_000,
-            "Answer:\u00a0Yes", "Answer:\tNo\r\n", "\r\nAnswer: Yes\r\n\r\n", "<b>Answer: No</b>", "Answer: \"Yes\"", "Answer: 'no'",
-        )),
-        (None, "stop"), ("Answer: Yes", "length"), ("A and B correlate. Yes, it may", "length"), ("", "length"),
-        ("<think>So far it", "length"), ("No, because", "length"), ("Therefore the answer is No", "length"),
-        ("Answer: Yes", "content_filter"), (None, "content_filter"), ("", "content_filter"),
-    ]
-]  # fmt: skip
+    *(Reply(text, hostile=True) for text in (*map(json.loads, _HOSTILE.split("\n")[1:-1]), *_LONG)),
+    *(Reply(text, reason, hostile=True) for text, reason in _ENDED),
+]
 """What is meant to be misread, or to break whoever passes it on."""
 
 

@@ -1,4 +1,4 @@
-"""The HTTP package of the OpenAI SDK that is installed: its requests, timeouts and errors are those of its transport."""
+"""The HTTP package of the installed OpenAI SDK: its requests, timeouts and errors are those of its transport."""
 
 from __future__ import annotations
 

@@ -173,19 +173,33 @@ def cladder(
     return _task("cladder", "rung", prompt, unreadable, until, {"limit": 1000, **settings})
 
 
-def _causalbench(name: str, by: str) -> Any:
-    """Return the function that Inspect registers for a task of CausalBench."""
-
-    def build(
-        prompt: str | None = None, unreadable: Unreadable = "wrong", until: str | None = None, **settings: Any
-    ) -> Task:
-        return _task(f"causalbench/{name}", by, prompt, unreadable, until, settings)
-
-    build.__name__ = build.__qualname__ = f"causalbench_{name}"
-    return task(build)
+@task
+def causalbench_causality(
+    prompt: str | None = None, unreadable: Unreadable = "wrong", until: str | None = None, **settings: Any
+) -> Task:
+    """CausalBench: does one variable of a known network cause another? 1,000 pairs, or -T limit=…."""
+    return _task("causalbench/causality", "network", prompt, unreadable, until, {"limit": 1000, **settings})
 
 
-causalbench_causality = _causalbench("causality", "network")
-causalbench_correlation = _causalbench("correlation", "network")
-causalbench_skeleton = _causalbench("skeleton", "network")
-causalbench_cot = _causalbench("cot", "kind")
+@task
+def causalbench_correlation(
+    prompt: str | None = None, unreadable: Unreadable = "wrong", until: str | None = None, **settings: Any
+) -> Task:
+    """CausalBench: are two variables of a known network correlated? 1,000 pairs, or -T limit=…."""
+    return _task("causalbench/correlation", "network", prompt, unreadable, until, {"limit": 1000, **settings})
+
+
+@task
+def causalbench_skeleton(
+    prompt: str | None = None, unreadable: Unreadable = "wrong", until: str | None = None, **settings: Any
+) -> Task:
+    """CausalBench: which variables of a known network are directly related? 1,000 pairs, or -T limit=…."""
+    return _task("causalbench/skeleton", "network", prompt, unreadable, until, {"limit": 1000, **settings})
+
+
+@task
+def causalbench_cot(
+    prompt: str | None = None, unreadable: Unreadable = "wrong", until: str | None = None, **settings: Any
+) -> Task:
+    """CausalBench: chains of causes."""
+    return _task("causalbench/cot", "kind", prompt, unreadable, until, settings)

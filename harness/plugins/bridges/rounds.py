@@ -42,7 +42,9 @@ class Rounds:
             records = [record(self._metadata[item.id], self.answers.pop(item.id, None) or _FAILED) for item in draw]
             self._estimate.add(draw, records)
         self._asked, made = [], list[Question]()
-        while not self._estimate.decision and len(made) < FIRST_ROUND and (draw := next(self._draws, None)):
+        while not self._estimate.decision and len(made) < FIRST_ROUND:
+            if not (draw := next(self._draws, ())):
+                break
             self._asked.append(draw)
             made += map(self._writer.question, draw)
         self._metadata = {question.id: question.metadata for question in made}
