@@ -202,8 +202,8 @@ def test_nemo(server, tmp_path):
     path = run("nemo", "harness", "bridges", "nemo", folder=tmp_path).strip()
     run(
         "nemo", "nel", "eval", "run", "--bench", f"{path}:corr2cause_fresh",
-        "--model-url", f"{server.url}/chat/completions", "--model-id", "mock", "--api-key", "none", "-o", "out", folder=tmp_path,
-        HARNESS_SETTINGS=json.dumps({"prompt": "cot", **SETTINGS}),
+        "--model-url", f"{server.url}/chat/completions", "--model-id", "mock", "--api-key", "none", "-o", "out",
+        folder=tmp_path, HARNESS_SETTINGS=json.dumps({"prompt": "cot", **SETTINGS}),
     )  # fmt: skip
     (file,) = (tmp_path / "out").rglob("results.jsonl")
     rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
