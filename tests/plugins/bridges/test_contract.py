@@ -182,12 +182,26 @@ def test_lm_eval_ranks_the_choices(tmp_path):
         assert row["acc"] == float((yes > no) == (row["doc"]["answer"] == "Yes"))
 
 
+def test_lm_eval_runs_all_tasks_together(tmp_path):
+    path = run("lm-eval", "harness", "bridges", "lm-eval", folder=tmp_path).strip()
+    run(
+        "lm-eval", "lm_eval", "run", "--model", "dummy", "--include_path", path, "--tasks", "harness_choice",
+        "--limit", "8", "--output_path", "out", folder=tmp_path,
+    )  # fmt: skip
+    (results,) = (tmp_path / "out").rglob("results_*.json")
+    numbers = json.loads(results.read_text(encoding="utf-8"))["results"]
+    tasks = numbers.keys() - {"harness_choice"}
+    assert len(tasks) == 8
+    mean = sum(numbers[task]["acc,none"] for task in tasks) / len(tasks)
+    assert numbers["harness_choice"]["acc,none"] == pytest.approx(mean)
+
+
 def test_verifiers(server, tmp_path):
     run(
         "verifiers", "vf-eval", "corr2cause-fresh", "-n", str(NUMBER), "--model", "mock", "--no-rich",
         "--env.agent.harness.id", "null", "--env.agent.runtime.type", "subprocess", "--env.taskset.prompt", "cot",
         "--env.taskset.num-nodes", "[6]", "--client.base-url", server.url, "--client.api-key-var", "OPENAI_API_KEY",
-        "--output-dir", "out", folder=tmp_path, OPENAI_API_KEY="none",
+        "--output-dir", "out", "--no-push", folder=tmp_path, OPENAI_API_KEY="none",
     )  # fmt: skip
     (file,) = (tmp_path / "out").rglob("traces.jsonl")
     rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
