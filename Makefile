@@ -13,9 +13,11 @@ FAST = $(BIN)/python -m pytest -m "not slow and not servers and not cluster" -n 
 SERVERS := .servers
 BRIDGES := .bridges
 # Each framework with this project in one command, so that pip refuses what does not go together. TRL's torch is the one
-# for processors; NeMo wants Python 3.12 or 3.13 (NEMO_PYTHON=…), the others take 3.11, too.
-FRAMEWORKS ?= inspect lm-eval verifiers reasoning-gym trl nemo
+# for processors; NeMo wants Python 3.12 or 3.13 (NEMO_PYTHON=…), the others take 3.11, too. light is no framework: this
+# project with what its questions need, and no more.
+FRAMEWORKS ?= light inspect lm-eval verifiers reasoning-gym trl nemo
 NEMO_PYTHON ?= python3.12
+PACKAGES_light := pydantic pyyaml numpy
 PACKAGES_inspect := inspect-ai==0.3.285
 PACKAGES_lm-eval := lm-eval[api]==0.4.13
 PACKAGES_verifiers := verifiers==0.4.0
@@ -171,7 +173,8 @@ $(SERVERS)/vllm/.ready:
 $(BRIDGES)/%/.ready: pyproject.toml
 	$(if $(filter nemo,$*),$(NEMO_PYTHON),$(PYTHON)) -m venv $(@D)
 	$(if $(filter trl,$*),$(@D)/bin/python -m pip install --quiet --disable-pip-version-check 'torch==2.13.0')
-	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check -e . $(foreach package,$(PACKAGES_$*),'$(package)')
+	$(if $(filter light,$*),$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -e .)
+	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check $(if $(filter light,$*),,-e .) $(foreach package,$(PACKAGES_$*),'$(package)')
 	$(if $(filter verifiers,$*),$(@D)/bin/python -m pip install --quiet --disable-pip-version-check harness/plugins/bridges/environment)
 	@touch $@
 

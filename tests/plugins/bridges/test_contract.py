@@ -28,7 +28,15 @@ from harness.types import Failure, Result
 pytestmark = [pytest.mark.bridges, pytest.mark.skipif("BRIDGES" not in os.environ, reason="make test-bridges")]
 
 ALL = ("length", "content_filter")
-KNOWN = {"inspect": ALL, "lm-eval": (), "verifiers": ("length",), "reasoning-gym": (), "trl": (), "nemo": ()}
+KNOWN = {
+    "light": (),
+    "inspect": ALL,
+    "lm-eval": (),
+    "verifiers": ("length",),
+    "reasoning-gym": (),
+    "trl": (),
+    "nemo": (),
+}
 """The finish reasons beside "stop" that a framework hands to whoever scores."""
 SETTINGS: dict[str, Any] = {"num_nodes": [6], "limit": NUMBER}
 Verdict = tuple[bool, bool]
@@ -222,7 +230,10 @@ def test_nemo(server, tmp_path):
     )  # fmt: skip
     (file,) = (tmp_path / "out").rglob("results.jsonl")
     rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
-    raise AssertionError(rows[0])
+    details = {row["metadata"]["metadata"]["id"]: row["scoring_details"] for row in rows}
+    (bundle,) = (tmp_path / "out").rglob("eval-*.json")
+    mean = json.loads(bundle.read_text(encoding="utf-8"))["benchmark"]["scores"]["summary"]["mean"]
+    agree("nemo", {name: (each["correct"], each["unreadable"]) for name, each in details.items()}, mean)
 
 
 GYM = """
@@ -249,7 +260,22 @@ json.dump(rows, open(sys.argv[2], "w"))
 """
 
 
-@pytest.mark.parametrize(("framework", "program"), [("reasoning-gym", GYM), ("trl", TRL)])
+LIGHT = """
+import json, sys
+from harness import questions
+tasks = [("corr2cause", {}), ("corr2cause/pairs", {}), ("cladder", {}), ("causalbench/cot", {}),
+         ("causalbench/causality", {"format": "background"})]
+for task, settings in tasks:
+    question = next(iter(questions(task, limit=2, **settings)))
+    assert question.score(question.answer).correct, question
+texts = json.load(open(sys.argv[1]))
+made = questions("corr2cause/fresh", "cot", num_nodes=[6], limit=len(texts))
+rows = [[each.id, each.text, each.score(text).correct] for each, text in zip(made, texts, strict=True)]
+json.dump(rows, open(sys.argv[2], "w"))
+"""
+
+
+@pytest.mark.parametrize(("framework", "program"), [("light", LIGHT), ("reasoning-gym", GYM), ("trl", TRL)])
 def test_what_is_a_library_and_has_no_command(framework, program, tmp_path):
     (tmp_path / "replies.json").write_text(json.dumps([reply.text for _, reply in asked().values()]))
     run(framework, "python", "-c", program, "replies.json", "rows.json", folder=tmp_path)
