@@ -157,6 +157,23 @@ def test_inspect_stops_where_a_run_with_until_would(server, tmp_path):
     assert {each["id"] for each in log["samples"]} < asked().keys()
 
 
+def test_inspect_runs_every_task(serve, tmp_path):
+    names = ["corr2cause", "corr2cause_pairs", "cladder", "causalbench_cot"]
+    names += [f"causalbench_{name}" for name in ("causality", "correlation", "skeleton")]
+    always_no = serve(lambda *_: completion(Reply("No"), "mock"))
+    run(
+        "inspect", "inspect", "eval", *(f"harness/{name}" for name in names), "-T", "limit=24", "-T",
+        "unreadable=unscored", "--model", "openai-api/mock/mock", "--log-dir", "logs", "--log-format", "json", "--display", "none",
+        folder=tmp_path, MOCK_BASE_URL=always_no.url, MOCK_API_KEY="none",
+    )  # fmt: skip
+    logs = [json.loads(file.read_text(encoding="utf-8")) for file in (tmp_path / "logs").glob("*.json")]
+    assert sorted(log["eval"]["task"].removeprefix("harness/") for log in logs) == sorted(names)
+    for log in logs:
+        assert log["status"] == "success", log["error"]
+        right = sum(each["target"] == "No" for each in log["samples"]) / 24
+        assert log["results"]["scores"][0]["metrics"]["accuracy"]["value"] == pytest.approx(right)
+
+
 def test_lm_eval(server, tmp_path):
     path = run("lm-eval", "harness", "bridges", "lm-eval", folder=tmp_path).strip()
     arguments = f"model=mock,base_url={server.url}/chat/completions,num_concurrent=4,max_retries=1"
