@@ -163,8 +163,8 @@ def test_inspect_runs_every_task(serve, tmp_path):
     always_no = serve(lambda *_: completion(Reply("No"), "mock"))
     run(
         "inspect", "inspect", "eval", *(f"harness/{name}" for name in names), "-T", "limit=24", "-T",
-        "unreadable=unscored", "--model", "openai-api/mock/mock", "--log-dir", "logs", "--log-format", "json", "--display", "none",
-        folder=tmp_path, MOCK_BASE_URL=always_no.url, MOCK_API_KEY="none",
+        "unreadable=unscored", "--model", "openai-api/mock/mock", "--log-dir", "logs", "--log-format", "json",
+        "--display", "none", folder=tmp_path, MOCK_BASE_URL=always_no.url, MOCK_API_KEY="none",
     )  # fmt: skip
     logs = [json.loads(file.read_text(encoding="utf-8")) for file in (tmp_path / "logs").glob("*.json")]
     assert sorted(log["eval"]["task"].removeprefix("harness/") for log in logs) == sorted(names)
