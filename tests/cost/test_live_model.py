@@ -11,7 +11,6 @@ import random
 from collections import Counter
 from typing import Any
 
-import httpx2
 import pytest
 from support.outcomes import each
 
@@ -21,8 +20,11 @@ from harness.cost.price import Price
 from harness.cost.till import Till
 from harness.errors import RunStopped
 from harness.models.api import retry
+from harness.models.api.http_package import http_package
 from harness.models.api.openai import Chat
 from harness.types import ChatRequest, Message, Response
+
+httpx2 = http_package()  # httpx, of an older SDK
 
 INPUT_USD, OUTPUT_USD = 10.0, 100.0
 PRICE = Price(((0, INPUT_USD),), ((0, OUTPUT_USD),))

@@ -19,6 +19,7 @@ from harness.models.api.dialects import OPENAI, Dialect
 from harness.models.api.families import on_this_machine, readable_proxies
 from harness.models.api.faults import PageError, RefusedError, TooLargeError
 from harness.models.api.gate import Gate
+from harness.models.api.http_package import http_package
 from harness.models.api.refusals import error_in
 from harness.models.api.replies import InvalidReplyError, LostError, one_line
 from harness.types import JSON
@@ -48,10 +49,9 @@ class Wire:
         `timeout`: seconds for connecting, and between two bytes.
         """
         import aiohttp  # the transport's own
-        import httpx2  # the SDK's own
         import openai
 
-        self._httpx, self._aiohttp = httpx2, aiohttp
+        self._httpx, self._aiohttp = http_package(), aiohttp
         with readable_proxies():
             self._http = openai.DefaultAioHttpClient(
                 timeout=timeout,
@@ -63,15 +63,15 @@ class Wire:
             )
         json_type, agent = "application/json", f"AsyncOpenAI/Python {openai.__version__}"
         headers = {"Accept": json_type, "Content-Type": json_type, "User-Agent": agent, **dialect.headers(key)}
-        self._headers = httpx2.Headers(headers)
+        self._headers = self._httpx.Headers(headers)
         self._dialect = dialect
         base = base_url.rstrip("/")
         self._base_path = urlsplit(base).path
-        self._url = cache(lambda path: httpx2.URL(base + path))
-        self._root = cache(lambda path: httpx2.URL(base.removesuffix("/v1") + path))
+        self._url = cache(lambda path: self._httpx.URL(base + path))
+        self._root = cache(lambda path: self._httpx.URL(base.removesuffix("/v1") + path))
         self.memory: dict[Any, Any] = {}
         """What others learn about the server, kept as long as its connections."""
-        limits = httpx2.Timeout(timeout, connect=min(timeout, CONNECT_TIMEOUT))
+        limits = self._httpx.Timeout(timeout, connect=min(timeout, CONNECT_TIMEOUT))
         self._extensions = {"timeout": limits.as_dict()}
         self._gate = gate
         self._secret = Secret(key)
@@ -210,6 +210,5 @@ async def _rest(parts: AsyncIterator[bytes], pieces: list[bytes], size: int, mos
 @cache
 def _certificates() -> ssl.SSLContext:
     """Read once, since it takes longer than many a call, and each turn of an opening has connections of its own."""
-    import httpx2
-
-    return httpx2.create_ssl_context()
+    context: ssl.SSLContext = http_package().create_ssl_context()
+    return context

@@ -15,6 +15,7 @@ from harness.models.api.bodies import Secret
 from harness.models.api.endpoint import Endpoint
 from harness.models.api.families import first_address, on_this_machine, readable_proxies
 from harness.models.api.faults import RefusedError, asked_pause, date_of, growing_pause, in_words, may_pass, status
+from harness.models.api.http_package import http_package
 from harness.models.api.replies import LostError, one_line
 from harness.runtime.signals import STOP
 
@@ -54,12 +55,11 @@ class EndpointServer:
 
     @cached_property
     def _http(self) -> Any:
-        import httpx2  # the OpenAI SDK's own
-
+        http = http_package()
         with readable_proxies():
-            return httpx2.Client(
+            return http.Client(
                 headers=self._headers,
-                timeout=httpx2.Timeout(self.endpoint.timeout, connect=min(30.0, self.endpoint.timeout)),
+                timeout=http.Timeout(self.endpoint.timeout, connect=min(30.0, self.endpoint.timeout)),
                 follow_redirects=False,
                 trust_env=not on_this_machine(self.address),
                 event_hooks={"response": [self._note_clock]},
@@ -190,12 +190,11 @@ class _Streamed:
             raise self._lost(error) from None
 
     def _lost(self, error: Exception) -> Exception:
-        import httpx2
-
+        http = http_package()
         words = one_line(self._secret.hide(f"{type(error).__name__}: {error}"))
-        if isinstance(error, httpx2.TimeoutException) and not isinstance(error, httpx2.ConnectTimeout):
+        if isinstance(error, http.TimeoutException) and not isinstance(error, http.ConnectTimeout):
             return TimeoutError(words)
-        return LostError(words, connected=not isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout))
+        return LostError(words, connected=not isinstance(error, http.ConnectError | http.ConnectTimeout))
 
     def _refused(self, response: Any, content: bytes) -> RefusedError:
         return RefusedError(response.status_code, self._secret.body(content), response.headers)

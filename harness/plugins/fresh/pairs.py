@@ -161,7 +161,7 @@ class Pairs(TaskBase):
         rows = [_row(name, halves) for name, halves in pairs.items() if len(halves) == 2]
         means = mean_rows(rows, (*_MEASURES, "lowest", "highest"), orders=self.orders, mean_of=None, unit="")
         scores = {
-            breakdown: {group: _with_pairs(row, means[breakdown].get(group)) for group, row in of.items()}
+            breakdown: {group: _with_pairs(row, means.get(breakdown, {}).get(group)) for group, row in of.items()}
             for breakdown, of in result.scores[self.headline].items()
         }
         return replace(result, scores={**result.scores, self.headline: scores})

@@ -17,10 +17,8 @@ from pathlib import Path
 from harness.cli import key_value
 from harness.codec import plain_text, text_digest
 from harness.errors import ConfigError, DataError, StoreError
-from harness.storage import runs
 from harness.storage.atomic_write import atomic_file
 from harness.storage.files import inside, read_bytes
-from harness.storage.find import find
 
 PRIVATE = "private"
 """The value of task.seed, and the file of the seed in use."""
@@ -51,6 +49,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _job(folders: list[str], settings: RevealSettings) -> int:
+    from harness.storage.find import find
+
     if not folders:
         raise ConfigError("say which runs: harness reveal RUN, with the folder of a run or one above it.")
     commitments = {folder: name for folder in find(folders) if (name := _commitment(folder)) is not None}
@@ -70,6 +70,8 @@ def _job(folders: list[str], settings: RevealSettings) -> int:
 
 def _commitment(folder: Path) -> str | None:
     """Return what a run's manifest calls its private seed; None for a run of another seed."""
+    from harness.storage import runs  # which reads with msgspec; whoever makes questions has no need of it
+
     task = runs.manifest_of(folder).configuration.get("task")
     seed = task.get("seed") if isinstance(task, dict) else None
     return seed if isinstance(seed, str) and seed.startswith(f"{PRIVATE}-") else None

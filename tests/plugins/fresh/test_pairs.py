@@ -289,6 +289,7 @@ def test_half_a_pair_is_in_no_score_of_pairs():
     records = [record("a", 1, 1), record("a", 0, 0), record("b", 1, 1)]
     row = task().summarize(records).overall
     assert row["pair_accuracy"] == 1 and row.items == 3
+    assert task().summarize([record("a", 1, 1), record("b", 0, 0)]).overall["pair_accuracy"] is None
 
 
 @hypothesis_settings(max_examples=25, deadline=None)

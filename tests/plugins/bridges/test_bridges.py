@@ -1,0 +1,171 @@
+"""What the bridges are made of, without any of the frameworks: tests/plugins/bridges/test_contract.py runs those."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+from random import Random
+
+import pytest
+import yaml
+
+from harness import questions
+from harness.errors import ConfigError
+from harness.plugins.bridges import PLUGIN, command, lm_eval_tasks, trl
+from harness.plugins.bridges.rounds import Rounds
+from harness.tasks.question import QuestionWriter, score
+
+ROOT = Path(__file__).parents[3]
+FOLDER = command.PATHS["lm-eval"]
+
+
+class Loader(yaml.SafeLoader):
+    """As lm-eval reads its files, with the names of functions in place of the functions."""
+
+
+Loader.add_constructor("!function", lambda loader, node: loader.construct_scalar(node))
+
+
+def tasks() -> dict[str, dict]:
+    read = {file.name: yaml.load(file.read_text(), Loader) for file in FOLDER.iterdir()}
+    return {content["task"]: read[content["include"]] | content for content in read.values()
+            if "include" in content}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", command.PATHS)
+def test_the_command_prints_a_path_that_is_there(name, capsys):
+    assert command.main([name]) == 0
+    assert Path(capsys.readouterr().out.strip()).exists()
+
+
+def test_the_command_refuses_what_it_does_not_know(capsys):
+    assert command.main(["lm_eval"]) == 1
+    assert "lm-eval" in capsys.readouterr().err
+
+
+def test_each_yaml_of_lm_eval_names_functions_and_a_task_that_are_there():
+    assert {"corr2cause_audited", "corr2cause_fresh", "cladder", "causalbench_causality"} <= tasks().keys()
+    for name, content in tasks().items():
+        named = [content["custom_dataset"], content["process_results"],
+                 *(metric["aggregation"] for metric in content["metric_list"])]  # fmt: skip
+        for path in named:
+            module, _, function = path.rpartition(".")
+            assert path == "mean" or (module == lm_eval_tasks.__name__ and callable(getattr(lm_eval_tasks, function)))
+        assert (content["output_type"] == "multiple_choice") == name.endswith("_choice")
+        next(iter(questions(content["dataset_kwargs"]["task"], **content["dataset_kwargs"]["defaults"])))
+
+
+@pytest.mark.parametrize("group", ["harness", "harness_choice"])
+def test_the_groups_of_lm_eval_hold_tasks_that_are_there(group):
+    content = yaml.safe_load((FOLDER / f"{group}.yaml").read_text())
+    assert content["group"] == group and set(content["task"]) < tasks().keys()
+
+
+def documents(**settings):
+    pytest.importorskip("datasets")
+    return lm_eval_tasks.documents("corr2cause", {"labels": "audited"}, settings={"limit": 40, **settings}, model="m")
+
+
+def test_documents_are_read_and_ranked_as_here():
+    rows = documents()["test"]
+    assert len(rows) == 40
+    for row in rows:
+        metrics = lm_eval_tasks.read(row, [f"The answer is {row['answer']}."])
+        assert (metrics["acc"], metrics["unreadable"]) == (1, 0)
+        assert lm_eval_tasks.read(row, ["Well."])["unreadable"] == 1
+        likelier = [(-1.0, False) if choice == row["answer"] else (-2.0, False) for choice in row["choices"]]
+        assert lm_eval_tasks.rank(row, likelier)["acc"] == 1
+        assert lm_eval_tasks.rank(row, [(-1.0, False), (-1.0, False)])["unreadable"] == 1
+        assert row["choices"][row["place"]] == row["answer"]
+
+
+def test_f1_of_documents_has_the_interval_of_a_run():
+    draws = Random(0)
+    found = [lm_eval_tasks.read(row, [draws.choice(("Yes", "No"))])["f1"] for row in documents(limit=200)["test"]]
+    low, value, high = lm_eval_tasks.f1_low(found), lm_eval_tasks.f1(found), lm_eval_tasks.f1_high(found)
+    assert 0 < low < value < high < 1
+
+
+def test_a_prompt_of_several_turns_is_no_document():
+    with pytest.raises(ConfigError, match="several turns"):
+        documents(prompt="few_shot")
+
+
+def test_system_words_begin_a_document():
+    pytest.importorskip("datasets")
+    (row,) = lm_eval_tasks.documents("causalbench/cot", {"limit": 1})["test"]
+    assert row["text"].startswith("You are a highly intelligent") and "Please answer the following" in row["text"]
+
+
+def test_rewards_for_trl():
+    rows = trl.dataset("corr2cause", rows=20)
+    right = [[{"role": "assistant", "content": answer}] for answer in rows["answer"]]
+    assert trl.reward(completions=right, metadata=rows["metadata"], prompts=rows["prompt"]) == [1.0] * 20
+    assert trl.reward(completions=["Well."] * 20, metadata=rows["metadata"]) == [0.0] * 20
+    assert rows[0]["prompt"][-1]["role"] == "user" and set(rows["answer"]) == {"Yes", "No"}
+
+
+def rounds(rule: str = "width:30", **settings) -> Rounds:
+    return Rounds(QuestionWriter.of("corr2cause/fresh", None, {"num_nodes": [6], "limit": 600, **settings}), rule)
+
+
+def answered(made: Rounds, share: float) -> int:
+    """Answer rounds with that share of right answers until no more is asked; return how many were."""
+    draws, number = Random(0), 0
+    while following := made.following():
+        for question in following:
+            right = draws.random() < share
+            word = question.answer if right else {"Yes": "No", "No": "Yes"}[question.answer]
+            made.answers[question.id] = score(question.metadata, word)
+        number += len(following)
+    return number
+
+
+def test_rounds_end_when_the_interval_is_narrow_enough():
+    made = rounds()
+    number = answered(made, 0.7)
+    assert 64 < number < 600
+    low, high = made.interval
+    assert high - low <= 0.3 and low < 0.7 < high
+    assert 64 < answered(rounds("width:60"), 0.7) < number
+
+
+def test_a_call_without_a_reply_is_no_wrong_answer():
+    made = rounds("width:90")
+    for question in made.following():
+        made.answers[question.id] = None
+    assert made.following() and made.interval[1] == 1.0
+
+
+def test_rounds_take_a_width_alone():
+    with pytest.raises(ConfigError, match="width:POINTS"):
+        rounds("decided")
+
+
+def test_the_register_says_what_inspect_finds_here():
+    entry = yaml.safe_load(command.PATHS["inspect-register"].read_text())
+    source = (PLUGIN.home / "inspect_tasks.py").read_text()
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert project["entry-points"]["inspect_ai"] == {"harness": "harness.plugins.bridges.inspect_tasks"}
+    assert entry["package_name"] == project["name"] and len(entry["tasks"]) <= 10
+    sizes = {"corr2cause": ("corr2cause", {}), "corr2cause_pairs": ("corr2cause/pairs", {}),
+             "causalbench_cot": ("causalbench/cot", {})}  # fmt: skip
+    for task in entry["tasks"]:
+        assert f"def {task['name']}(" in source
+        if task["name"] in sizes:
+            name, settings = sizes[task["name"]]
+            assert sum(1 for _ in questions(name, **settings)) == task["dataset_samples"]
+
+
+def test_what_is_pushed_to_the_environments_hub_names_one_taskset():
+    folder = command.PATHS["verifiers"]
+    project = tomllib.loads((folder / "pyproject.toml").read_text())["project"]
+    assert (folder / project["name"].replace("-", "_") / "__init__.py").is_file()
+    # The public index has another project called harness: nobody is to get that one.
+    assert project["dependencies"] == ["verifiers>=0.4,<0.5"]
+
+
+def test_metadata_travel_as_json():
+    for question in questions("corr2cause/fresh", num_nodes=[5], limit=3):
+        assert score(json.loads(json.dumps(question.metadata)), question.answer).correct

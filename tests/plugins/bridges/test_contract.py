@@ -1,0 +1,311 @@
+"""The contract: 300 replies, recorded and hostile, are scored alike here and by each framework's own command.
+
+Each framework is in an environment of its own below $BRIDGES (`make test-bridges` makes them), with this project beside
+it. The replies come from one local server over HTTP. What a framework does not tell is left out of what is expected of
+it, reply by reply: KNOWN says which finish reasons reach the reader there.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.bridge_replies import NUMBER, Reply, completion, replaying, replies
+from support.openai_server import Server
+
+from harness import questions
+from harness.api import evaluate
+from harness.storage.records import read
+from harness.tasks.question import Question, ScoredAnswer, summarize
+from harness.types import Failure, Result
+
+pytestmark = [pytest.mark.bridges, pytest.mark.skipif("BRIDGES" not in os.environ, reason="make test-bridges")]
+
+ALL = ("length", "content_filter")
+KNOWN = {
+    "light": (),
+    "inspect": ALL,
+    "lm-eval": (),
+    "verifiers": ("length",),
+    "reasoning-gym": (),
+    "trl": (),
+    "nemo": (),
+}
+"""The finish reasons beside "stop" that a framework hands to whoever scores."""
+SETTINGS: dict[str, Any] = {"num_nodes": [6], "limit": NUMBER}
+Verdict = tuple[bool, bool]
+"""Of one reply: whether it is right, and whether nothing could be read."""
+
+
+@cache
+def asked() -> dict[str, tuple[Question, Reply]]:
+    made = questions("corr2cause/fresh", "cot", **SETTINGS)
+    return {question.id: (question, reply) for question, reply in zip(made, replies(), strict=True)}
+
+
+def scored(framework: str) -> dict[str, ScoredAnswer]:
+    """Return what this project reads, of what a framework tells."""
+    known = KNOWN[framework]
+    return {
+        name: question.score(reply.text, reply.finish_reason if reply.finish_reason in known else "stop")
+        for name, (question, reply) in asked().items()
+    }
+
+
+def summary(answers: dict[str, ScoredAnswer]) -> Result:
+    return summarize([(asked()[name][0].metadata, answer) for name, answer in answers.items()])
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    reply, unknown = replaying([question for question, _ in asked().values()])
+    server = Server(reply)
+    yield server
+    server.close()
+    assert not unknown, f"{len(unknown)} questions were asked in other words, such as {unknown[0][:500]!r}"
+
+
+def run(framework: str, program: str, *arguments: str, folder: Path, **environment: str) -> str:
+    """Return what a framework's own command prints, in its environment."""
+    home = Path(os.environ["BRIDGES"]) / framework / "bin"
+    if not (home / program).exists():
+        pytest.skip(f"{home / program} is not there: make test-bridges makes it")
+    # As after `activate`: verifiers starts python of its environment by name.
+    variables = os.environ | {"PATH": f"{home}:{os.environ['PATH']}"} | environment
+    command = [str(home / program), *arguments]
+    process = subprocess.run(command, cwd=folder, env=variables, capture_output=True, text=True, check=False)
+    assert process.returncode == 0, process.stdout[-3000:] + process.stderr[-3000:]
+    return process.stdout
+
+
+def agree(framework: str, verdicts: dict[str, Verdict], accuracy: float) -> None:
+    """Compare every item and the aggregate, and note the row of the table in docs/bridges.md."""
+    ours = scored(framework)
+    expected = {name: (answer.correct, bool(answer.reason)) for name, answer in ours.items()}
+    assert len(expected) == NUMBER
+    differing = {name: (verdict, expected[name]) for name, verdict in verdicts.items() if verdict != expected[name]}
+    assert not differing, {name: (*pair, asked()[name][1]) for name, pair in differing.items()}
+    assert verdicts.keys() == expected.keys()
+    counted = [answer.correct for answer in ours.values() if answer.reason != "refused"]
+    assert accuracy == pytest.approx(sum(counted) / len(counted), abs=1e-9)
+    whole = scored("inspect")
+    unlike = sum(whole[name] != answer for name, answer in ours.items())
+    with (Path(os.environ["BRIDGES"]) / "contract.jsonl").open("a") as file:
+        row = {"framework": framework, "items": len(verdicts), "alike": len(verdicts) - len(differing)}
+        file.write(
+            json.dumps(row | {"accuracy": accuracy, "f1": summary(ours).overall["f1"], "not told": unlike}) + "\n"
+        )
+
+
+def test_a_run_of_this_project_over_http(server, key, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    run = evaluate(
+        "openai",
+        "corr2cause/fresh",
+        overrides=[f"model.base_url={server.url}", "model.model=mock", "model.name=mock"],
+        prompt="cot",
+        cache="off",
+        **SETTINGS,
+    )
+    ours = scored("inspect")
+    for record in read(run.folder / "records.jsonl"):
+        answer = ours[record.item]
+        if isinstance(record.outcome, Failure):
+            assert answer.reason == "refused" and record.outcome.kind == "content_filter"
+        else:
+            assert record.answer is not None and record.answer.label == answer.label
+    assert run.result.overall["accuracy"] == summary(ours).overall["accuracy"]
+    theirs, here = (result.overall.metric("f1") for result in (run.result, summary(ours)))
+    assert (theirs.value, theirs.interval, theirs.bounds) == (here.value, here.interval, here.bounds)
+
+
+def test_inspect(server, tmp_path):
+    run(
+        "inspect", "inspect", "eval", "harness/corr2cause_fresh", "-T", "prompt=cot", "-T", "num_nodes=6",
+        "-T", f"limit={NUMBER}", "--model", "openai-api/mock/mock", "--log-dir", "logs", "--log-format", "json",
+        "--display", "none", folder=tmp_path, MOCK_BASE_URL=server.url, MOCK_API_KEY="none",
+    )  # fmt: skip
+    (file,) = (tmp_path / "logs").glob("*.json")
+    log = json.loads(file.read_text(encoding="utf-8"))
+    answers = {each["id"]: each["scores"]["reading"]["metadata"]["reading"] for each in log["samples"]}
+    numbers = {name: metric["value"] for name, metric in log["results"]["scores"][0]["metrics"].items()}
+    agree("inspect", {name: (a["correct"], bool(a["reason"])) for name, a in answers.items()}, numbers["accuracy"])
+    assert {name: a["label"] for name, a in answers.items()} == {n: a.label for n, a in scored("inspect").items()}
+    ours = summary(scored("inspect"))
+    assert numbers["f1"] == pytest.approx(ours.overall["f1"])
+    assert numbers["f1_low"] < numbers["f1"] < numbers["f1_high"]
+    by_relation = ours.scores["audited"]["relation"]
+    assert {name: pytest.approx(row["accuracy"]) for name, row in by_relation.items()}.items() <= numbers.items()
+    assert log["results"]["scores"][0]["unscored_samples"] == ours.overall.failed == 3
+
+
+def test_inspect_stops_where_a_run_with_until_would(server, tmp_path):
+    run(
+        "inspect", "inspect", "eval", "harness/corr2cause_fresh", "-T", "prompt=cot", "-T", "num_nodes=6",
+        "-T", f"limit={NUMBER}", "-T", "until=width:25", "--model", "openai-api/mock/mock", "--log-dir", "logs",
+        "--log-format", "json", "--display", "none", folder=tmp_path, MOCK_BASE_URL=server.url, MOCK_API_KEY="none",
+    )  # fmt: skip
+    (file,) = (tmp_path / "logs").glob("*.json")
+    log = json.loads(file.read_text(encoding="utf-8"))
+    assert 60 < len(log["samples"]) < NUMBER and log["status"] == "success"
+    assert {each["id"] for each in log["samples"]} < asked().keys()
+
+
+def test_inspect_runs_every_task(serve, tmp_path):
+    names = ["corr2cause", "corr2cause_pairs", "cladder", "causalbench_cot"]
+    names += [f"causalbench_{name}" for name in ("causality", "correlation", "skeleton")]
+    always_no = serve(lambda *_: completion(Reply("No"), "mock"))
+    run(
+        "inspect", "inspect", "eval", *(f"harness/{name}" for name in names), "-T", "limit=24", "-T",
+        "unreadable=unscored", "--model", "openai-api/mock/mock", "--log-dir", "logs", "--log-format", "json",
+        "--display", "none", folder=tmp_path, MOCK_BASE_URL=always_no.url, MOCK_API_KEY="none",
+    )  # fmt: skip
+    logs = [json.loads(file.read_text(encoding="utf-8")) for file in (tmp_path / "logs").glob("*.json")]
+    assert sorted(log["eval"]["task"].removeprefix("harness/") for log in logs) == sorted(names)
+    for log in logs:
+        assert log["status"] == "success", log["error"]
+        right = sum(each["target"] == "No" for each in log["samples"]) / 24
+        assert log["results"]["scores"][0]["metrics"]["accuracy"]["value"] == pytest.approx(right)
+
+
+def test_lm_eval(server, tmp_path):
+    path = run("lm-eval", "harness", "bridges", "lm-eval", folder=tmp_path).strip()
+    arguments = f"model=mock,base_url={server.url}/chat/completions,num_concurrent=4,max_retries=1"
+    run(
+        "lm-eval", "lm_eval", "run", "--model", "local-chat-completions", "--model_args", arguments,
+        "--apply_chat_template", "--include_path", path, "--tasks", "corr2cause_fresh",
+        "--metadata", json.dumps({"settings": {"prompt": "cot", **SETTINGS}}),
+        "--log_samples", "--output_path", "out", folder=tmp_path,
+    )  # fmt: skip
+    (samples,) = (tmp_path / "out").rglob("samples_*.jsonl")
+    (results,) = (tmp_path / "out").rglob("results_*.json")
+    rows = [json.loads(line) for line in samples.read_text(encoding="utf-8").splitlines()]
+    verdicts = {json.loads(row["doc"]["metadata"])["id"]: (row["acc"] == 1, row["unreadable"] == 1) for row in rows}
+    numbers = json.loads(results.read_text(encoding="utf-8"))["results"]["corr2cause_fresh"]
+    agree("lm-eval", verdicts, numbers["acc,none"])
+    f1 = summary(scored("lm-eval")).overall.metric("f1")
+    assert (numbers["f1,none"], (numbers["f1_low,none"], numbers["f1_high,none"])) == (f1.value, f1.interval)
+
+
+def test_lm_eval_ranks_the_choices(tmp_path):
+    path = run("lm-eval", "harness", "bridges", "lm-eval", folder=tmp_path).strip()
+    run(
+        "lm-eval", "lm_eval", "run", "--model", "dummy", "--include_path", path, "--tasks", "corr2cause_audited_choice",
+        "--metadata", json.dumps({"settings": {"limit": 60}}), "--log_samples", "--output_path", "out", folder=tmp_path,
+    )  # fmt: skip
+    (samples,) = (tmp_path / "out").rglob("samples_*.jsonl")
+    rows = [json.loads(line) for line in samples.read_text(encoding="utf-8").splitlines()]
+    assert len(rows) == 60 and len({row["acc"] for row in rows}) == 2
+    for row in rows:
+        yes, no = (float(each[0]) for each in row["filtered_resps"])
+        assert row["acc"] == float((yes > no) == (row["doc"]["answer"] == "Yes"))
+
+
+def test_lm_eval_runs_all_tasks_together(tmp_path):
+    path = run("lm-eval", "harness", "bridges", "lm-eval", folder=tmp_path).strip()
+    run(
+        "lm-eval", "lm_eval", "run", "--model", "dummy", "--include_path", path, "--tasks", "harness_choice",
+        "--limit", "8", "--output_path", "out", folder=tmp_path,
+    )  # fmt: skip
+    (results,) = (tmp_path / "out").rglob("results_*.json")
+    numbers = json.loads(results.read_text(encoding="utf-8"))["results"]
+    tasks = numbers.keys() - {"harness_choice"}
+    assert len(tasks) == 8
+    mean = sum(numbers[task]["acc,none"] for task in tasks) / len(tasks)
+    assert numbers["harness_choice"]["acc,none"] == pytest.approx(mean)
+
+
+def test_verifiers(server, tmp_path):
+    run(
+        "verifiers", "vf-eval", "corr2cause-fresh", "-n", str(NUMBER), "--model", "mock", "--no-rich",
+        "--env.agent.harness.id", "null", "--env.agent.runtime.type", "subprocess", "--env.taskset.prompt", "cot",
+        "--env.taskset.num-nodes", "[6]", "--client.base-url", server.url, "--client.api-key-var", "OPENAI_API_KEY",
+        "--output-dir", "out", "--no-push", folder=tmp_path, OPENAI_API_KEY="none",
+    )  # fmt: skip
+    (file,) = (tmp_path / "out").rglob("traces.jsonl")
+    rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    verdicts = {}
+    for row in rows:
+        (trace,) = row["traces"]
+        verdict = trace["rewards"]["correct"]["score"] == 1, trace["metrics"]["unreadable"] == 1
+        verdicts[row["task"]["data"]["id"]] = verdict
+    agree("verifiers", verdicts, sum(correct for correct, _ in verdicts.values()) / len(verdicts))
+
+
+def test_nemo(server, tmp_path):
+    path = run("nemo", "harness", "bridges", "nemo", folder=tmp_path).strip()
+    run(
+        "nemo", "nel", "eval", "run", "--bench", f"{path}:corr2cause_fresh",
+        "--model-url", f"{server.url}/chat/completions", "--model-id", "mock", "--api-key", "none", "-o", "out",
+        folder=tmp_path, HARNESS_SETTINGS=json.dumps({"prompt": "cot", **SETTINGS}),
+    )  # fmt: skip
+    (file,) = (tmp_path / "out").rglob("results.jsonl")
+    rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    details = {row["metadata"]["metadata"]["id"]: row["scoring_details"] for row in rows}
+    (bundle,) = (tmp_path / "out").rglob("eval-*.json")
+    mean = json.loads(bundle.read_text(encoding="utf-8"))["benchmark"]["scores"]["summary"]["mean"]
+    agree("nemo", {name: (each["correct"], each["unreadable"]) for name, each in details.items()}, mean)
+
+
+GYM = """
+import json, sys
+import harness.plugins.bridges.gym
+from reasoning_gym import create_dataset
+rows, texts = [], json.load(open(sys.argv[1]))
+data = create_dataset("corr2cause_fresh", min_nodes=6, max_nodes=6, prompt="cot", seed=0, size=len(texts))
+for entry, text in zip(data, texts, strict=True):
+    rows.append([entry["metadata"]["harness"]["id"], entry["question"], data.score_answer(text, entry)])
+json.dump(rows, open(sys.argv[2], "w"))
+"""
+TRL = """
+import json, sys
+from harness.plugins.bridges import trl
+texts = json.load(open(sys.argv[1]))
+data = trl.dataset(prompt="cot", rows=len(texts), num_nodes=[6])
+completions = [[{"role": "assistant", "content": text}] for text in texts]
+columns = {name: data[name] for name in data.column_names if name != "prompt"}
+scores = trl.reward(completions=completions, prompts=data["prompt"], completion_ids=None, trainer_state=None, **columns)
+names = [json.loads(known)["id"] for known in data["metadata"]]
+rows = [[name, turns[-1]["content"], score] for name, turns, score in zip(names, data["prompt"], scores, strict=True)]
+json.dump(rows, open(sys.argv[2], "w"))
+"""
+
+
+LIGHT = """
+import json, sys
+from harness import questions
+tasks = [("corr2cause", {}), ("corr2cause/pairs", {}), ("cladder", {}), ("causalbench/cot", {}),
+         ("causalbench/causality", {"format": "background"})]
+for task, settings in tasks:
+    question = next(iter(questions(task, limit=2, **settings)))
+    assert question.score(question.answer).correct, question
+texts = json.load(open(sys.argv[1]))
+made = questions("corr2cause/fresh", "cot", num_nodes=[6], limit=len(texts))
+rows = [[each.id, each.text, each.score(text).correct] for each, text in zip(made, texts, strict=True)]
+json.dump(rows, open(sys.argv[2], "w"))
+"""
+
+
+@pytest.mark.parametrize(("framework", "program"), [("light", LIGHT), ("reasoning-gym", GYM), ("trl", TRL)])
+def test_what_is_a_library_and_has_no_command(framework, program, tmp_path):
+    (tmp_path / "replies.json").write_text(json.dumps([reply.text for _, reply in asked().values()]))
+    run(framework, "python", "-c", program, "replies.json", "rows.json", folder=tmp_path)
+    rows = json.loads((tmp_path / "rows.json").read_text())
+    assert [words for _, words, _ in rows] == [question.text for question, _ in asked().values()]
+    ours = scored(framework)
+    verdicts = {name: (score == 1, bool(ours[name].reason)) for name, _, score in rows}
+    agree(framework, verdicts, sum(score for *_, score in rows) / len(rows))
+
+
+def test_the_server_says_what_it_is_to_say():
+    """Thirty of the replies at least are hostile, and each of the finish reasons occurs."""
+    assert {reply.finish_reason for _, reply in asked().values()} == {"stop", "length", "content_filter"}
+    assert sum(reply.hostile for _, reply in asked().values()) > 30
+    assert completion(Reply(None), "mock")["choices"][0]["message"]["content"] is None
+    assert len({question.text for question, _ in asked().values()}) == NUMBER
