@@ -16,7 +16,9 @@ VERSION = 4
 _RULES = ("constrained.py", "parsing.py", "reading/*.py")
 _CHOICES = ("constrained_choices.py",)
 """Rules beside these, for questions with choices of their own: no part of the digest of other runs."""
-_OF_PARSER: Mapping[str, tuple[str, ...]] = {name: (f"{name}.py",) for name in ("ranking", "story", "number")}
+_OF_PARSER: Mapping[str, tuple[str, ...]] = {
+    name: (f"{name}.py",) for name in ("ranking", "story", "number", "recorded")
+}
 """Likewise, for replies that are read by parsers of their own."""
 
 
