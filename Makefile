@@ -14,6 +14,10 @@ SERVERS := .servers
 # Where the environment says otherwise every worker would compile all tests anew.
 export PYTHONDONTWRITEBYTECODE =
 SHIPPED = $(BIN)/python -m harness -m records=gzip results=results/shipped
+RECORDED = $(BIN)/python -m harness import results/recorded/cladder_o1.csv records=gzip results=results/shipped \
+	task=cladder task.split=balanced1000 by='R. Ceraolo and others, September 2024' source=roberto-ceraolo/o1-cladder \
+	licence='none stated, facts of each reply only' \
+	map=id:question_id,answer:authors_parse,input_tokens:prompt_tokens,output_tokens:completion_tokens
 
 .DEFAULT_GOAL := help
 MAIN_JOB := -m model=reasoner,linear,hypothesis_only,always_no task.perturbation=none,permutation
@@ -79,6 +83,13 @@ results: $(DEV_READY)  ## everything in results/shipped/ once more: baselines, t
 		task=causalbench/correlation,causalbench/skeleton,causalbench/cot
 	$(SHIPPED) model=strength_constant,strength_uniform,mutual_information task=causalbench/strength task.among=network
 	$(SHIPPED) model=ladder_reasoner,cladder_shortcut,cladder_words,always_yes,always_no,random_uniform task=cladder task.split=sample task.labels=published,stated
+	$(SHIPPED) model=ladder_reasoner,cladder_shortcut,cladder_words,always_yes,always_no,random_uniform \
+		task=cladder task.split=balanced1000 task.labels=null,stated,exact
+	for labels in null stated exact; do \
+		$(RECORDED) task.labels=$$labels where=run:o1_preview name=o1-preview && \
+		$(RECORDED) task.labels=$$labels where=run:o1_mini name=o1-mini && \
+		$(RECORDED) task.labels=$$labels where=run:o1_mini_no_reasoning name=o1-mini-no-reasoning || exit 1; \
+	done
 	$(BIN)/python -m harness.discover -m records=gzip results=results/shipped algorithm=pc,hc,mmhc,boss network=null samples=500,1500
 	$(BIN)/python -m harness.leaderboard results/shipped
 	@# The page of what ships, without the records and graphs that git ignores: 32 MB of answers.

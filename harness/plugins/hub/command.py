@@ -154,4 +154,4 @@ def by_other_labels(run: Run) -> list[str]:
     parts = [
         f"of {count:,} that have a label of {name}, {right[name]:,} are right by it" for name, count in wrong.items()
     ]
-    return [f"{number:,} answers are wrong by the {headline} labels; {'; '.join(parts)}."] if parts else []
+    return [f"Answers that are wrong by the {headline} labels: {number:,}; {'; '.join(parts)}."] if parts else []

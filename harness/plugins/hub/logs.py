@@ -105,11 +105,18 @@ def lm_eval_rows(path: str) -> Logged:
                 "as a table, form=table map=answer:… of a file that says in words which was taken."
             )
         doc = _mapping(sample.get("doc"))
-        asked = next(iter(_mapping(next(iter(_mapping(sample.get("arguments")).values()), None)).values()), "")
-        with suppress(ValueError):
-            asked = _last_of(json.loads(asked), "user") if str(asked).startswith("[") else asked
+        asked = _asked(next(iter(_mapping(sample.get("arguments")).values()), None))
         for reply in replies:
-            yield Row(where=here, id=str(doc.get("id", doc.get("item", ""))), question=str(asked), reply=reply), sample
+            yield Row(where=here, id=str(doc.get("id", doc.get("item", ""))), question=asked, reply=reply), sample
+
+
+def _asked(arguments: Any) -> str:
+    """Return what lm-eval has sent: a text, or the JSON of a conversation."""
+    first = next(iter(_mapping(arguments).values()), "")
+    text = str(next(iter(first), "") if isinstance(first, list) else first)
+    with suppress(ValueError, RecursionError):
+        return _last_of(json.loads(text), "user") if text.startswith("[{") else text
+    return text
 
 
 def verifiers_rows(path: str) -> Logged:
