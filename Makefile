@@ -22,7 +22,7 @@ RECORDED = $(BIN)/python -m harness import results/recorded/cladder_o1.csv recor
 .DEFAULT_GOAL := help
 MAIN_JOB := -m model=reasoner,linear,hypothesis_only,always_no task.perturbation=none,permutation
 
-.PHONY: help run test test-core test-slow test-servers test-cluster torture check format page results strengths latent small-models leaderboard report pictures bench-peers clean
+.PHONY: help run test test-core test-slow test-servers test-cluster test-hub torture check format page results strengths latent small-models leaderboard report pictures bench-peers clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 22
@@ -118,6 +118,12 @@ report: $(RUN_READY)  ## results/report.html, the page to look at, from everythi
 pictures: $(DEV_READY)  ## the README's pictures, from results/shipped/report.html and the programs themselves (needs Chromium)
 	$(BIN)/python docs/images/make.py
 
+test-hub: $(DEV_READY) .bench/croissant/.ready  ## to=hub by Croissant's own validator and loader, in an environment of its own
+	rm -rf .bench/causes
+	$(BIN)/python -m harness export causalbench_cot cladder to=hub out=.bench/causes
+	.bench/croissant/bin/mlcroissant validate --jsonld .bench/causes/croissant.json
+	.bench/croissant/bin/mlcroissant load --jsonld .bench/causes/croissant.json --record_set cladder_balanced1000 --num_records 3
+
 bench-peers:  ## lm-evaluation-harness and inspect-ai, each in an environment of its own below .bench/, for benchmarks/
 	$(PYTHON) -m venv .bench/lm-eval
 	.bench/lm-eval/bin/python -m pip install --quiet 'torch==2.13.0' 'lm-eval[api,hf]==0.4.13'
@@ -139,6 +145,11 @@ $(RUN_READY): pyproject.toml | $(VENV)
 $(DEV_READY): pyproject.toml | $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
 	@touch $@ $(RUN_READY)
+
+.bench/croissant/.ready:
+	$(PYTHON) -m venv $(@D)
+	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check 'mlcroissant==1.1.1' pyarrow
+	@touch $@
 
 $(SERVERS)/ray/.ready: pyproject.toml
 	$(PYTHON) -m venv $(@D)
