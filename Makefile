@@ -27,6 +27,10 @@ PACKAGES_nemo := nemo-evaluator==0.3.0
 # Where the environment says otherwise every worker would compile all tests anew.
 export PYTHONDONTWRITEBYTECODE =
 SHIPPED = $(BIN)/python -m harness -m records=gzip results=results/shipped
+RECORDED = $(BIN)/python -m harness import results/recorded/cladder_o1.csv records=gzip results=results/shipped \
+	task=cladder task.split=balanced1000 by='R. Ceraolo and others, September 2024' source=roberto-ceraolo/o1-cladder \
+	licence='none stated, facts of each reply only' \
+	map=id:question_id,answer:authors_parse,input_tokens:prompt_tokens,output_tokens:completion_tokens
 
 .DEFAULT_GOAL := help
 MAIN_JOB := -m model=reasoner,linear,hypothesis_only,always_no task.perturbation=none,permutation
@@ -34,7 +38,7 @@ MAIN_JOB := -m model=reasoner,linear,hypothesis_only,always_no task.perturbation
 # make test LOCKED=1: exactly the versions of requirements.lock.
 PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check $(if $(LOCKED),-c requirements.lock)
 
-.PHONY: help run test test-core test-slow test-servers test-cluster test-oldest test-wheel test-bridges torture dist lock check format page results strengths latent small-models leaderboard report site pictures bench-peers clean
+.PHONY: help run test test-core test-slow test-servers test-cluster test-oldest test-wheel test-bridges test-hub torture dist lock check format page results strengths latent small-models leaderboard report site pictures bench-peers clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 22
@@ -126,6 +130,13 @@ results: $(DEV_READY)  ## everything in results/shipped/ once more: baselines, t
 		task=causalbench/correlation,causalbench/skeleton,causalbench/cot
 	$(SHIPPED) model=strength_constant,strength_uniform,mutual_information task=causalbench/strength task.among=network
 	$(SHIPPED) model=ladder_reasoner,cladder_shortcut,cladder_words,always_yes,always_no,random_uniform task=cladder task.split=sample task.labels=published,stated
+	$(SHIPPED) model=ladder_reasoner,cladder_shortcut,cladder_words,always_yes,always_no,random_uniform \
+		task=cladder task.split=balanced1000 task.labels=null,stated,exact
+	for labels in null stated exact; do \
+		$(RECORDED) task.labels=$$labels where=run:o1_preview name=o1-preview && \
+		$(RECORDED) task.labels=$$labels where=run:o1_mini name=o1-mini && \
+		$(RECORDED) task.labels=$$labels where=run:o1_mini_no_reasoning name=o1-mini-no-reasoning || exit 1; \
+	done
 	$(BIN)/python -m harness.discover -m records=gzip results=results/shipped algorithm=pc,hc,mmhc,boss network=null samples=500,1500
 	$(BIN)/python -m harness.leaderboard results/shipped
 	@# The page of what ships, without the records and graphs that git ignores: 32 MB of answers.
@@ -158,6 +169,12 @@ site: $(RUN_READY)  ## site/: README, docs/, the Python API and what ships, as p
 pictures: $(DEV_READY)  ## the README's pictures, from results/shipped/report.html and the programs themselves (needs Chromium)
 	$(BIN)/python docs/images/make.py
 
+test-hub: $(DEV_READY) .bench/croissant/.ready  ## to=hub by Croissant's own validator and loader, in an environment of its own
+	rm -rf .bench/causes
+	$(BIN)/python -m harness export causalbench_cot cladder to=hub out=.bench/causes
+	.bench/croissant/bin/mlcroissant validate --jsonld .bench/causes/croissant.json
+	.bench/croissant/bin/mlcroissant load --jsonld .bench/causes/croissant.json --record_set cladder_balanced1000 --num_records 3
+
 bench-peers:  ## lm-evaluation-harness and inspect-ai, each in an environment of its own below .bench/, for benchmarks/
 	$(PYTHON) -m venv .bench/lm-eval
 	.bench/lm-eval/bin/python -m pip install --quiet 'torch==2.13.0' 'lm-eval[api,hf]==0.4.13'
@@ -179,6 +196,11 @@ $(RUN_READY): pyproject.toml | $(VENV)
 $(DEV_READY): pyproject.toml | $(VENV)
 	$(PIP) -e '.[dev]'
 	@touch $@ $(RUN_READY)
+
+.bench/croissant/.ready:
+	$(PYTHON) -m venv $(@D)
+	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check 'mlcroissant==1.1.1' pyarrow
+	@touch $@
 
 $(SERVERS)/ray/.ready: pyproject.toml
 	$(PYTHON) -m venv $(@D)

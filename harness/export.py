@@ -43,6 +43,8 @@ Give folders of runs, or folders above them. A run without its records.jsonl (or
                        (records.csv, records.parquet, records.hf, inspect_logs, eee_records, lm_eval_results);
                        it is in its place once all of it is whole
 
+  dataset=             ORG/NAME of the data set on the Hub that to=eval_results says a model's results are of
+
 In the csv, text that a spreadsheet would take for a formula (= + - @ first) has a ' before it. parquet and hf need
 the extra [hub]. In eee, source_organization_name is "unknown": fill in who you are before you share the files.
 """
@@ -58,6 +60,7 @@ class ExportSettings:
 
     to: str = ""
     out: str | None = None
+    dataset: str = ""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -71,7 +74,8 @@ def targets() -> dict[str, Exporter]:
 
 def _help() -> str:
     known = targets()
-    lines = [f"  python -m harness.export results/… to={name:<14}{known[name].summary}" for name in known]
+    what = {name: "[PART…]  " if target.of_items else "results/…" for name, target in known.items()}
+    lines = [f"  python -m harness.export {what[name]} to={name:<14}{known[name].summary}" for name in known]
     bare = [name for name in known if known[name].takes_bare_runs]
     alone = f" {' and '.join(bare)}\nhave its scores alone." if bare else ""
     text = HELP.replace("{examples}", "\n".join(lines)).replace("{bare}", alone or ".")
@@ -84,6 +88,12 @@ def job(folders: list[str], settings: ExportSettings) -> str:
         raise ConfigError(f"say what to write: to= one of {', '.join(targets())} (--help for the rest).")
     if (target := targets().get(settings.to)) is None:
         raise ConfigError(" ".join([unknown("form", settings.to, targets()), absent()]).rstrip())
+    if target.needs and not getattr(settings, target.needs):
+        raise ConfigError(f"to={settings.to} needs {target.needs}=… (--help says what it is).")
+    if target.of_items:
+        if settings.out is not None:
+            check(settings.out, folder=True)
+        return str(load(target.write)(folders, settings.out))
     if not folders:
         raise ConfigError(f"give folders of runs: python -m harness.export results to={settings.to}.")
     if settings.out is not None:
@@ -150,7 +160,9 @@ def _with_records(runs: Sequence[Run]) -> list[Run]:
 
 
 def _write(runs: Sequence[Run], settings: ExportSettings) -> str:
-    message: str = load(targets()[settings.to].write)(runs, settings.out)
+    target = targets()[settings.to]
+    more = {target.needs: getattr(settings, target.needs)} if target.needs else {}
+    message: str = load(target.write)(runs, settings.out, **more)
     return message
 
 

@@ -20,6 +20,8 @@ IN_FORM, NOT_IN_FORM = "in the form", "not in the form"
 """The rule of an answer that stood in its field (answer=choice), and how that of one begins that did not."""
 JUDGE = "judge"
 """The rule of an answer that a judge has read."""
+RECORDED = "recorded answer"
+"""The rule of an answer that others have read, of whose reply nothing is known."""
 Role = Literal["model", "baseline", "solver", "algorithm", "cheat"]
 """What answers: a language model, or what one is compared with. A solver computes the answer from the question's own
 words, an algorithm learns a graph from data, and a cheat looks at what tells nothing of the question."""
@@ -164,7 +166,11 @@ class Failure:
     detail: str
 
 
-FINAL_FAILURES = frozenset({"context_length", "content_filter", "refusal", "invalid_logprobs", "empty_prompt"})
+RECORDED_FAILURE = "recorded_failure"
+"""The kind of a call that failed when others asked: nobody can ask again for them."""
+FINAL_FAILURES = frozenset(
+    {"context_length", "content_filter", "refusal", "invalid_logprobs", "empty_prompt", RECORDED_FAILURE}
+)
 """Kinds of failure that asking again does not cure. Any other one leaves a run incomplete."""
 
 

@@ -9,7 +9,15 @@ from dataclasses import dataclass
 from harness import plugin
 from harness.errors import ConfigError, unknown
 from harness.leaderboard.chains import RunSetting, find_setting, setting_names
-from harness.leaderboard.columns import OF_RUNS, NumberColumn, constants, not_ranked, number_notes, readings_notes
+from harness.leaderboard.columns import (
+    OF_RUNS,
+    NumberColumn,
+    constants,
+    not_ranked,
+    number_notes,
+    readings_notes,
+    recorded_notes,
+)
 from harness.leaderboard.comparable import (
     NAMES,
     ComparableRuns,
@@ -75,7 +83,7 @@ def _of_setting(by_task: Mapping[str, list[Run]], name: str, choice: BoardOption
 
 
 def _notes(rows: Sequence[Run]) -> list[str]:
-    return [*readings_notes(rows), *of_other_rules(rows), *not_ranked(rows)]
+    return [*recorded_notes(rows), *readings_notes(rows), *of_other_rules(rows), *not_ranked(rows)]
 
 
 def breakdowns_of(rows: Sequence[Run]) -> set[str]:

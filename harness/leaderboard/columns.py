@@ -171,6 +171,15 @@ def readings_notes(rows: Sequence[Run]) -> list[str]:
     return [f"{row.model}, {row.variant}, {row.prompt}: {note}" for row, note in notes]
 
 
+def recorded_notes(rows: Sequence[Run]) -> list[str]:
+    """Return by whom answers were recorded that are not of runs of this program, with the models of each."""
+    models: dict[str, dict[str, None]] = defaultdict(dict)
+    for row in rows:
+        if row.sound and row.recorded:
+            models[row.recorded][row.model] = None
+    return [f"{', '.join(names)}: {note}" for note, names in models.items()]
+
+
 def not_ranked(rows: Sequence[Run]) -> list[str]:
     """Return the sentences about runs that stand in no table, by name."""
     reasons: dict[str, list[str]] = defaultdict(list)

@@ -15,7 +15,7 @@ from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 from harness.codec import KINDS
 from harness.config_files import read_yaml
 from harness.errors import ConfigError, unknown
-from harness.prompting import listing, number, parsing, ranking, story
+from harness.prompting import listing, number, parsing, ranking, recorded, story
 from harness.prompting.reading import PLACE
 from harness.settings import first_sentence
 from harness.trust import named_module
@@ -76,7 +76,7 @@ class Words:
     confidence: str = ""
     """The form of the line in which they ask how sure the answer is: "Confidence: {confidence}"."""
     parser: str = "verdict"
-    """A function of harness/prompting/parsing.py; `listing`, `ranking`, `story`, `number`; or module:function."""
+    """A function of harness/prompting/parsing.py; `listing`, `ranking`, `story`, `number`, `recorded`; or module:function."""
     formats: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """Words that replace those above where a setting of the task (task.format) asks for more than the plain ones."""
 
@@ -193,7 +193,13 @@ _SHIPPED: dict[str, Parser] = {
     name: function
     for name, function in vars(parsing).items()
     if name[0] != "_" and getattr(function, "__module__", "") == parsing.__name__
-} | {"ranking": ranking.ranking, "story": story.story, "number": number.number, "listing": listing.listing}
+} | {
+    "ranking": ranking.ranking,
+    "story": story.story,
+    "number": number.number,
+    "listing": listing.listing,
+    "recorded": recorded.recorded,
+}
 
 
 def parser_of(name: str, where: Path) -> Parser:

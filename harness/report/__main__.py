@@ -144,7 +144,9 @@ def _tables(rows: Sequence[Run], names: Sequence[str]) -> list[dict[str, JSON]]:
 
 def _run(row: Run, name: str) -> dict[str, JSON]:
     """Return one run: its names, all of its result.json, and the parts of its manifest that the page shows."""
-    content, manifest = row.result_json, row.manifest.as_json
+    content, manifest = dict(row.result_json), row.manifest.as_json
+    if row.recorded:
+        content["notes"] = [f"{row.model}: {row.recorded}", *content.get("notes", [])]
     return {
         "id": name,
         "task": row.task,

@@ -9,6 +9,7 @@ from typing import Any
 from harness.errors import HarnessError
 from harness.storage.manifest import TracedItems
 from harness.storage.rebuild import SPARE, task_of
+from harness.storage.rebuild import items_of as rebuild_items
 from harness.storage.record_lines import Line, reply_columns, turns
 from harness.storage.runs import Run
 from harness.tasks.find import benchmark_of
@@ -92,8 +93,9 @@ def items_of(run: Run, trust: Collection[str]) -> Generator[None, None, ItemColu
         count = (run.manifest.items or {}).get("count")
         if count is None or (count > SPARE and count > SPARE + sum(1 for _ in run.lines())):
             return items
+        source = rebuild_items(task_of(run.manifest, trust, run.folder), run.manifest, run.records_file)
         # Of a complete run one more, to see that there are no others.
-        traced = TracedItems(islice(task_of(run.manifest, trust, run.folder).items(), count + run.complete))
+        traced = TracedItems(islice(source, count + run.complete))
         yield from items.add_all(traced)
         if traced.summary == run.manifest.items:
             return items

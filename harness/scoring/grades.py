@@ -10,18 +10,20 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from harness.types import IN_FORM, JUDGE, NOT_IN_FORM, Answer, Record, Result, Scores
+from harness.types import IN_FORM, JUDGE, NOT_IN_FORM, RECORDED, Answer, Record, Result, Scores
 
-FORM, ANNOUNCED, SAID, JUDGED, UNKNOWN = "form", "announced", "other words", "judged", "unknown"
+FORM, ANNOUNCED, SAID, JUDGED, BY_OTHERS, UNKNOWN = "form", "announced", "other words", "judged", "recorded", "unknown"
 GRADES = {
     FORM: "in the form",
     ANNOUNCED: "announced",
     SAID: "said in other words",
     JUDGED: "read by the judge",
+    BY_OTHERS: "taken as others have recorded them",
     UNKNOWN: "read by rules without a grade",
 }
 """What each grade is called in a sentence, the firmest first."""
-FIRM = frozenset((FORM, ANNOUNCED))
+FIRM = frozenset((FORM, ANNOUNCED, BY_OTHERS))
+"""Of a recorded answer nothing but itself is known: without it there is no run whose scores could be shown beside."""
 _OF_RULE = {
     **dict.fromkeys(("", IN_FORM, "a ranking", "nothing to rank", "a story", "a number in a box"), FORM),
     **dict.fromkeys(("a list", "an empty list", "a word in the line of the answer"), FORM),
@@ -29,6 +31,7 @@ _OF_RULE = {
     **dict.fromkeys(("a number after the word answer", "the only number"), ANNOUNCED),
     **dict.fromkeys(("said", "what the last line comes to"), SAID),
     JUDGE: JUDGED,
+    RECORDED: BY_OTHERS,
 }
 """By the rules of harness.prompting; "" where nothing had to be read in words, as of a probability."""
 

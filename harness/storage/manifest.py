@@ -62,6 +62,20 @@ class Program(TypedDict, total=False):
     dirty: bool | None
 
 
+class Recorded(TypedDict, total=False):
+    """Whose answers they are that this program has not asked for."""
+
+    by: str
+    source: str
+    licence: str
+    unknown: list[str]
+    """What is not known of them."""
+    items_without: Whole
+    """Items of the task that have none: the run is of the others."""
+    rows: Part
+    """How they came here: the file and its digest, its columns, and by what its rows were matched to items."""
+
+
 class SealedRecords(TypedDict):
     """What names the lines of the records."""
 
@@ -94,6 +108,8 @@ class Manifest:
     training: Facts | None = None
     words: Facts | None = None
     """Those of the prompt."""
+    recorded: Recorded | None = None
+    """Of answers that others have recorded: by whom, where from, under which licence."""
     price: Facts | None = None
     judge: Facts | None = None
     """The words in which it was asked, and its price."""

@@ -7,7 +7,7 @@ the user trusts is said on the command line, name by name (trust=…).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -18,6 +18,7 @@ from harness.errors import DataError, UntrustedError
 from harness.plugin import plugins
 from harness.protocols import Committed
 from harness.settings import build
+from harness.storage import records
 from harness.storage.upgrade import need_plugin
 from harness.tasks.find import shipped as shipped_benchmarks
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from harness.prompting.prompts import Prompt, Replies
     from harness.protocols import Model, Task
     from harness.storage.manifest import Manifest
+    from harness.types import Item
 
 MOST_ITEMS = 1_000_000
 """Items that are generated again for a run without records."""
@@ -53,6 +55,14 @@ def task_of(manifest: Manifest, trust: Collection[str] = (), folder: Path | None
             _need(f"task.{name}", trust, f"task.{name}={value:,} takes long or much memory to make again")
     task: Task = _part(settings, "task", trust)
     return task.opened(folder) if isinstance(task, Committed) and folder is not None else task
+
+
+def items_of(task: Task, manifest: Manifest, records_file: Path | None) -> Iterable[Item]:
+    """Return the items of a run: those of its task, and of answers that others have recorded those that have one."""
+    if manifest.recorded is None or records_file is None:
+        return task.items()
+    names = {record.item for record in records.read(records_file)}
+    return (item for item in task.items() if item.id in names)
 
 
 def check_size(items: int, trust: Collection[str]) -> None:

@@ -143,6 +143,17 @@ class Run:
         return self.manifest.role or "model"
 
     @property
+    def recorded(self) -> str:
+        """Return by whom its answers were recorded, as a sentence; "" for those of a run of this program."""
+        facts = self.manifest.recorded
+        if facts is None:
+            return ""
+        unknown = f" Not known: {', '.join(missing)}." if (missing := facts.get("unknown")) else ""
+        without = f" {count:,} items of the task have no answer there." if (count := facts.get("items_without")) else ""
+        source = f"{facts.get('source')}; licence: {facts.get('licence')}"
+        return f"recorded by {facts.get('by')} ({source}).{unknown}{without}"
+
+    @property
     def learned(self) -> bool:
         """Return whether a graph that was learned from data has answered, and no words were read."""
         return (self.manifest.config or {}).get("algorithm") is not None

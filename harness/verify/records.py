@@ -64,6 +64,8 @@ class RecordCheck:
         self.answers = self.answers_without_cost = self.charged = 0
         self.sealed = False
         """Whether the items come from the records themselves, so that no request follows from them."""
+        self.recorded = False
+        """Whether others have asked, so that nothing is known of the requests."""
         self.openings = prompt is not None and bool(prompt.words.opening)
         self.readings = Readings(prompt, judge)
         self._judge, self._complete = judge, False
@@ -162,7 +164,7 @@ class RecordCheck:
                 yield "it holds more than an algorithm says"
             return
         if request is None:
-            if not isinstance(record.outcome, Failure):
+            if not isinstance(record.outcome, Failure) and not self.recorded:
                 yield "it has a reply, and no request"
             return
         yield from self._of_words(request)
@@ -245,10 +247,16 @@ class RecordCheck:
                 self._words.add(place["sha256"][:16])
 
     def _count(self, record: Record) -> None:
-        """Enter what a request took, once however many items share it."""
-        if isinstance(record.outcome, Failure) or record.request is None or record.request[:16] in self._requests:
+        """Enter what a request took, once however many items share it; of one that is not known, what a record says."""
+        if isinstance(record.outcome, Failure):
             return
-        self._requests.add(record.request[:16])
+        if record.request is None:
+            if not self.recorded:
+                return
+        elif record.request[:16] in self._requests:
+            return
+        else:
+            self._requests.add(record.request[:16])
         self.answers += 1
         for kind in TOKENS:
             if (count := getattr(record.outcome.usage, kind)) is not None:

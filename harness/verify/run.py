@@ -87,11 +87,11 @@ def problems_of(
     if sealed and path is None:
         raise SealedError(f"{sealed}.")
     # As many as were asked; of a complete run one more, to see that there are no others. A task may have millions.
-    source = task.items() if rule is None else rule.order.items()
+    source = rebuild.items_of(task, manifest, path) if rule is None else rule.order.items()
     source = _items_of(records.read(path)) if sealed and path is not None else source
     items = TracedItems(itertools.islice(source, count + (result["complete"] and rule is None)))
     check = RecordCheck(items, prompt, task.headline, samples, price if "cost" in result else None, model, judge)
-    check.sealed = bool(sealed)
+    check.sealed, check.recorded = bool(sealed), manifest.recorded is not None
     check.readings.as_recorded = by_model and by_other_rules(manifest.reading, manifest.words)
     if path is None:
         _ = sum(1 for _ in items)

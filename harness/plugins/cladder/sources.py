@@ -1,22 +1,26 @@
-"""CLadder from elsewhere: the Hugging Face Hub, or files as the authors' repository has them."""
+"""CLadder's published questions: 1,000 built in, others from the Hugging Face Hub or files as the authors have them."""
 
 from __future__ import annotations
 
+import gzip
 import hashlib
+import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from harness.errors import DataError
+from harness.plugins.cladder.full_precision import value_of_numbers
 from harness.plugins.cladder.graphs import GRAPHS, Scm
 from harness.plugins.cladder.items import QuestionChoice, groups
 from harness.plugins.cladder.parse_text import read_question
 from harness.plugins.cladder.queries import NUMERIC, RUNGS, Ask, Query
 from harness.plugins.cladder.questions import exact_answer
-from harness.plugins.cladder.stated import Stated, stated_answer
+from harness.plugins.cladder.stated import Stated, follows, stated_answer
 from harness.plugins.cladder.stories import graphs_of, names, story
 from harness.tasks.data_files import Columns, DataFile, filled, hub_rows
 from harness.tasks.text_reasoner import UnreadableText
@@ -54,7 +58,10 @@ class SourceRow:
 
     @cached_property
     def labels(self) -> dict[str, int]:
-        """The answers of the label sets that can be told: `exact` takes the model's parameters, or no numbers."""
+        """The answers of the label sets that can be told.
+
+        `exact` takes the model's parameters, or numbers at full precision that follow from them, or no numbers.
+        """
         labels = {"published": self.label}
         answer = None if self.stated is None else stated_answer(self.stated)
         if answer is not None:
@@ -63,7 +70,14 @@ class SourceRow:
             labels["exact"] = exact_answer(self._scm, ask)
         elif self.query not in NUMERIC and answer is not None:
             labels["exact"] = int(answer)
+        elif (value := self._value) is not None and (ask := self._ask) is not None:
+            labels["exact"] = int(bool(follows(ask, (value, value))))
         return labels
+
+    @property
+    def _value(self) -> float | None:
+        """What is asked for, by the numbers that the row has at full precision; None where they do not tell it."""
+        return value_of_numbers(self.query, self.graph, self.columns.get("given_info"))
 
     @property
     def _ask(self) -> Ask | None:
@@ -115,7 +129,8 @@ class SourceRow:
     @property
     def cluster(self) -> str:
         """Story, graph and variant, and the model where it is known."""
-        model = "" if self.model is None else f"-model{self.model.get('model_id')}"
+        known = (self.model or self.columns).get("model_id")
+        model = "" if known is None else f"-model{known}"
         return f"{self.columns.get('story_id')}-{self.graph}-{self.variant}{model}"
 
     def item(self, choice: QuestionChoice) -> Item:
@@ -133,6 +148,12 @@ class SourceRow:
             cluster=self.cluster,
             groups=groups(self.query, self.graph, self.variant, self.difficulty),
         )
+
+
+def balanced1000() -> list[SourceRow]:
+    """Return the first 1,000 questions of the authors' balanced set, as data/README.md says."""
+    packed = (resources.files("harness.plugins.cladder") / "data" / "balanced1000.json.gz").read_bytes()
+    return list(_rows(json.loads(gzip.decompress(packed)), where="balanced1000", stem="balanced", models=dict))
 
 
 def from_file(path: str) -> list[SourceRow]:
@@ -176,20 +197,21 @@ def _rows(table: Iterable[Columns], *, where: str, stem: str, models: Callable[[
 
 
 def _authors_row(columns: Columns, models: Models, where: str, name: str) -> SourceRow:
-    """Return a question as the authors' JSON files have it, with the background that stands with its model."""
+    """Return a question as the authors' JSON files have it, with the background that stands there or with its model."""
     meta = columns.get("meta")
     if not isinstance(meta, Mapping):
         raise DataError(f"{where} has no meta: it says what kind of question it is, and of which model.")
     _query_of(meta, where)
     model = models.get(meta.get("model_id"))
-    if model is None or not model.get("background"):
+    background = columns.get("background") or (model or {}).get("background")
+    if not background:
         raise DataError(
             f"{where} asks about model {meta.get('model_id')}, and no file beside it says what that is: put the "
             "authors' cladder-v1-meta-models.json (or test-model-meta.json) into the same folder."
         )
-    parts = (model["background"], columns["given_info"], columns["question"])
+    parts = (background, columns["given_info"], columns["question"])
     text = " ".join(str(part).strip() for part in parts if part)
-    identity = str(columns.get("desc_id") or name)
+    identity = str(columns.get("desc_id") or columns.get("question_id") or name)
     return SourceRow(where, identity, text, _label(columns.get("answer"), where), meta, model)
 
 

@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
 Range = tuple[float, float]
 """The least and the largest."""
-Printed = Mapping[TableKey, Sequence[int]]
-"""Probability tables in whole percents. P(X = x, Y = 1) has the key ("XY", ())."""
+Printed = Mapping[TableKey, Sequence[float]]
+"""Probability tables in percents, whole ones in questions. P(X = x, Y = 1) has the key ("XY", ())."""
 XY = "XY"
 ANY: Range = (0.0, 1.0)
 
 
-def rounded(percent: int, slack: float = 0.5) -> Range:
+def rounded(percent: float, slack: float = 0.5) -> Range:
     """Return the interval of probabilities printed as this percentage; `slack` is the rounding error, in percent."""
     return max(0.0, (percent - slack) / 100), min(1.0, (percent + slack) / 100)
 

@@ -38,8 +38,9 @@ ORDERS: Mapping[str, Sequence[str]] = {
 }
 AS_MANY_AS_PUBLISHED = 10_112
 """Fresh items where no limit says otherwise."""
-BUILTIN = ("fresh", "sample")
-"""What is built in: made from the seed, and the questions of the authors' repository."""
+BALANCED = "balanced1000"
+BUILTIN = ("fresh", "sample", BALANCED)
+"""What is built in: made from the seed, the questions of the authors' repository, and 1,000 of the released set."""
 
 _ONLY_SO_MANY = "Of some kinds ({}) there are only so many questions: seeds share some, and some may be public."
 
@@ -95,10 +96,10 @@ class CLadder(SourcedTask):
         self.check_source()
         if self.source == "file" and self.split:
             raise ConfigError(f"task.source=file takes all rows of the file: leave out task.split={self.split}.")
-        if self.source != "builtin" and self.perturbation != "none":
+        if (self.source != "builtin" or self.split == BALANCED) and self.perturbation != "none":
             raise ConfigError(
-                f"task.perturbation={self.perturbation} needs task.source=builtin; questions from elsewhere are taken "
-                "as they are."
+                f"task.perturbation={self.perturbation} needs questions that are made here (task.split=fresh or "
+                "sample); published ones are taken as they are."
             )
 
     @property
@@ -173,7 +174,9 @@ class CLadder(SourcedTask):
     def _listed(self) -> tuple[list[QuestionSource], int]:
         """The questions that there are, and how many the label set leaves out."""
         rows: Sequence[QuestionSource]
-        if self.source == "builtin":
+        if self.split == BALANCED and self.source == "builtin":
+            rows = sources.balanced1000()
+        elif self.source == "builtin":
             everything = list(sample_candidates())
             rows = everything if self._choice.extra is None else [one for one in everything if one.wanted(self._choice)]
         elif self.source == "file":

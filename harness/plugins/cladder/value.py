@@ -13,7 +13,7 @@ from harness.plugins.cladder.queries import Query
 from harness.plugins.cladder.questions import Question
 from harness.plugins.cladder.reasoning import MEASURES, VALUED, has_value, item_values, value_of
 from harness.plugins.cladder.stories import points_up
-from harness.plugins.cladder.task import ORDERS, CLadder
+from harness.plugins.cladder.task import BALANCED, ORDERS, CLadder
 from harness.scoring.means import MeanRow, mean_rows
 from harness.scoring.summary import OutcomeCounts
 from harness.types import JSON, Record, Result
@@ -52,10 +52,11 @@ class CLadderValue(CLadder):
     def __post_init__(self) -> None:
         """Refuse settings that mean nothing for numbers."""
         super().__post_init__()
-        if self.source != "builtin" or self.labels not in (None, HEADLINE):
+        if self.source != "builtin" or self.split == BALANCED or self.labels not in (None, HEADLINE):
             raise ConfigError(
-                f"task=cladder/value asks for what the words come to, of questions that are built in: leave out "
-                f"task.source={self.source} and task.labels={self.labels}."
+                "task=cladder/value asks for what the words come to, of questions that are made here "
+                f"(task.split=fresh or sample): leave out task.source={self.source}, task.split={self.split} and "
+                f"task.labels={self.labels}."
             )
         if self.queries and (others := [query for query in self.queries if query not in VALUED]):
             raise ConfigError(f"task.queries={others[0]} has no number to ask for; {', '.join(VALUED)} have one.")

@@ -62,7 +62,7 @@ _MODELS = ("ladder_reasoner", "always_yes")
 
 @pytest.mark.parametrize(
     ("settings", "said"),
-    [({"queries": ["backadj"]}, "no number to ask for"), ({"labels": "exact"}, "built in")],
+    [({"queries": ["backadj"]}, "no number to ask for"), ({"labels": "exact"}, "made here")],
 )
 def test_settings_without_numbers_are_refused(settings, said):
     with pytest.raises(ConfigError, match=said):

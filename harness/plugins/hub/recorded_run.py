@@ -1,0 +1,137 @@
+"""Rows that answer items into a run's folder, as if its model had been asked here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from harness.codec import digest
+from harness.config_files import own_files
+from harness.errors import ConfigError, DataError
+from harness.plugins.hub.matching import Matched
+from harness.plugins.hub.rows import Row
+from harness.prompting import prompts
+from harness.prompting.prompts import Prompt
+from harness.prompting.version import reading_version
+from harness.protocols import Committed, Task
+from harness.run import leave
+from harness.runtime.progress import Progress
+from harness.settings import Main
+from harness.storage.configuration import folder_of, of_model
+from harness.storage.manifest import Manifest, Recorded, TracedItems, provenance
+from harness.storage.run_folder import Folder
+from harness.tasks.check import CheckedItems
+from harness.types import LETTERS, RECORDED_FAILURE, Failure, Item, Record, Response, Usage
+
+READING = "recorded"
+"""What the prompt of recorded answers is called, and how the name of one ends whose replies were read here."""
+SOURCE = "Recorded by others, in whatever words they asked. "
+_WORDS = {"yes": "Yes", "true": "Yes", "1": "Yes", "no": "No", "false": "No", "0": "No"}
+
+
+def prompt_for(task: Task, name: str | None, *, replies: bool) -> Prompt:
+    """Return the prompt that reads the rows: one of the task's for whole replies, else one that takes answers as such.
+
+    Raises ConfigError where replies are there and no prompt is named, or the other way round.
+    """
+    if replies and name is None:
+        raise ConfigError(
+            "prompt=NAME says how replies are read: as those to that prompt of the task, whose form they should have."
+        )
+    if not replies and name is not None:
+        raise ConfigError(
+            f"prompt={name}: recorded answers are taken as they are, and no prompt reads them; leave it out."
+        )
+    base = prompts.load(task.name, name or _first_in_words(task), task.examples(), format=task.prompt_format)
+    if replies:
+        words = replace(base.words, source=SOURCE + base.words.source)
+        return replace(base, name=f"{base.name},{READING}", words=words)
+    choices = {"choices_from": base.words.choices_from} if base.words.choices_from else {}
+    content = {"makes": ["chat"], "user": "{text}", "parser": READING, "source": SOURCE.strip(), **choices}
+    return prompts.recorded(READING, content, ())
+
+
+def _first_in_words(task: Task) -> str:
+    """Return the first of the task's prompts that has a model write: it says whether questions have choices."""
+    for name in task.prompts:
+        prompt = prompts.load(task.name, name, task.examples(), format=task.prompt_format)
+        if "chat" in prompt.words.makes:
+            return name
+    raise ConfigError(f"task {task.name} has no prompt for models that write, so no answers in words.")
+
+
+def write(settings: Main, task: Task, prompt: Prompt, name: str, matches: Matched, facts: Recorded) -> Path:
+    """Write the run, scored; return its folder. Raises DataError for an answer that is none of the item's."""
+    config, own = own_files({"task": settings.task})
+    config |= {"prompt": prompt.name, "model": {"kind": READING, "name": name}, "samples": settings.samples}
+    if isinstance(task, Committed):
+        config["task"] = {**config["task"], **task.recorded}
+    answerer = {"kind": READING, "rows": _digest(matches)}
+    place, configuration = of_model(task, prompt, name, answerer, settings.samples)
+    path = folder_of(settings.results, place)
+    manifest = Manifest(
+        run=place,
+        configuration=configuration,
+        role="model",
+        **provenance(config),
+        own_files=own or None,
+        words=prompt.as_json,
+        recorded=facts,
+        reading=reading_version(prompt.as_json),
+    )
+    folder = Folder(path=path, manifest=manifest, renamed_by="name", form=settings.records)
+    items = TracedItems(item for item in CheckedItems(task) if item.id in matches.rows)
+    answered = ((record, None) for record in _records(items, matches.rows, prompt))
+    outcome = leave(task, items, answered, folder, Progress(f"{task.name} {name}"), settings.samples)
+    if outcome.stopped is not None:
+        raise DataError(str(outcome.stopped))
+    return path
+
+
+def _digest(matches: Matched) -> str:
+    """Return what tells these rows from others: their answers, by item."""
+    rows = {item: [(row.reply, row.answer, row.failure) for row in rows] for item, rows in matches.rows.items()}
+    return digest(rows)
+
+
+def _records(items: Iterable[Item], rows: Mapping[str, Sequence[Row]], prompt: Prompt) -> Iterator[Record]:
+    for item in items:
+        for sample, row in enumerate(rows[item.id]):
+            outcome = _outcome(row, item, prompt)
+            yield Record(
+                item=item.id,
+                cluster=item.cluster,
+                unit=item.unit,
+                groups=item.groups,
+                labels=item.labels,
+                request=None,
+                outcome=outcome,
+                answer=None if isinstance(outcome, Failure) else prompt.parse(outcome, item.fields),
+                sample=sample,
+            )
+
+
+def _outcome(row: Row, item: Item, prompt: Prompt) -> Response | Failure:
+    if row.failure:
+        return Failure(RECORDED_FAILURE, row.failure)
+    text = row.reply if row.reply is not None else _word(row, item, prompt)
+    usage = Usage(input=row.input_tokens, output=row.output_tokens)
+    return Response(text, usage=usage, finish_reason=row.finish_reason, reasoning=row.reasoning)
+
+
+def _word(row: Row, item: Item, prompt: Prompt) -> str:
+    """Return a recorded answer as the parser of such takes it, "" for none. Raises DataError for another word."""
+    word = (row.answer or "").strip().rstrip(".").strip()
+    if not word:
+        return ""
+    known: dict[str, str] = _WORDS
+    if prompt.words.choices_from is not None:
+        texts: Any = item.fields.get(prompt.words.choices_from, ())
+        letters = LETTERS[: len(texts)]
+        known = {letter.casefold(): letter for letter in letters}
+        known |= {str(text).casefold(): letter for text, letter in zip(texts, letters, strict=True)}
+    if (answer := known.get(word.casefold())) is None:
+        raise DataError(f"{row.where} has the answer {row.answer!r:.60}; {', '.join(known)} are allowed, or nothing.")
+    return answer
