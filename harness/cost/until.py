@@ -80,7 +80,7 @@ BEST = Against("the best run before it", {"best": "of its sweep"}, lambda items:
 class Order:
     """The items of a task as independent draws in random order."""
 
-    def __init__(self, task: Task, seed: int) -> None:
+    def __init__(self, task: Task, seed: object) -> None:
         """Take the items of a task. Raises ConfigError for more than can be held."""
         self.task, self._seed = task, seed
         self.drawn = task.draw_size if isinstance(task, Drawn) else None

@@ -14,7 +14,7 @@ from harness.config_files import CONFIGS, listed, read_yaml
 from harness.cost.until import BEST, Against, Order, Outcome, Rule, Until
 from harness.errors import ConfigError, DataError, nearest
 from harness.prompting.fit import choose_prompt, fitting
-from harness.protocols import Model, Task
+from harness.protocols import Committed, Model, Task
 from harness.scoring import sequences
 from harness.scoring.definitions import definition, definitions, main_metrics
 from harness.scoring.samples import Votes
@@ -53,7 +53,7 @@ def until_of(settings: Main, task: Task, ask: Ask, race: Race | None = None) -> 
         return None
     rule = Rule.of(own.rule)
     _refuse(settings, rule)
-    order = Order(task, int(settings.task.get("seed") or 0))
+    order = Order(task, _seed(task, settings.task))
     metric, unreadable = _metric(own.metric, order)
     until = Until(rule, metric, order, unreadable, by=own.metric or "")
     if rule.kind == "width":
@@ -68,6 +68,12 @@ def until_of(settings: Main, task: Task, ask: Ask, race: Race | None = None) -> 
     alpha = ALPHA / max(race.jobs - 1, 1) if race is not None else ALPHA
     best = _best(race.earlier, order, metric) if race is not None else None
     return replace(until, against=best or BEST, alpha=alpha, beaten_only=True)
+
+
+def _seed(task: Task, settings: Mapping[str, Any]) -> object:
+    """Return the seed as a manifest holds it: of a private one its SHA-256."""
+    recorded = task.recorded if isinstance(task, Committed) else {}
+    return recorded.get("seed", settings.get("seed") or 0)
 
 
 def _refuse(settings: Main, rule: Rule) -> None:
@@ -186,7 +192,7 @@ def recorded(manifest: Manifest, task: Task, folder: Path, ask: Ask) -> Until | 
 
 def _recorded(settings: Setting, manifest: Manifest, task: Task, results: str, ask: Ask) -> Until:
     task_settings, found = (manifest.config or {}).get("task") or {}, manifest.until or {}
-    order = Order(task, int(task_settings.get("seed") or 0))
+    order = Order(task, _seed(task, task_settings))
     rule = Rule.of(str(settings.rule))
     metric, unreadable = _metric(settings.metric, order)
     until = Until(rule, metric, order, unreadable, by=settings.metric or "")
