@@ -15,13 +15,12 @@ from typing import Annotated
 from pydantic import Field
 
 from harness.cli import key_value
-from harness.codec import shuffled
 from harness.errors import ConfigError
-from harness.plugins.train.fit_small_models import examples, files, fit_shares, fit_weights, train
+from harness.plugins.train.fit_small_models import files, fit_shares, fit_weights, train
 from harness.storage.atomic_write import atomic_file, check
 from harness.tables.table import Part, Table
 from harness.tasks.corr2cause.claim import ItemWriter
-from harness.tasks.corr2cause.enumerate import SIZES, public_test, universe
+from harness.tasks.corr2cause.enumerate import public_test
 from harness.tasks.text_reasoner import UnreadableText
 from harness.types import Item
 
@@ -35,8 +34,6 @@ Fit model=hypothesis_only and model=linear of Corr2Cause on its train split, wit
                                                     renamed test set, and which premises count (with replacement)
   python benchmarks/small_models.py repeats=5 renamed=4
                                                     the same, fitted on premises under other names, four times each
-  python benchmarks/small_models.py folds=5         fitted five times on four fifths of the train split's premises, F1
-                                                    on the others, plain and under other names; writes nothing
   python benchmarks/small_models.py transformers=true
                                                     model=tiny and model=tiny_renamed, trained once more (recipe=tiny,
                                                     recipe=tiny_renamed: 70 minutes of a core; needs the extra train),
@@ -52,7 +49,6 @@ class Settings:
     out: str = str(SHIPPED)
     repeats: Annotated[int, Field(ge=0, le=100)] = 0
     renamed: Annotated[int, Field(ge=0, le=100)] = 0
-    folds: Annotated[int, Field(ge=0, le=100)] = 0
     transformers: bool = False
 
 
@@ -69,8 +65,6 @@ def job(arguments: list[str], settings: Settings) -> list[Part] | str:
         raise ConfigError("renamed= goes with repeats=: what ships is fitted on the names of the train split.")
     if settings.repeats:
         return repeat(settings.repeats, settings.renamed)
-    if settings.folds:
-        return cross_validated(settings.folds)
     check(settings.out, folder=True)
     if settings.transformers:
         return "\n".join(trained(Path(settings.out)))
@@ -133,43 +127,6 @@ def repeat(repeats: int, renamed_train: int) -> list[Part]:
         for key, f1s in sorted(scores.items())
     ]
     return [Table.of(header, rows, text_columns=3)]
-
-
-def cross_validated(folds: int) -> list[Part]:
-    """Return F1 (audited labels) over the premises of the train split, each answered by a model that never saw it."""
-    plain, renamed = (
-        [writer.item(claim) for claim in universe(SIZES, split="train", seed=0)]
-        for writer in (ItemWriter("none", 0), ItemWriter("permutation", 0))
-    )
-    order = shuffled(list(dict.fromkeys(item.cluster for item in plain)), "folds")
-    fold = {cluster: k % folds for k, cluster in enumerate(order)}
-    counts: dict[tuple[str, str], dict[str, list[int]]] = {}
-    for k in range(folds):
-        data = examples(item for item in plain if fold[item.cluster] != k)
-        models = {"hypothesis_only": fit_shares(data).log_odds, "linear": fit_weights(data).log_odds}
-        for words, items in (("as they are", plain), ("renamed", renamed)):
-            for name, log_odds in (*models.items(), ("always_yes", lambda _: 1.0)):
-                cells = counts.setdefault((name, words), {})
-                for item in items:
-                    if fold[item.cluster] == k:
-                        said, gold = int(log_odds(str(item.fields["input"])) > 0), item.labels["audited"]
-                        premise = cells.setdefault(item.cluster, [0, 0])
-                        premise[0] += 2 * (said & gold)
-                        premise[1] += said + gold
-    header = ["model", "names", "premises", "F1", "least", "greatest"]
-    return [Table.of(header, [[*key, *_over_premises(list(cells.values()))] for key, cells in sorted(counts.items())],
-                     text_columns=2)]  # fmt: skip
-
-
-def _over_premises(cells: Sequence[Sequence[int]]) -> list[str]:
-    """Return how many premises there are, F1, and its 95% interval: 2,000 draws of premises with replacement."""
-    import numpy as np
-
-    values = np.array(cells)
-    draws = values[np.random.default_rng(0).integers(len(values), size=(2000, len(values)))].sum(axis=1)
-    least, greatest = np.percentile(draws[:, 0] / draws[:, 1], [2.5, 97.5])
-    hits, asked = values.sum(axis=0)
-    return [f"{len(values):,}", *(f"{100 * value:.2f}" for value in (hits / asked, least, greatest))]
 
 
 def _test_sets(plain: Mapping[str, list[Item]], renamed: list[Item]) -> Iterator[tuple[str, list[Item], str]]:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from harness.cli.multirun import Multirun
     from harness.cost.shared_budget import Book
-    from harness.cost.until import Race
+    from harness.cost.until_plan import Race
     from harness.prepare import Prepared
     from harness.run import RunOutcome
     from harness.sweep.jobs import CheckedJob, SweepCommand
@@ -104,7 +104,7 @@ def run_one(config: DictConfig, *, brief: bool, book: Book | None = None) -> Pat
 
     `brief`: in half a line, for a job of a sweep, whose plan has been shown. `book`: where jobs take from one budget.
     """
-    from harness.cost.until import verdict
+    from harness.cost.watch import verdict
     from harness.engine import dispatch
     from harness.prepare import carry_out, prepare, rehearse
     from harness.settings import plain
@@ -148,7 +148,7 @@ def _race() -> Race | None:
 
 def _show(prepared: Prepared, outcome: RunOutcome) -> None:
     """Print the scores, where the answers come from, what they cost and where everything is left."""
-    from harness.cost.until import sentence
+    from harness.cost.watch import sentence
     from harness.prepare import own_lines
     from harness.tables import results, terminal
 

@@ -17,7 +17,9 @@ from harness.config_files import own_files
 from harness.cost.plan import Plan
 from harness.cost.shared_budget import Book
 from harness.cost.spending import Spending
-from harness.cost.until import BEST, Race, Until, Watch, likely, until_of
+from harness.cost.until import BEST, Until
+from harness.cost.until_plan import Race, likely, until_of
+from harness.cost.watch import Watch
 from harness.engine import dispatch
 from harness.errors import ConfigError
 from harness.judge import Judge, judge_of, prompt_of

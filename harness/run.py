@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 
 from harness.codec import request_digest
-from harness.cost.until import Watch
+from harness.cost.watch import Watch
 from harness.errors import Interrupted, RunStopped
 from harness.judge import Judge, read_rest
 from harness.prompting import conversation

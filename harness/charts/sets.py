@@ -46,7 +46,7 @@ _BINS = (
 _STATED = (
     "Stated: how sure of its answer a reply says it is, as a probability of Yes; it is none that the model computed."
 )
-_BREAKDOWNS = {"num_nodes": "number of variables"}
+_BREAKDOWNS = {"num_nodes": "number of variables", "argument": "length of the shortest argument"}
 
 
 class ChartsOfSet:

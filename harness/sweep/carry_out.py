@@ -11,7 +11,7 @@ from typing import Any
 
 from harness.cli.key_value import ERROR
 from harness.cli.multirun import Multirun
-from harness.cost.until import verdict
+from harness.cost.watch import verdict
 from harness.engine import Engine, dispatch, engine
 from harness.errors import ConfigError
 from harness.leaderboard import __main__ as leaderboard

@@ -27,7 +27,7 @@ from harness.cli import hydra_app, own_configs
 from harness.cli.key_value import ERROR
 from harness.cli.multirun import Job, Multirun, multirun
 from harness.cost.shared_budget import Book
-from harness.cost.until import Race
+from harness.cost.until_plan import Race
 from harness.engine import Work
 from harness.errors import ConfigError, Interrupted, StoreError
 from harness.runtime import console, signals

@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.codec import digest
-from harness.cost import until
 from harness.cost.price import costs_money, from_json
+from harness.cost.until import Until
+from harness.cost.until_plan import recorded
+from harness.cost.watch import replayed
 from harness.errors import DataError, SealedError
 from harness.prompting.fit import fitting
 from harness.prompting.version import by_other_rules
@@ -72,7 +74,7 @@ def problems_of(
     if settings := config.get("judge"):
         judge = JudgeCheck(manifest, settings, _price((manifest.judge or {}).get("price")))
     yield from _of_seals(result, run.manifest_json)
-    rule = until.recorded(manifest, task, folder, ask)
+    rule = recorded(manifest, task, folder, ask)
     yield from _of_settings(manifest, config, result, task, prompt, model, judge, trust, rule)
     price = _price(manifest.price)
     yield from _of_cost(result, manifest, model, price)
@@ -123,9 +125,9 @@ def _items_of(lines: Iterable[Record]) -> Iterator[Item]:
             yield Item(record.item, {}, record.labels, record.cluster, unit=record.unit, groups=record.groups)
 
 
-def _of_until(rule: until.Until, manifest: Manifest, samples: int, path: Path) -> Iterator[str]:
+def _of_until(rule: Until, manifest: Manifest, samples: int, path: Path) -> Iterator[str]:
     """Yield where the decision that ended a run is not the one that its records lead to."""
-    watch = until.replayed(rule, samples, records.read(path))
+    watch = replayed(rule, samples, records.read(path))
     if watch is None or not (watch.decided or watch.items == length_hint(rule.order)):
         yield f"{path.name}: the records do not end where until={rule.rule} ends the run."
     else:
@@ -163,7 +165,7 @@ def _of_settings(
     model: Model | None,
     judge: JudgeCheck | None,
     trust: Collection[str],
-    rule: until.Until | None = None,
+    rule: Until | None = None,
 ) -> Iterator[str]:
     """Yield the contradictions between place or configuration and the settings that started the run."""
     if prompt is None:

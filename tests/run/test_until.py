@@ -15,7 +15,9 @@ from support.thinned import few
 from harness import __main__ as main_command
 from harness import evaluate
 from harness.cli import hydra_app
-from harness.cost.until import Order, Rule, Until, Watch, likely, replayed, until_of
+from harness.cost.until import Order, Rule, Until
+from harness.cost.until_plan import likely, until_of
+from harness.cost.watch import Watch, replayed
 from harness.errors import ConfigError, DataError, RunStopped
 from harness.protocols import Drawn
 from harness.run import ask

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import csv
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from itertools import combinations
 from pathlib import Path
 
+from harness.causal.equivalence import representatives
 from harness.causal.relations import Relation
 from harness.plugins.papers.latent_graphs import _graphs, latent_classes
 from harness.scoring.summary import summarize
 from harness.storage.runs import load
 from harness.tasks.causalbench.networks import load as load_network
 from harness.tasks.causalbench.rendering import DEFAULT
+from harness.tasks.corr2cause.arguments import MANY, SIZES, length, meanings
+from harness.tasks.corr2cause.claim import truth
 from harness.tasks.corr2cause.enumerate import public_test
 from harness.tasks.corr2cause.task import ORDERS
 from harness.tasks.corr2cause.text import hypothesis
@@ -107,6 +111,17 @@ def small_model_files() -> list[str]:
     number, threshold = shares["numbers"]["shares"], str(shares["settings"]["threshold"])
     regressions, known = linear["numbers"]["regressions"], linear["numbers"]["sentences"]
     return [str(n) for n in (number, threshold, threshold, regressions, known, number - regressions)]
+
+
+def arguments() -> list[str]:
+    """python benchmarks/argument_lengths.py"""
+    counts = Counter(
+        (truth(n, number)[relation][i] >> j & 1, min(length(n, number, relation, i, j), MANY))
+        for n in SIZES
+        for number in representatives(n)
+        for relation, i, j in meanings(n)
+    )
+    return [f"{counts[label, k]:,}" for label in (1, 0) for k in range(MANY + 1)]
 
 
 def second_method() -> list[str]:
@@ -239,7 +254,7 @@ QUICK: Mapping[str, Callable[[], list[str]]] = {
     function.__name__: function
     for function in (
         public_labels, wrong_labels, head_table, zero_shot_floor, near_the_top, forced_errors, collider_errors, errors,
-        errors_renamed, closed_vocabulary, train_split, small_model_files, second_method, floors, shortcut, latent,
-        latent_graphs, a_cause,
+        errors_renamed, closed_vocabulary, train_split, small_model_files, arguments, second_method, floors, shortcut,
+        latent, latent_graphs, a_cause,
     )
 }  # fmt: skip

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import count, permutations
+from typing import Literal
 
 from harness.causal.dag import from_integer, relabel
 from harness.causal.relations import Relation
@@ -217,8 +218,13 @@ _STAND_INS = tuple(chr(0xE000 + k) for k in range(max(SIZES)))
 """Signs of Unicode's private area."""
 
 
-def names(kind: str, n: int, *key: object) -> list[str]:
-    """Return n different names, sorted: of the 26 letters, or nonsense words."""
+Names = Literal["letters", "first", "words"]
+
+
+def names(kind: Names, n: int, *key: object) -> list[str]:
+    """Return n different names, sorted: of the 26 letters, the first letters, or nonsense words."""
+    if kind == "first":
+        return list(LETTERS[:n])
     if kind == "letters":
         return sorted(shuffled(LETTERS, *key, "letters")[:n])
     words: set[str] = set()

@@ -90,7 +90,7 @@ class Folds(TaskBase):
         return LazyItems(lambda: map(writer.item, claims), len(claims))
 
     def _writer(self, seed: int) -> ItemWriter:
-        return ItemWriter(self.perturbation, seed)
+        return ItemWriter(self.perturbation, seed, argument=True)
 
     @cached_property
     def _claims(self) -> list[Claim] | ClaimBlocks:

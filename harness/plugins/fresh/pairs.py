@@ -18,7 +18,7 @@ from pydantic import Field
 from harness.causal.relations import Relation
 from harness.codec import permuted, shuffled, uniform
 from harness.errors import ConfigError, DataError
-from harness.plugins.fresh.blocks import ORDERED, PHRASINGS, names, page
+from harness.plugins.fresh.blocks import ORDERED, PHRASINGS, Names, names, page
 from harness.plugins.fresh.matching import SIZES, Half, Matching, Pair, index, index_digest
 from harness.scoring.definitions import MetricDefinition
 from harness.scoring.means import MeanRow, mean_rows
@@ -59,6 +59,7 @@ class Pairs(TaskBase):
     relations: Annotated[tuple[Relation, ...] | None, OneOrMore] = None
     matching: Matching = "counts"
     same_premise: bool = False
+    names: Names = "letters"
     limit: Count | None = field(default=1000, kw_only=True)
     prior: Share = field(default=0.5, kw_only=True)
 
@@ -121,8 +122,8 @@ class Pairs(TaskBase):
         halves = (pair.yes, pair.no)
         name = "+".join(f"n{pair.n}-g{number}" for number in sorted({half.number for half in halves}))
         paraphrased = uniform(self.seed, "phrasing", name) < 1 / 2
-        groups = {"phrasing": PHRASINGS[paraphrased]}
         claims = [self._claim(relation, pair.n, half) for half in halves]
+        groups = {"phrasing": PHRASINGS[paraphrased], **claims[0].argument}
         together = [claims] if self.same_premise else [[claim] for claim in claims]
         pages = [page_ for of in together for page_ in [self._page(of)] * len(of)]
         for claim, page_, label in shuffled(list(zip(claims, pages, (1, 0), strict=True)), self.seed, "halves", name):
@@ -145,7 +146,7 @@ class Pairs(TaskBase):
         for draw in count():
             place = tuple(shuffled(range(n), *key, "places", draw))
             if relation not in ORDERED or _in_order(claims, place):
-                return page(n, number, place, names("letters", n, *key))
+                return page(n, number, place, names(self.names, n, *key))
         raise AssertionError
 
     def summarize(self, records: Iterable[Record]) -> Result:

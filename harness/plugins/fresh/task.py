@@ -15,7 +15,7 @@ from pydantic import Field
 from harness.codec import uniform
 from harness.errors import ConfigError, SealedError
 from harness.plugins.fresh import private, whole
-from harness.plugins.fresh.blocks import PHRASINGS, SIZES, Blocks, Classes, deal, names, page
+from harness.plugins.fresh.blocks import PHRASINGS, SIZES, Blocks, Classes, Names, deal, names, page
 from harness.tasks.base import Count, LazyItems, OneOrMore, Share, TaskBase, in_brackets
 from harness.tasks.corr2cause.claim import Claim, ItemWriter
 from harness.tasks.corr2cause.enumerate import premises
@@ -47,7 +47,7 @@ class Fresh(TaskBase):
     num_nodes: Annotated[tuple[Size, ...], OneOrMore, Field(min_length=1)] = SIZES
     per_premise: Count = 1
     balance: Literal["even", "published"] = "even"
-    names: Literal["letters", "words"] = "letters"
+    names: Names = "letters"
     whole: bool = field(default=False, kw_only=True)
     seed: int | str = field(default=0, kw_only=True)  # type: ignore[assignment]
     prior: Share = field(default=0.5, kw_only=True)
@@ -182,7 +182,7 @@ class Fresh(TaskBase):
             shared = page(n, number, place, names(self.names, n, seed, n, number))
             for claim in claims:
                 paraphrased = uniform(seed, "wording", claim.id) < 1 / 2
-                item = shared.item(claim, paraphrased=paraphrased)
+                item = shared.item(claim, paraphrased=paraphrased, argument=True)
                 yield replace(item, groups={**item.groups, "phrasing": PHRASINGS[paraphrased]})
 
     def _dealt(self, seed: str) -> Iterator[tuple[int, int, tuple[int, ...], Sequence[Claim]]]:

@@ -15,6 +15,7 @@ from harness.causal.dag import DAG, from_integer, relabel
 from harness.causal.equivalence import members
 from harness.causal.relations import Holds, Relation, common_relations
 from harness.codec import shuffled, uniform
+from harness.tasks.corr2cause import arguments
 from harness.tasks.corr2cause.text import LETTERS, REFACTORED, Hypothesis, as_input, hypothesis, premise
 from harness.types import Item
 
@@ -54,6 +55,11 @@ class Claim:
         if self.published is None:
             return {"audited": self.derived}
         return {"published": self.published, "audited": self.derived}
+
+    @property
+    def argument(self) -> Mapping[str, str]:
+        """The group of claims with as long a shortest argument (`arguments`); none over seven variables and more."""
+        return arguments.groups(self.n, self.number, self.relation, self.i, self.j)
 
 
 @lru_cache(maxsize=4096)  # all of n = 2 … 6; claims come class by class, so that beyond a few would do
@@ -142,17 +148,19 @@ WORDINGS = 8
 
 @dataclass(frozen=True)
 class ItemWriter:
-    """Writes items; the seed draws the permutations."""
+    """Writes items; the seed draws the permutations. `argument`: with the group of that name."""
 
     perturbation: Perturbation
     seed: int
     wording: int = 0
+    argument: bool = False
 
     def item(self, claim: Claim) -> Item:
         """Return the claim as a question. Ids, clusters, groups and labels are those of the unperturbed claim."""
         page = _page(self.perturbation, self.seed, self.wording, claim.n, claim.number)
         other_words, turned = bool(self.wording & 1), bool(self.wording & 2)
-        return page.item(claim, paraphrased=self._paraphrases(claim) != other_words, turned=turned)
+        paraphrased = self._paraphrases(claim) != other_words
+        return page.item(claim, paraphrased=paraphrased, turned=turned, argument=self.argument)
 
     def _paraphrases(self, claim: Claim) -> bool:
         if self.perturbation == "varied":
@@ -179,10 +187,11 @@ class Page:
     premise: str
     num_nodes: str
 
-    def item(self, claim: Claim, *, paraphrased: bool, turned: bool = False) -> Item:
+    def item(self, claim: Claim, *, paraphrased: bool, turned: bool = False, argument: bool = False) -> Item:
         """Return a claim about the class as a question, its hypothesis in the words of Table 2 or of Table 9.
 
-        `turned` has it say the same from its other end (`text.hypothesis`).
+        `turned` has it say the same from its other end (`text.hypothesis`). `argument` groups it by the length of the
+        shortest argument, too.
         """
         relation, var_i, var_j = str(claim.relation), self.names[claim.i], self.names[claim.j]
         claimed, statement = _words(claim.relation, var_i, var_j, paraphrased, turned)
@@ -200,7 +209,7 @@ class Page:
             },
             labels=claim.labels,
             cluster=self.cluster,
-            groups={"relation": relation, "num_nodes": self.num_nodes},
+            groups={"relation": relation, "num_nodes": self.num_nodes, **(claim.argument if argument else {})},
         )
 
 

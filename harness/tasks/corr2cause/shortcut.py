@@ -66,12 +66,16 @@ class Shortcut:
 
 
 def _log_odds(words: str) -> float:
-    """Return the logarithm of P(Yes) / P(No), rounded. Raises UnreadableText."""
+    return log_odds(words, fit())
+
+
+def log_odds(words: str, regressions: Mapping[Relation, Regression]) -> float:
+    """Return the logarithm of P(Yes) / P(No) by some regressions, rounded. Raises UnreadableText."""
     import numpy as np
 
     premise, read = read_question(words)
     claim = read.canonical
-    weights = fit()[claim.relation]
+    weights = regressions[claim.relation]
     i, j = (np.array([premise.names.index(name)]) for name in (claim.i, claim.j))
     (row,) = features(_count_premise(premise), claim.relation, i, j).tolist()
     products = (slope * value for slope, value in zip(weights.slopes, row, strict=True))
@@ -142,14 +146,15 @@ class Regression:
 @cache
 def fit() -> Mapping[Relation, Regression]:
     """Return the regression of each kind of claim, fitted on the train split."""
+    return fitted((n, number) for n in SIZES for number in premises(n, "train"))
+
+
+def fitted(numbers: Iterable[tuple[int, int]]) -> Mapping[Relation, Regression]:
+    """Return the regression of each kind of claim, fitted on all claims about some classes."""
     import numpy as np
 
     weights = {}
-    classes = [
-        (count(n, independences(from_integer(n, number))), truth(n, number))
-        for n in SIZES
-        for number in premises(n, "train")
-    ]
+    classes = [(count(n, independences(from_integer(n, number))), truth(n, number)) for n, number in numbers]
     for relation in CLAIMS:
         rows, labels = [], []
         for counts, holds in classes:

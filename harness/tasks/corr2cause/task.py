@@ -12,7 +12,7 @@ from pydantic import Field
 from harness.causal.relations import Relation
 from harness.errors import ConfigError
 from harness.tasks.base import LazyItems, OneOrMore, Share, SourcedTask, in_brackets
-from harness.tasks.corr2cause import sources
+from harness.tasks.corr2cause import arguments, sources
 from harness.tasks.corr2cause.claim import WORDINGS, Claim, ItemWriter, Perturbation
 from harness.tasks.corr2cause.data_rows import HypothesisRow
 from harness.tasks.corr2cause.enumerate import CLASSES, COMPLETE, LARGEST, SIZES, ClaimBlocks, blocks, public_test
@@ -26,6 +26,7 @@ Split = Literal["test", "train", "dev", "all"]
 ORDERS: Mapping[str, Sequence[str]] = {
     "relation": tuple(Relation),
     "num_nodes": tuple(map(str, range(min(SIZES), LARGEST + 1))),
+    arguments.GROUP: arguments.GROUPS,
 }
 
 # Two claims of the train split over four variables (short premises), the same relation twice, so that only the
@@ -49,6 +50,7 @@ class Corr2Cause(SourcedTask):
     classes: Annotated[int, Field(gt=0, le=100_000, strict=True)] | None = None
     wording: Annotated[int, Field(ge=0, lt=WORDINGS, strict=True)] = field(default=0, kw_only=True)
     whole: bool = field(default=False, kw_only=True)
+    argument: bool = field(default=False, kw_only=True)
     prior: Share = field(default=0.1857, kw_only=True)
 
     orders = ORDERS
@@ -82,6 +84,8 @@ class Corr2Cause(SourcedTask):
                 "task.whole=true asks all hypotheses of each premise, which only splits that are made here have: use "
                 "task.split=all, train or dev."
             )
+        if self.argument and self.source != "builtin":
+            raise ConfigError("task.argument=true needs task.source=builtin: others are of no index.")
         self._check_sizes()
         if self.source == "hub" and (self.perturbation in ("permutation", "varied") or self.split == "all"):
             raise ConfigError(
@@ -129,7 +133,7 @@ class Corr2Cause(SourcedTask):
         """Return the items of a pass over them: with permutation and varied each pass draws new names."""
         if self.source != "builtin":
             return self.items()
-        return self._lazy_items(ItemWriter(self.perturbation, self.seed + number, self.wording))
+        return self._lazy_items(ItemWriter(self.perturbation, self.seed + number, self.wording, self.argument))
 
     def held_out(self) -> frozenset[str]:
         return frozenset(f"n{claim.n}-g{claim.number}" for version in ("v1", "v2") for claim in public_test(version))
@@ -144,7 +148,7 @@ class Corr2Cause(SourcedTask):
 
     @cached_property
     def _writer(self) -> ItemWriter:
-        return ItemWriter(self.perturbation, self.seed, self.wording)
+        return ItemWriter(self.perturbation, self.seed, self.wording, self.argument)
 
     @cached_property
     def _claims(self) -> list[Claim] | ClaimBlocks:

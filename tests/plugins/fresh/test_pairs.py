@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from itertools import combinations, permutations, product
+from itertools import chain, combinations, permutations, product
 from pathlib import Path
 
 import networkx as nx
@@ -22,6 +22,7 @@ from harness.plugins.fresh import matching, pairs
 from harness.plugins.fresh.matching import MATCHED, index, make
 from harness.settings import build
 from harness.tasks.corr2cause.enumerate import public_test
+from harness.tasks.corr2cause.text import read_premise
 from harness.types import Answer, Failure, Record, Response
 
 LISTS = [(name, same) for name in MATCHED for same in (False, True)]
@@ -309,3 +310,12 @@ def test_counting_is_at_chance_and_logic_is_not(tmp_path, same):
     assert counting["pair_accuracy"] == 0 and counting["accuracy"] == 0.5
     assert counting["auroc"] == pytest.approx(0.5, abs=1e-12)
     assert evaluate(model="reasoner", **settings).result.overall["pair_accuracy"] == 1
+
+
+def test_names_are_those_that_are_asked_for_and_change_nothing_else():
+    plain, first, words = (drawn(20, num_nodes=[6], names=names) for names in ("letters", "first", "words"))
+    for halves in zip(chain.from_iterable(plain), chain.from_iterable(first), chain.from_iterable(words), strict=True):
+        assert len({(item.id, item.groups["argument"], item.labels["audited"]) for item in halves}) == 1
+        listed = [read_premise(item.fields["premise"]) for item in halves]
+        assert listed[0].independences == listed[1].independences == listed[2].independences
+        assert listed[1].names == tuple("ABCDEF") and all(len(name) == 6 for name in listed[2].names)

@@ -1,0 +1,204 @@
+"""The shortest arguments: by brute force over graphs that share no code with the index, and as a group of runs."""
+
+from __future__ import annotations
+
+import random
+import sys
+from collections.abc import Iterator
+from functools import cache
+from itertools import chain, combinations, permutations, product
+from pathlib import Path
+
+import networkx as nx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness import evaluate
+from harness.causal.dag import from_integer
+from harness.causal.equivalence import representatives
+from harness.causal.relations import Relation
+from harness.errors import ConfigError
+from harness.plugins.fresh.folds import Folds
+from harness.plugins.fresh.pairs import Pairs
+from harness.plugins.fresh.task import Fresh
+from harness.tasks.corr2cause import Corr2Cause
+from harness.tasks.corr2cause.arguments import GROUPS, SIZES, length, meanings
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "benchmarks"))
+import argument_lengths  # noqa: E402
+
+Fact = tuple[int, int, frozenset[int]]
+
+
+@cache
+def facts(n: int) -> list[Fact]:
+    return [
+        (i, j, frozenset(others))
+        for i, j in combinations(range(n), 2)
+        for size in range(n - 1)
+        for others in combinations([k for k in range(n) if k not in (i, j)], size)
+    ]
+
+
+def says(graph: nx.DiGraph) -> int:
+    """Return a graph's independences as bits over `facts`, by moral graphs."""
+    bits = 0
+    for k, (i, j, given_) in enumerate(facts(len(graph))):
+        kept = set().union(*(nx.ancestors(graph, x) | {x} for x in (i, j, *given_)))
+        moral = nx.moral_graph(graph.subgraph(kept)).copy()
+        moral.remove_nodes_from(given_)
+        bits |= (not nx.has_path(moral, i, j)) << k
+    return bits
+
+
+def true_of(graph: nx.DiGraph) -> frozenset[tuple[Relation, int, int]]:
+    """Return what holds in a graph, by its paths."""
+
+    def holds(kind: Relation, i: int, j: int) -> bool:
+        if kind == Relation.PARENT:
+            return graph.has_edge(i, j)
+        if kind == Relation.ANCESTOR:
+            return any(len(path) > 2 for path in nx.all_simple_paths(graph, i, j))
+        here = graph if kind == Relation.COLLIDER else graph.reverse()
+        return any(
+            set(a) & set(b) == {k}
+            for k in set(graph) - {i, j}
+            for a, b in product(*(list(nx.all_simple_paths(here, x, k)) for x in (i, j)))
+        )
+
+    return frozenset(claim for claim in meanings(len(graph)) if holds(*claim))
+
+
+@cache
+def classes(n: int) -> dict[int, frozenset[tuple[Relation, int, int]]]:
+    """Return all labelled classes by what they say, with what follows in them."""
+    follows: dict[int, frozenset[tuple[Relation, int, int]]] = {}
+    pairs = list(combinations(range(n), 2))
+    for directions in product((None, 0, 1), repeat=len(pairs)):
+        graph = nx.DiGraph()
+        graph.add_nodes_from(range(n))
+        edges = (pair[:: 1 - 2 * way] for pair, way in zip(pairs, directions, strict=True) if way is not None)
+        graph.add_edges_from(edges)
+        if nx.is_directed_acyclic_graph(graph):
+            own, here = says(graph), true_of(graph)
+            follows[own] = follows.get(own, here) & here
+    return follows
+
+
+def shortest(n: int, number: int, claim: tuple[Relation, int, int]) -> int:
+    """Return the length by trying all sets of facts, the small ones first."""
+    graph = nx.DiGraph((u, v) for v, above in enumerate(from_integer(n, number)) for u in range(n) if above >> u & 1)
+    graph.add_nodes_from(range(n))
+    own = says(graph)
+    label = claim in classes(n)[own]
+    apart = {own ^ other for other, answers in classes(n).items() if (claim in answers) != label}
+    for size in range(len(facts(n)) + 1):
+        for chosen in combinations(range(len(facts(n))), size):
+            kept = sum(1 << k for k in chosen)
+            if all(kept & differs for differs in apart):
+                return size
+    raise AssertionError
+
+
+def test_all_labelled_classes_are_looked_at():
+    assert [len(classes(n)) for n in (2, 3, 4)] == [2, 11, 185]
+    assert [len(argument_lengths.Classes.over(n).differing) for n in (2, 3, 4, 5)] == [2, 11, 185, 8782]
+
+
+@pytest.mark.parametrize("n", [2, 3])
+def test_no_shorter_set_of_facts_settles_an_answer(n):
+    for number in representatives(n):
+        for claim in meanings(n):
+            assert length(n, number, *claim) == shortest(n, number, claim), (number, claim)
+
+
+def claims_of_four(most: int) -> Iterator[tuple[int, tuple[Relation, int, int]]]:
+    """Yield claims whose argument has at most so many facts, as larger sets take long to try."""
+    for number in representatives(4):
+        yield from ((number, claim) for claim in meanings(4) if length(4, number, *claim) <= most)
+
+
+def test_nor_over_four_variables():
+    for number, claim in random.Random(0).sample(list(claims_of_four(3)), 60):
+        assert length(4, number, *claim) == shortest(4, number, claim), (number, claim)
+
+
+@pytest.mark.slow
+def test_nor_for_any_claim_over_four_variables():
+    for number, claim in claims_of_four(8):
+        assert length(4, number, *claim) == shortest(4, number, claim), (number, claim)
+
+
+@given(st.lists(st.sets(st.integers(0, 7), min_size=1), max_size=8))
+def test_a_smallest_hitting_set_is_one(sets):
+    hitting = argument_lengths.smallest_hitting_set([sum(1 << k for k in members) for members in sets])
+    assert all(any(hitting >> k & 1 for k in members) for members in sets)
+    smaller = chain.from_iterable(combinations(range(8), size) for size in range(hitting.bit_count()))
+    assert not any(all(members & set(chosen) for members in sets) for chosen in smaller)
+
+
+def index(classes_: argument_lengths.Classes, which: int) -> list[int]:
+    n, number = classes_.n, classes_.numbers[which]
+    return [length(n, number, *claim) for claim in meanings(n)]
+
+
+def test_the_index_is_what_the_program_makes():
+    five = argument_lengths.Classes.over(5)
+    for which in (17, 101):
+        assert argument_lengths.Arguments(five, which).lengths() == index(five, which)
+
+
+@pytest.mark.slow
+def test_the_index_of_six_variables_is_what_the_program_makes():
+    six = argument_lengths.Classes.over(6)
+    for which in random.Random(0).sample(range(len(six.numbers)), 8):
+        assert argument_lengths.Arguments(six, which).lengths() == index(six, which)
+
+
+def test_every_class_has_all_its_lengths():
+    for n in SIZES:
+        for number in representatives(n):
+            assert min(length(n, number, *claim) for claim in meanings(n)) >= 0
+    # No hypothesis follows over two variables, so nothing has to be ruled out.
+    assert {length(2, number, *claim) for number in representatives(2) for claim in meanings(2)} == {0}
+
+
+def test_a_claim_seen_from_its_other_end_has_the_same_argument():
+    for i, j in permutations(range(4), 2):
+        assert length(4, 42, Relation.PARENT, i, j) == length(4, 42, Relation.CHILD, j, i)
+        assert length(4, 42, Relation.ANCESTOR, i, j) == length(4, 42, Relation.DESCENDANT, j, i)
+        assert length(4, 42, Relation.COLLIDER, i, j) == length(4, 42, Relation.COLLIDER, j, i)
+
+
+def test_items_up_to_six_variables_have_the_group_and_the_public_split_where_it_is_asked_for():
+    fresh = Fresh(name="f", prompts=("plain",), num_nodes=(5, 6, 7), limit=60)
+    assert {(item.groups["num_nodes"] == "7") != ("argument" in item.groups) for item in fresh.items()} == {True}
+    assert all("argument" in item.groups for item in Folds(name="f", prompts=("plain",), num_nodes=(3, 4)).items())
+    plain, grouped = (
+        list(Corr2Cause(name="c", prompts=("plain",), argument=argument).items()) for argument in (False, True)
+    )
+    assert not any("argument" in item.groups for item in plain)
+    assert {item.groups["argument"] for item in grouped} <= set(GROUPS)
+    assert [item.fields for item in plain] == [item.fields for item in grouped]
+    with pytest.raises(ConfigError, match=r"task\.source=builtin"):
+        Corr2Cause(name="c", prompts=("plain",), argument=True, source="hub")
+
+
+def test_a_pair_stands_at_the_argument_of_the_half_that_follows():
+    items = list(Pairs(name="p", prompts=("plain",), num_nodes=(6,), limit=40).items())
+    for first, second in zip(items[::2], items[1::2], strict=True):
+        follows = first if first.labels["audited"] else second
+        name, relation, *ends = follows.id.rsplit("-", 3)
+        i, j = ("ABCDEF".index(end) for end in ends)
+        own = length(6, int(name.partition("-g")[2]), Relation(relation), i, j)
+        assert first.groups["argument"] == second.groups["argument"] == GROUPS[min(own, 10)]
+
+
+def test_a_run_is_scored_by_it(tmp_path):
+    settings = ["task.num_nodes=5", "task.limit=24"]
+    run = evaluate("always_no", "corr2cause/fresh", overrides=settings, results=str(tmp_path))
+    rows = run.result.scores["audited"]["argument"]
+    assert sum(row.items for row in rows.values()) == 24
+    assert [*rows] == [group for group in GROUPS if group in rows]
