@@ -76,7 +76,7 @@ class Words:
     confidence: str = ""
     """The form of the line in which they ask how sure the answer is: "Confidence: {confidence}"."""
     parser: str = "verdict"
-    """A function of harness/prompting/parsing.py; `listing`, `ranking`, `story`, `number`, `recorded`; or module:function."""
+    """A function of prompting/parsing.py; `listing`, `ranking`, `story`, `number`, `recorded`; `module:function`."""
     formats: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """Words that replace those above where a setting of the task (task.format) asks for more than the plain ones."""
 

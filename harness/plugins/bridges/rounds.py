@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from harness.cost.until import FIRST_ROUND, Order, Rule, Until
+from harness.cost.until import Order, Rule, Until
+from harness.cost.watch import FIRST_ROUND
 from harness.errors import ConfigError
 from harness.tasks.base import TaskBase
 from harness.tasks.question import Question, QuestionWriter, ScoredAnswer, record
