@@ -19,11 +19,21 @@ ROOT = HERE.parents[1]
 URLS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["urls"]
 SECTIONS = {
     "Start": ("glossary", "troubleshooting", "commands", "coming_from"),
-    "Measure a model": ("models", "presets", "servers", "tasks", "prompts", "sweeps", "clusters", "finetuning"),
-    "Read the results": ("results", "replies", "leaderboard", "findings"),
+    "Measure a model": (
+        "models",
+        "presets",
+        "servers",
+        "tasks",
+        "prompts",
+        "sweeps",
+        "clusters",
+        "finetuning",
+        "steps",
+    ),
+    "Read the results": ("results", "replies", "leaderboard", "findings", "recorded"),
     "Publish": ("conventions", "versions"),
     "Pay once": ("money", "cache", "batches"),
-    "Add something": ("adding", "python", "api", "CONTRIBUTING"),
+    "Add something": ("adding", "python", "api", "bridges", "CONTRIBUTING"),
     "Understand it": ("architecture", "reliability", "report", "CHANGELOG", "SECURITY", "CODE_OF_CONDUCT", "AGENTS"),
     "What ships": ("shipped", "shipped_leaderboard"),
 }
