@@ -31,6 +31,7 @@ LINES = {
     "cache": ["stats", "cache=answers.jsonl"],
     "published": ["table=4"],
     "stories": ["--help"],
+    "steps": ["--help"],
     "finetune": ["--help"],
     "discover": ["--help"],
 }

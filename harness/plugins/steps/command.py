@@ -59,6 +59,8 @@ class StepsSettings:
     trust: Words = ()
 
 
+TRACE = "trace"
+"""The prompt that asks for claims."""
 Scored = Sequence[tuple[Run, StepScores]]
 
 
@@ -97,7 +99,10 @@ def job(folders: list[str], settings: StepsSettings) -> list[Part]:
 
 
 def _scored(runs: Sequence[Run], settings: StepsSettings) -> Scored:
-    """Return the judged replies of each run; those with none in words are left out. Raises DataError if all are so."""
+    """Return the judged replies of each run; those that argue nowhere, and were not asked to, are left out.
+
+    Raises DataError if all are so.
+    """
     scored: list[tuple[Run, StepScores]] = []
     problems: list[DataError] = []
     for run in runs:
@@ -108,10 +113,14 @@ def _scored(runs: Sequence[Run], settings: StepsSettings) -> Scored:
         except DataError as error:
             problems.append(error)
             continue
-        if scores.replies:
+        if scores.steps or (scores.replies and run.prompt == TRACE):
             scored.append((run, scores))
     if not scored:
-        raise problems[0] if problems else DataError("none of the runs has replies in words: prompt=trace makes some.")
+        raise (
+            problems[0]
+            if problems
+            else DataError(f"no reply of these runs has claims that can be read: prompt={TRACE} asks for some.")
+        )
     for problem in problems:
         print(f"Left out: {problem}", file=sys.stderr)
     return scored

@@ -65,11 +65,6 @@ class JudgedTrace:
         """The place of the first step that the premise does not entail; None where it entails all."""
         return next((place for place, step in enumerate(self.steps) if not step.sound), None)
 
-    @property
-    def first_leap(self) -> int | None:
-        """The place of the first step that does not follow from what it names."""
-        return next((place for place, step in enumerate(self.steps) if step.support == "leap"), None)
-
 
 def judge(reply: str, premise: Premise) -> JudgedTrace:
     """Return the steps of a reply, judged. Raises UnreadableText where no graph has the premise's independences."""

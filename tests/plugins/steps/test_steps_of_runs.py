@@ -176,7 +176,7 @@ def test_every_line_of_a_right_argument_follows(n):
 
 def test_runs_without_words_or_premises_are_refused(tmp_path):
     ranked = evaluate(model="hypothesis_only", task="corr2cause", limit=20, results=str(tmp_path))
-    with pytest.raises(DataError, match="in words"):
+    with pytest.raises(DataError, match="has claims"):
         job([str(ranked.folder)], StepsSettings())
 
 
