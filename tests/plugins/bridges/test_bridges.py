@@ -53,7 +53,8 @@ def test_each_yaml_of_lm_eval_names_functions_and_a_task_that_are_there():
             module, _, function = path.rpartition(".")
             assert path == "mean" or (module == lm_eval_tasks.__name__ and callable(getattr(lm_eval_tasks, function)))
         assert (content["output_type"] == "multiple_choice") == name.endswith("_choice")
-        next(iter(questions(content["dataset_kwargs"]["task"], **content["dataset_kwargs"]["defaults"])))
+        if not name.endswith("_choice"):
+            next(iter(questions(content["dataset_kwargs"]["task"], **content["dataset_kwargs"]["defaults"])))
 
 
 @pytest.mark.parametrize("group", ["harness", "harness_choice"])
