@@ -9,7 +9,7 @@ NPM_READY := $(if $(shell command -v npm),node_modules/.ready)
 # Two more than there are cores: tests wait for servers and processes of theirs, but each worker takes seconds to begin.
 WORKERS ?= $(shell $(PYTHON) -c 'import os; print(2 + len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 4)')
 # A test that hangs is named after ten minutes, of which even a busy machine needs one.
-FAST = $(BIN)/python -m pytest -m "not slow and not servers and not cluster" -n $(WORKERS) --dist worksteal --timeout 600
+FAST = $(BIN)/python -m pytest -m "not slow and not servers and not cluster and not bridges" -n $(WORKERS) --dist worksteal --timeout 600
 SERVERS := .servers
 BRIDGES := .bridges
 # Each framework with this project in one command, so that pip refuses what does not go together. TRL's torch is the one

@@ -6,7 +6,7 @@ Inspect imports this module, by the entry point `inspect_ai`, when somebody name
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import Any, Literal
 
@@ -28,6 +28,7 @@ from inspect_ai.scorer import (
     stderr,
 )
 from inspect_ai.solver import TaskState, generate
+from inspect_ai.util import registry_info
 
 from harness.plugins.bridges.rounds import Rounds
 from harness.scoring.definitions import main_metrics
@@ -136,7 +137,18 @@ def _task(
     )
 
 
-@task
+def registered(build: Callable[..., Task]) -> Any:
+    """Register a task as harness/NAME.
+
+    Inspect puts the package's name before a task's, but not where the package is an editable install of a distribution
+    that is called otherwise.
+    """
+    known = task(build)
+    package, name = __name__.partition(".")[0], build.__name__
+    return known if registry_info(known).name == f"{package}/{name}" else task(name=f"{package}/{name}")(build)
+
+
+@registered
 def corr2cause(
     prompt: str | None = None, unreadable: Unreadable = "wrong", until: str | None = None, **settings: Any
 ) -> Task:
@@ -144,7 +156,7 @@ def corr2cause(
     return _task("corr2cause", "relation", prompt, unreadable, until, settings)
 
 
-@task
+@registered
 def corr2cause_fresh(
     prompt: str | None = None,
     unreadable: Unreadable = "wrong",
@@ -157,7 +169,7 @@ def corr2cause_fresh(
     return _task("corr2cause/fresh", "relation", prompt, unreadable, until, settings | number)
 
 
-@task
+@registered
 def corr2cause_pairs(
     prompt: str | None = None, unreadable: Unreadable = "wrong", until: str | None = None, **settings: Any
 ) -> Task:
@@ -165,7 +177,7 @@ def corr2cause_pairs(
     return _task("corr2cause/pairs", "relation", prompt, unreadable, until, settings)
 
 
-@task
+@registered
 def cladder(
     prompt: str | None = None, unreadable: Unreadable = "wrong", until: str | None = None, **settings: Any
 ) -> Task:
@@ -173,7 +185,7 @@ def cladder(
     return _task("cladder", "rung", prompt, unreadable, until, {"limit": 1000, **settings})
 
 
-@task
+@registered
 def causalbench_causality(
     prompt: str | None = None, unreadable: Unreadable = "wrong", until: str | None = None, **settings: Any
 ) -> Task:
@@ -181,7 +193,7 @@ def causalbench_causality(
     return _task("causalbench/causality", "network", prompt, unreadable, until, {"limit": 1000, **settings})
 
 
-@task
+@registered
 def causalbench_correlation(
     prompt: str | None = None, unreadable: Unreadable = "wrong", until: str | None = None, **settings: Any
 ) -> Task:
@@ -189,7 +201,7 @@ def causalbench_correlation(
     return _task("causalbench/correlation", "network", prompt, unreadable, until, {"limit": 1000, **settings})
 
 
-@task
+@registered
 def causalbench_skeleton(
     prompt: str | None = None, unreadable: Unreadable = "wrong", until: str | None = None, **settings: Any
 ) -> Task:
@@ -197,7 +209,7 @@ def causalbench_skeleton(
     return _task("causalbench/skeleton", "network", prompt, unreadable, until, {"limit": 1000, **settings})
 
 
-@task
+@registered
 def causalbench_cot(
     prompt: str | None = None, unreadable: Unreadable = "wrong", until: str | None = None, **settings: Any
 ) -> Task:

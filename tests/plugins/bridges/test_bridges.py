@@ -53,7 +53,8 @@ def test_each_yaml_of_lm_eval_names_functions_and_a_task_that_are_there():
             module, _, function = path.rpartition(".")
             assert path == "mean" or (module == lm_eval_tasks.__name__ and callable(getattr(lm_eval_tasks, function)))
         assert (content["output_type"] == "multiple_choice") == name.endswith("_choice")
-        next(iter(questions(content["dataset_kwargs"]["task"], **content["dataset_kwargs"]["defaults"])))
+        if not name.endswith("_choice"):
+            next(iter(questions(content["dataset_kwargs"]["task"], **content["dataset_kwargs"]["defaults"])))
 
 
 @pytest.mark.parametrize("group", ["harness", "harness_choice"])
@@ -148,7 +149,7 @@ def test_the_register_says_what_inspect_finds_here():
     source = (PLUGIN.home / "inspect_tasks.py").read_text()
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert project["entry-points"]["inspect_ai"] == {"harness": "harness.plugins.bridges.inspect_tasks"}
-    assert entry["package_name"] == project["name"] and len(entry["tasks"]) <= 10
+    assert entry["package_name"] in project["entry-points"]["inspect_ai"] and len(entry["tasks"]) <= 10
     sizes = {"corr2cause": ("corr2cause", {}), "corr2cause_pairs": ("corr2cause/pairs", {}),
              "causalbench_cot": ("causalbench/cot", {})}  # fmt: skip
     for task in entry["tasks"]:

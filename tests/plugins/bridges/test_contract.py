@@ -303,6 +303,35 @@ def test_what_is_a_library_and_has_no_command(framework, program, tmp_path):
     agree(framework, verdicts, sum(score for *_, score in rows) / len(rows))
 
 
+TRAINER = """
+import json, sys
+from tokenizers import Tokenizer, models, pre_tokenizers
+from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
+from trl import GRPOConfig, GRPOTrainer
+from harness.plugins.bridges import trl
+data = trl.dataset("corr2cause", rows=8, num_nodes=[2], split="all", perturbation="varied")
+words = sorted({word for turns in data["prompt"] for turn in turns for word in turn["content"].split()} | {"Yes", "No"})
+numbers = {word: number for number, word in enumerate(["<pad>", "<eos>", "<unk>", *words])}
+core = Tokenizer(models.WordLevel(numbers, unk_token="<unk>"))
+core.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+tokenizer = PreTrainedTokenizerFast(tokenizer_object=core, pad_token="<pad>", eos_token="<eos>", unk_token="<unk>")
+tokenizer.chat_template = "{% for message in messages %}{{ message['content'] }} {% endfor %}"
+shape = dict(n_embd=32, n_layer=1, n_head=2, n_positions=512, bos_token_id=1, eos_token_id=1, pad_token_id=0)
+settings = GRPOConfig("out", max_steps=2, per_device_train_batch_size=4, num_generations=4, max_completion_length=4,
+                      use_cpu=True, logging_steps=1, report_to=[], save_strategy="no")
+trainer = GRPOTrainer(GPT2LMHeadModel(GPT2Config(vocab_size=len(numbers), **shape)), reward_funcs=trl.reward,
+                      args=settings, train_dataset=data, processing_class=tokenizer)
+trainer.train()
+json.dump(trainer.state.log_history, open("log.json", "w"))
+"""
+
+
+def test_a_trainer_of_trl_takes_the_data_set_and_the_reward(tmp_path):
+    run("trl", "python", "-c", TRAINER, folder=tmp_path, HF_HUB_OFFLINE="1")
+    steps = [row for row in json.loads((tmp_path / "log.json").read_text()) if "reward" in row]
+    assert len(steps) == 2 and all(0 <= row["rewards/reward/mean"] <= 1 for row in steps)
+
+
 def test_the_server_says_what_it_is_to_say():
     """Thirty of the replies at least are hostile, and each of the finish reasons occurs."""
     assert {reply.finish_reason for _, reply in asked().values()} == {"stop", "length", "content_filter"}
