@@ -33,6 +33,7 @@ LINES = {
     "stories": ["--help"],
     "finetune": ["--help"],
     "discover": ["--help"],
+    "import": ["--help"],
 }
 """A command line for each command, that of the cache a wrong one."""
 QUICK = ("run", "leaderboard", "compare", "items", "cache", "published")
