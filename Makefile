@@ -130,7 +130,7 @@ results: $(DEV_READY)  ## everything in results/shipped/ once more: baselines, t
 		task=causalbench/correlation,causalbench/skeleton,causalbench/cot
 	$(SHIPPED) model=strength_constant,strength_uniform,mutual_information task=causalbench/strength task.among=network
 	$(SHIPPED) model=ladder_reasoner,cladder_shortcut,cladder_words,always_yes,always_no,random_uniform task=cladder task.split=sample task.labels=published,stated
-	$(SHIPPED) model=ladder_reasoner,cladder_shortcut,cladder_words,always_yes,always_no,random_uniform \
+	$(SHIPPED) model=ladder_reasoner,cladder_shortcut,always_yes \
 		task=cladder task.split=balanced1000 task.labels=null,stated,exact
 	for labels in null stated exact; do \
 		$(RECORDED) task.labels=$$labels where=run:o1_preview name=o1-preview && \

@@ -40,7 +40,8 @@ Give folders of runs, or folders above them. A run without its records.jsonl (or
 
   to=                  {names}
   out=                 where to write: a file for csv and parquet, else a folder that is empty or not there
-                       (records.csv, records.parquet, records.hf, inspect_logs, eee_records, lm_eval_results);
+                       (records.csv, records.parquet, records.hf, inspect_logs, eee_records, lm_eval_results,
+                       hub_dataset, eval_results);
                        it is in its place once all of it is whole
 
   dataset=             ORG/NAME of the data set on the Hub that to=eval_results says a model's results are of

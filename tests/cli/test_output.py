@@ -34,6 +34,7 @@ LINES = {
     "steps": ["--help"],
     "finetune": ["--help"],
     "discover": ["--help"],
+    "import": ["--help"],
 }
 """A command line for each command, that of the cache a wrong one."""
 QUICK = ("run", "leaderboard", "compare", "cache")

@@ -23,6 +23,12 @@ from harness.storage.run_folder import MANIFEST, RECORDS, RESULT
 from harness.types import Answer, ChatRequest, Failure, Message, PairRequest, Record, Response, Usage
 
 HOSTILE = 'a,"b"\r\nc\rd\te;\x00 é 🙂 \ud83d {"x": 1} </script>'
+OF_RUNS = [
+    name
+    for name, target in targets().items()
+    if not target.of_items and not target.needs and name not in ("mlflow", "wandb")
+]
+"""Targets that write files of runs themselves; trackers have packages and tests of their own."""
 INSPECT = Path(".bench/inspect/bin/python").absolute()
 READ = """
 import json, sys
@@ -41,9 +47,6 @@ print(json.dumps({
     "summaries": len(read_eval_log_sample_summaries(sys.argv[1])),
 }))
 """
-
-TO_FILES = [name for name in targets() if name not in ("mlflow", "wandb")]
-"""Targets that write files themselves; trackers have packages and tests of their own."""
 
 
 @pytest.fixture
@@ -204,7 +207,7 @@ def test_a_folder_with_something_in_it_is_left_alone(folder, tmp_path, target, c
     assert [file.name for file in (tmp_path / "o").iterdir()] == ["mine"]
 
 
-@pytest.mark.parametrize("target", TO_FILES)
+@pytest.mark.parametrize("target", OF_RUNS)
 @pytest.mark.parametrize(
     ("spoil", "message"),
     [
@@ -225,7 +228,7 @@ def test_what_is_missing_or_broken_is_one_sentence(folder, tmp_path, capsys, tar
     assert error.count("\n") == 1
 
 
-@pytest.mark.parametrize("target", [name for name, target in targets().items() if not target.takes_bare_runs])
+@pytest.mark.parametrize("target", [name for name in OF_RUNS if not targets()[name].takes_bare_runs])
 def test_a_run_without_the_records_that_are_needed_is_one_sentence(folder, tmp_path, capsys, target):
     (folder / RECORDS).unlink()
     assert main([str(folder), f"to={target}", f"out={tmp_path / 'o'}"]) == 1
@@ -234,7 +237,7 @@ def test_a_run_without_the_records_that_are_needed_is_one_sentence(folder, tmp_p
     assert not (tmp_path / "o").exists()
 
 
-@pytest.mark.parametrize("target", [name for name, target in targets().items() if not target.takes_bare_runs])
+@pytest.mark.parametrize("target", [name for name in OF_RUNS if not targets()[name].takes_bare_runs])
 def test_runs_without_records_are_left_out_and_counted(folder, tmp_path, capsys, target):
     for name in ("b1", "b2"):
         shutil.copytree(folder, folder.parent / name)
@@ -249,7 +252,7 @@ def test_runs_without_records_are_left_out_and_counted(folder, tmp_path, capsys,
     assert "error: none of the 2 runs has its records.jsonl" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("target", TO_FILES)
+@pytest.mark.parametrize("target", OF_RUNS)
 def test_an_interruption_leaves_nothing_and_the_same_command_works(folder, tmp_path, capsys, monkeypatch, target):
     def interrupted(self):
         raise KeyboardInterrupt
@@ -319,7 +322,10 @@ def test_settings_that_cannot_be(folder, capsys):
         ([str(folder)], "say what to write"),
         (["to=csv"], "give folders"),
         (["nowhere", "to=csv"], "there is no folder nowhere"),
-        ([str(folder), "to=xls"], "There are csv, eee, hf, inspect, lm_eval, mlflow, parquet, wandb."),
+        (
+            [str(folder), "to=xls"],
+            "There are csv, eee, eval_results, hf, hub, inspect, lm_eval, mlflow, parquet, steps, wandb.",
+        ),
         ([str(folder), "to=csv", f"out={folder / RESULT}/o.csv"], "result.json is no folder): choose another out=."),
         ([str(folder), "to=eee", f"out={folder / RESULT}"], "result.json is no folder): choose another out=."),
     ):

@@ -46,8 +46,9 @@ def runs() -> list[Path]:
 
 
 def test_they_are_small():
-    # A clone brings them along: eight models under four perturbations with their answers, compressed, and the page.
-    assert sum(file.stat().st_size for file in shipped()) < 20_000_000
+    # A clone brings them along: eight models under four perturbations with their answers, compressed, what others have
+    # recorded (half a megabyte), and the page.
+    assert sum(file.stat().st_size for file in shipped()) < 21_000_000
 
 
 def test_every_run_is_complete_and_made_from_a_commit():
