@@ -20,6 +20,7 @@ LINES = {
     "report": ["results"],
     "plot": ["--help"],
     "compare": RUNS,
+    "beliefs": ["--help"],
     "contamination": ["--help"],
     "gate": ["--help"],
     "verify": ["results"],
