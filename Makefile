@@ -13,6 +13,7 @@ FAST = $(BIN)/python -m pytest -m "not slow and not servers and not cluster" -n 
 SERVERS := .servers
 # Where the environment says otherwise every worker would compile all tests anew.
 export PYTHONDONTWRITEBYTECODE =
+STEP_MODELS = reasoner,shortcut,trees,linear,hypothesis_only,always_yes,always_no,random_uniform
 SHIPPED = $(BIN)/python -m harness -m records=gzip results=results/shipped
 
 .DEFAULT_GOAL := help
@@ -73,6 +74,11 @@ results: $(DEV_READY)  ## everything in results/shipped/ once more: baselines, t
 	$(SHIPPED) model=tiny,tiny_renamed cache=off task.version=v1 task.perturbation=none,paraphrase,refactorization,permutation
 	$(SHIPPED) model=tiny,tiny_renamed cache=off task.labels=audited task.perturbation=none,permutation
 	$(SHIPPED) model=linear,hypothesis_only,shortcut task.version=v1 task.perturbation=none,paraphrase,refactorization,permutation
+	$(SHIPPED) model=trees task.perturbation=none,permutation
+	$(SHIPPED) model=$(STEP_MODELS) task=corr2cause/fresh task.num_nodes=6 task.names=first task.limit=996
+	$(SHIPPED) model=$(STEP_MODELS) task=corr2cause/pairs task.num_nodes=6 task.names=first
+	$(SHIPPED) model=tiny,tiny_renamed cache=off task=corr2cause/fresh task.num_nodes=6 task.names=first task.limit=996
+	$(SHIPPED) model=tiny,tiny_renamed cache=off task=corr2cause/pairs task.num_nodes=6 task.names=first
 	$(SHIPPED) model=random_uniform model.p_yes=0.3333 model.name=random_third task.version=v1
 	$(SHIPPED) model=always_yes,always_no,random_uniform task=causalbench/causality task.method=1,2
 	$(SHIPPED) model=always_yes,always_no,random_uniform \
@@ -106,6 +112,7 @@ report: $(RUN_READY)  ## results/report.html, the page to look at, from everythi
 
 pictures: $(DEV_READY)  ## the README's pictures, from results/shipped/report.html and the programs themselves (needs Chromium)
 	$(BIN)/python docs/images/make.py
+	$(BIN)/python docs/images/steps.py
 
 bench-peers:  ## lm-evaluation-harness and inspect-ai, each in an environment of its own below .bench/, for benchmarks/
 	$(PYTHON) -m venv .bench/lm-eval
