@@ -26,6 +26,7 @@ PACKAGES_trl := torch==2.13.0 trl==1.16.0
 PACKAGES_nemo := nemo-evaluator==0.3.0
 # Where the environment says otherwise every worker would compile all tests anew.
 export PYTHONDONTWRITEBYTECODE =
+STEP_MODELS = reasoner,shortcut,trees,linear,hypothesis_only,always_yes,always_no,random_uniform
 SHIPPED = $(BIN)/python -m harness -m records=gzip results=results/shipped
 RECORDED = $(BIN)/python -m harness import results/recorded/cladder_o1.csv records=gzip results=results/shipped \
 	task=cladder task.split=balanced1000 by='R. Ceraolo and others, September 2024' source=roberto-ceraolo/o1-cladder \
@@ -124,6 +125,11 @@ results: $(DEV_READY)  ## everything in results/shipped/ once more: baselines, t
 	$(SHIPPED) model=tiny,tiny_renamed cache=off task.version=v1 task.perturbation=none,paraphrase,refactorization,permutation
 	$(SHIPPED) model=tiny,tiny_renamed cache=off task.labels=audited task.perturbation=none,permutation
 	$(SHIPPED) model=linear,hypothesis_only,shortcut task.version=v1 task.perturbation=none,paraphrase,refactorization,permutation
+	$(SHIPPED) model=trees task.perturbation=none,permutation
+	$(SHIPPED) model=$(STEP_MODELS) task=corr2cause/fresh task.num_nodes=6 task.names=first task.limit=996
+	$(SHIPPED) model=$(STEP_MODELS) task=corr2cause/pairs task.num_nodes=6 task.names=first
+	$(SHIPPED) model=tiny,tiny_renamed cache=off task=corr2cause/fresh task.num_nodes=6 task.names=first task.limit=996
+	$(SHIPPED) model=tiny,tiny_renamed cache=off task=corr2cause/pairs task.num_nodes=6 task.names=first
 	$(SHIPPED) model=random_uniform model.p_yes=0.3333 model.name=random_third task.version=v1
 	$(SHIPPED) model=always_yes,always_no,random_uniform task=causalbench/causality task.method=1,2
 	$(SHIPPED) model=always_yes,always_no,random_uniform \
@@ -168,6 +174,7 @@ site: $(RUN_READY)  ## site/: README, docs/, the Python API and what ships, as p
 
 pictures: $(DEV_READY)  ## the README's pictures, from results/shipped/report.html and the programs themselves (needs Chromium)
 	$(BIN)/python docs/images/make.py
+	$(BIN)/python docs/images/steps.py
 
 test-hub: $(DEV_READY) .bench/croissant/.ready  ## to=hub by Croissant's own validator and loader, in an environment of its own
 	rm -rf .bench/causes

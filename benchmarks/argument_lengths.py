@@ -116,7 +116,7 @@ class Classes:
     @cached_property
     def all(self) -> Bits:
         """The set of all labelled classes."""
-        return packed(np.ones((1, len(self.differing)), dtype=bool))[0]
+        return packed(np.ones((1, len(self.differing)), dtype=bool)).ravel()
 
 
 def facts_of(n: int) -> list[Independence]:

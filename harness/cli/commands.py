@@ -33,7 +33,7 @@ COMMANDS = {
     "leaderboard": "tables of runs: of everything below results/, or of what you choose, also as LaTeX",
     "report": "one page for people: scores, charts, and the answers behind them",
     "verify": "every score made again from its records, every digest checked",
-    "export": "records for other programs: csv, parquet, hf, inspect, eee, lm_eval, mlflow, wandb, …",
+    "export": "for other programs: csv, parquet, hf, inspect, eee, lm_eval, mlflow, wandb, steps; hub, eval_results",
     "trust": "marks a folder whose own files may take the place of those that ship",
     "items": "the items of a task as JSON lines, for your own tools",
 }

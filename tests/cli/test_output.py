@@ -36,6 +36,7 @@ LINES = {
     "finetune": ["--help"],
     "discover": ["--help"],
     "import": ["--help"],
+    "bridges": ["lm-eval"],
 }
 """A command line for each command, that of the cache a wrong one."""
 QUICK = ("run", "leaderboard", "compare", "cache")

@@ -26,9 +26,9 @@ HOSTILE = 'a,"b"\r\nc\rd\te;\x00 é 🙂 \ud83d {"x": 1} </script>'
 OF_RUNS = [
     name
     for name, target in targets().items()
-    if not target.of_items and not target.needs and name not in ("mlflow", "wandb")
+    if not target.of_items and not target.needs and name not in ("mlflow", "wandb", "steps")
 ]
-"""Targets that write files of runs themselves; trackers have packages and tests of their own."""
+"""Targets that write files of any run themselves; trackers and steps have tests of their own."""
 INSPECT = Path(".bench/inspect/bin/python").absolute()
 READ = """
 import json, sys

@@ -58,12 +58,22 @@ def test_every_run_is_complete_and_made_from_a_commit():
         assert manifest["complete"] and manifest["harness"]["commit"] and not manifest["harness"]["dirty"], folder
 
 
-def test_records_ship_for_corr2cause_and_what_others_recorded_only_and_compressed():
+def test_records_ship_for_the_public_split_and_what_others_recorded_only_and_compressed():
     files = set(shipped())
     assert {file.name for file in files if "records" in file.name} == {"records.jsonl.gz"}
     for folder in runs():
-        of_corr2cause = folder.is_relative_to(ROOT / "results/shipped/corr2cause")
-        assert (folder / "records.jsonl.gz" in files) == (of_corr2cause or bool(load(folder).recorded)), folder
+        benchmark, variant, *_, model = folder.relative_to(ROOT / "results/shipped").parts
+        made_again = variant in ("fresh", "pairs") or model in ("trees", "majority")
+        has_them = (benchmark == "corr2cause" and not made_again) or bool(load(folder).recorded)
+        assert (folder / "records.jsonl.gz" in files) == has_them, folder
+
+
+def test_every_small_model_has_answered_the_public_split_fresh_items_and_pairs():
+    models = {"reasoner", "trees", "shortcut", "linear", "hypothesis_only", "tiny", "tiny_renamed", "always_no"}
+    of_corr2cause = ROOT / "results/shipped/corr2cause"
+    places = [folder.relative_to(of_corr2cause) for folder in runs() if folder.is_relative_to(of_corr2cause)]
+    for variant in ("default", "perturbation=permutation", "fresh", "pairs"):
+        assert models <= {place.name for place in places if place.parts[0] == variant}, variant
 
 
 def test_both_benchmarks_and_all_perturbations_are_there():
