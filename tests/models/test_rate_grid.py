@@ -6,6 +6,8 @@ Of each server at least nine tenths of the best possible rate are got, with less
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from support.rate_cells import Cell, cells
 
@@ -27,7 +29,7 @@ SHORT_OF = {
     "queue: far less with more": (
         0.87,
         REFUSED,
-        "sixteen slots answer most; they are found from sixty-four, by trials",
+        "sixteen slots answer most, and are found from sixty-four",
     ),
     "five on 100/s 10 deep, 0.005": (SHARE, 0.06, SHARED),
     "five on 200/s 20 deep, 0.2": (0.88, 0.06, SHARED),
@@ -40,10 +42,8 @@ QUICK = (
     "bucket 200/s 1 deep, 0.05",
     "bucket 200/s 20 deep, 0.05",
     "bucket 200/s 200 deep, 0.2",
-    "bucket 20/s 10 deep, 0.5",
     "window 50 a second, 0.05",
     "chance 0.2",
-    "queue: less with more",
     "tokens 2000 deep, headers",
 )
 CELLS = {cell.name: cell for cell in cells()}
@@ -59,7 +59,8 @@ def check(cell: Cell, seed: int) -> None:
 
 @pytest.mark.parametrize("name", QUICK)
 def test_a_server_is_used_and_seldom_refuses(name):
-    check(CELLS[name], 0)
+    cell = CELLS[name]
+    check(replace(cell, calls=min(cell.calls, 3000)), 0)
 
 
 @pytest.mark.slow
