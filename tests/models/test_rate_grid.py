@@ -24,7 +24,7 @@ SHORT_OF = {
     "bucket 10/s 10 deep, 0.5": (SHARE, 0.06, FEW_CALLS),
     "bucket 10/s 20 deep, 0.5": (SHARE, 0.065, FEW_CALLS),
     "changes 200-50-400, 0.005": (0.87, 0.08, "one run in three takes what falls for chance for some seconds"),
-    "changes 200-50-400, 0.5": (0.86, REFUSED, LATE),
+    "changes 200-50-400, 0.5": (0.85, REFUSED, LATE),
     "changes 50-1000, 0.5": (0.87, REFUSED, LATE),
     "queue: far less with more": (
         0.87,
