@@ -10,6 +10,8 @@ from dataclasses import replace
 
 import pytest
 from support.rate_cells import Cell, cells
+from support.simulated_servers import Server, ask
+from support.thinned import few
 
 SHARE, REFUSED = 0.9, 0.05
 ONE_DEEP = (
@@ -72,3 +74,10 @@ def test_any_server_is_used_and_seldom_refuses(name, seed):
 
 def test_what_falls_short_is_a_server_of_the_grid():
     assert set(SHORT_OF) <= set(CELLS)
+
+
+@pytest.mark.parametrize("seed", few(range(6), 2))
+def test_a_client_without_processor_takes_no_chance_for_a_limit(seed):
+    """The replies that it has not read yet are no refusals."""
+    run = ask(Server(chance=0.2, retry_after="1", refusal_delay=0.002, stalls=0.3, seed=seed), 1162)
+    assert run.lost == 0 and run.seconds < 20
