@@ -119,6 +119,16 @@ def test_a_limit_that_changes_is_followed_within_three_seconds(before, after, re
     assert len(later) - answers(later) <= max((0.05 if refusal_delay == DELAY else 0.2) * len(later), 40)
 
 
+@pytest.mark.parametrize("refusal_delay", [0.2, 0.5])
+def test_few_calls_are_refused_however_late_a_server_says_so(refusal_delay):
+    """Missing answers tell it before."""
+    traffic = Traffic(Limit(lambda at: 100), refusal_delay)
+    traffic.until(5)
+    later = traffic.until(45)
+    assert answers(later) >= 0.95 * 40 * 100
+    assert len(later) - answers(later) <= 0.015 * len(later)
+
+
 def test_near_the_end_a_limit_is_not_met_any_more():
     """A run waits for what is refused at its end, however little is left to do."""
     traffic = steady(100)

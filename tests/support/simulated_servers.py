@@ -122,6 +122,8 @@ class Server:
     headers: bool = False
     units: Callable[[random.Random], float] = lambda draw: 1.0
     seed: int = 0
+    stalls: float = 0.0
+    """In every other span of so many seconds the client has no processor, and reads no reply."""
 
     def __post_init__(self) -> None:
         self.draw = random.Random(self.seed)
@@ -151,6 +153,12 @@ class Server:
         begin = heappop(self.free) if len(self.free) >= self.slots else now
         heappush(self.free, begin + seconds)
         return begin + seconds - now, True, headers
+
+    def read_after(self, now: float, seconds: float) -> float:
+        """Return after how long a reply is read."""
+        if self.stalls and int((now + seconds) / self.stalls) % 2:
+            return (int((now + seconds) / self.stalls) + 1) * self.stalls - now
+        return seconds
 
     def leave(self, now: float) -> None:
         self.under_way -= 1
@@ -197,7 +205,7 @@ class _Wire:
 
     async def post(self, path: str, body: Any) -> Any:
         seconds, answered, headers = self._server.arrive(self._world.now)
-        await asyncio.sleep(seconds)
+        await asyncio.sleep(self._server.read_after(self._world.now, seconds))
         replied = httpx2.Headers(headers)
         self._gate.read_rate_limit_headers(replied)
         if not answered:

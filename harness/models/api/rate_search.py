@@ -37,9 +37,8 @@ LONGEST_TRIAL = 4.0
 OVERDUE, AGE, LEAST_AGE = 0.2, 2.0, 0.05
 """The share of calls without an answer for which the rate does not grow, after how many times as long as answers take,
 and after how many seconds at least: a loop that is busy reads answers late."""
-CLEAN, LASTS = 5.0, 10.0
-"""How many refusals by chance must have failed to come for it to be forgotten beside a limit, whose refusals come in
-crowds; and the seconds after which it is in any case, since other processes' calls look like chance."""
+CLEAN = 5.0
+"""How many refusals by chance must have failed to come for it to be forgotten beside a limit, whose come in crowds."""
 NEAR_END = 1.5
 """Seconds before the last call in which a limit is not met any more: the run would wait for what it refuses."""
 
@@ -103,7 +102,7 @@ class RateSearch:
         self._in_a_row += 1
         sent.replied = True
         self._latency += (at - sent.at - self._latency) * (0.1 if self._latency else 1.0)
-        if self.met_limit and (self._in_a_row * self._chance > CLEAN or at > self._since + LASTS):
+        if self.met_limit and self._in_a_row * self._chance > CLEAN:
             self._chance = STRAY
         if self._trial is not None:
             self._judge(self._trial, at)

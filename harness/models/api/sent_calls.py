@@ -74,7 +74,7 @@ class SentCalls:
         """Begin with none."""
         self._calls: deque[Sent] = deque(maxlen=2048)
         self.refused_late = False
-        """Whether refusals take longer than answers, so that an old call without a reply is about to be refused."""
+        """Whether refusals take longer than answers: a call without a reply is then neither, else an answer."""
 
     def add(self, at: float, rate: float | None) -> Sent:
         sent = Sent(at, rate)
@@ -91,12 +91,11 @@ class SentCalls:
         odds, calls, refusals = 0.0, 0, 0
         best, best_odds = (1, 1, last), -math.inf
         for sent in reversed(self._calls):
-            if sent.at > last.at:
+            if sent.at > last.at or self._is_unknown(sent):
                 continue
             calls += 1
-            is_refused = self._is_refused(sent)
-            refusals += is_refused
-            odds += refused if is_refused else answered
+            refusals += sent.refused
+            odds += refused if sent.refused else answered
             if odds > best_odds:
                 best, best_odds = (calls, refusals, sent), odds
             if calls >= most or sent.at < since or odds < best_odds - 6.0:
@@ -105,15 +104,16 @@ class SentCalls:
 
     def between(self, begin: float, end: float) -> Stretch:
         """Return the calls that went out from one moment to another."""
-        calls = [sent for sent in self._from(begin) if sent.at <= end]
+        calls = [sent for sent in self._from(begin) if sent.at <= end and not self._is_unknown(sent)]
         if not calls:
             return Stretch(0, 0, end, 0.0)
-        refused = sum(map(self._is_refused, calls))
+        refused = sum(sent.refused for sent in calls)
         return Stretch(len(calls), refused, calls[0].at, calls[-1].at - calls[0].at)
 
     def came_through(self, end: float, seconds: float) -> float:
         """Return how many calls a second were not refused in the seconds up to a moment."""
-        return sum(not self._is_refused(sent) for sent in self._from(end - seconds) if sent.at <= end) / seconds
+        sent = [sent for sent in self._from(end - seconds) if sent.at <= end]
+        return sum(not (call.refused or self._is_unknown(call)) for call in sent) / seconds
 
     def known_until(self, at: float, delay: float) -> float:
         """Return up to which moment it is known which calls were refused, where a refusal takes as long as `delay`."""
@@ -147,8 +147,8 @@ class SentCalls:
         below = [sent.refused for sent in calls if (sent.rate or 0.0) < 0.8 * through]
         return sum(below) >= 5 and STRAY < sum(below) / len(below) < MOSTLY
 
-    def _is_refused(self, sent: Sent) -> bool:
-        return sent.refused or (self.refused_late and not sent.replied)
+    def _is_unknown(self, sent: Sent) -> bool:
+        return self.refused_late and not sent.replied
 
     def _from(self, begin: float) -> list[Sent]:
         return list(islice(self._calls, bisect_left(self._calls, begin, key=_AT), None))
