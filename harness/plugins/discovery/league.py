@@ -30,8 +30,10 @@ Discovery algorithms and models on one table, by distances that know patterns. R
   model=, variant=, prompt=     which runs: names or globs
   samples=                      only what was learned from so many samples
   out=                          a file to write: .md, .csv or .json
+  chart=                        a figure of error over samples, .png, .pdf or .svg: an algorithm is a line, whoever
+                                learns from no data a level (needs the extra [plot])
 """
-_TITLES = {
+TITLES = {
     "parent_aid": "parent AID", "ancestor_aid": "ancestor AID", "oset_aid": "order AID",
     "class_shd": "SHD of CPDAGs", "cell_shd": "SHD (paper)", "sid": "SID", "f1": "F1",
 }  # fmt: skip
@@ -48,6 +50,7 @@ class LeagueSettings:
     by: Literal["network"] | None = None
     truth: Literal["dag", "class"] = "dag"
     out: str | None = None
+    chart: str | None = None
 
 
 @dataclass(frozen=True)
@@ -74,10 +77,12 @@ def job(arguments: list[str], settings: LeagueSettings) -> list[Part]:
     from harness.storage.atomic_write import atomic_file, check
     from harness.tables.markdown_csv_json import as_csv, as_json, markdown
 
-    if settings.out is not None:
-        if Path(settings.out).suffix not in (".md", ".csv", ".json"):
-            raise ConfigError(f"out={settings.out}: the name has to end in .md, .csv or .json.")
-        check(settings.out)
+    files = {"out": (settings.out, (".md", ".csv", ".json")), "chart": (settings.chart, (".png", ".pdf", ".svg"))}
+    for name, (file_name, endings) in files.items():
+        if file_name is not None:
+            if Path(file_name).suffix not in endings:
+                raise ConfigError(f"{name}={file_name}: the name has to end in {', '.join(endings)}.")
+            check(file_name)
     runs = select_runs(
         find_runs(arguments or ["results"]), model=settings.model, variant=settings.variant, prompt=settings.prompt
     )
@@ -94,6 +99,10 @@ def job(arguments: list[str], settings: LeagueSettings) -> list[Part]:
         written = {".md": lambda: f"# Discovery\n\n{markdown(parts)}", ".csv": lambda: as_csv([table])}
         with atomic_file(settings.out) as file:
             file.write(f"{written.get(Path(settings.out).suffix, lambda: as_json([table]))()}\n")
+    if settings.chart is not None:
+        from harness.plugins.discovery.league_chart import draw
+
+        draw(entries, settings.chart)
     return parts
 
 
@@ -149,6 +158,13 @@ def _values(seeds: Seeds, name: str) -> list[float]:
     return [fmean(score.values[name] for score in scores.values()) for scores in seeds.values()]
 
 
+def metric_of(seeds: Seeds, name: str) -> tuple[float, float | None]:
+    """Return the mean over seeds of a metric, and half of its 95% interval."""
+    from harness.scoring.means import mean_and_half_width
+
+    return mean_and_half_width(_values(seeds, name))
+
+
 def table_of(entries: Mapping[Entry, Seeds], settings: LeagueSettings) -> Table:
     from harness.tables.table import Cell, Column, Line, Table
 
@@ -156,7 +172,7 @@ def table_of(entries: Mapping[Entry, Seeds], settings: LeagueSettings) -> Table:
     columns += [Column(title.lower(), title, "count") for title in ("Samples", "Seeds")]
     columns += [
         Column(name, title, "metric", best="high" if name == "f1" else "low" if name != "sid" else None)
-        for name, title in _TITLES.items()
+        for name, title in TITLES.items()
     ]
     columns.append(Column("changed", "Changed", "count"))
     lines = []
@@ -168,7 +184,7 @@ def table_of(entries: Mapping[Entry, Seeds], settings: LeagueSettings) -> Table:
             Cell(entry.name, entry.name), Cell(entry.role, entry.role), Cell(networks, " ".join(entry.networks)),
             Cell("–" if entry.samples is None else f"{entry.samples:,}", entry.samples),
             Cell(str(len(seeds)), len(seeds)),
-            *(_cell(seeds, name) for name in _TITLES),
+            *(_cell(seeds, name) for name in TITLES),
             Cell(f"{'' if all(graph.exact for graph in graphs) else '≤ '}{changed:.1f}", changed),
         ]  # fmt: skip
         run = {"name": entry.name, "samples": str(entry.samples), "networks": networks}
@@ -194,7 +210,6 @@ def _notes(settings: LeagueSettings) -> list[str]:
 
 
 def _cell(seeds: Seeds, name: str) -> Cell:
-    from harness.scoring.means import mean_and_half_width
     from harness.tables.table import Cell
 
     if name == "sid":
@@ -202,7 +217,7 @@ def _cell(seeds: Seeds, name: str) -> Cell:
         loose = any(score.bounded for scores in seeds.values() for score in scores.values())
         text = f"{low:.1f}" if low == high else f"{'~' if loose else ''}{low:.1f} … {high:.1f}"
         return Cell(text, low if low == high else text)
-    mean, half = mean_and_half_width(_values(seeds, name))
+    mean, half = metric_of(seeds, name)
     scale = 100 if name == "f1" else 1
     interval = None if half is None else (mean - half, mean + half)
     return Cell(f"{scale * mean:.1f}", mean, interval, "" if half is None else f"± {scale * half:.1f}")
@@ -226,7 +241,7 @@ def _reversals(entries: Mapping[Entry, Seeds]) -> Iterator[str]:
         if turned:
             more = f" and {len(turned) - 3} more" if len(turned) > 3 else ""
             yield (
-                f"{_TITLES[name]} ranks {len(turned):,} of {len(pairs):,} pairs of rows the other way round than "
+                f"{TITLES[name]} ranks {len(turned):,} of {len(pairs):,} pairs of rows the other way round than "
                 f"parent AID: {'; '.join(turned[:3])}{more}."
             )
 
