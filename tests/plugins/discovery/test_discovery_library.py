@@ -35,8 +35,6 @@ BDEU = [BOSS("boss", score="bdeu"), GES("ges", score="bdeu"), GRaSP("grasp", sco
 
 
 @pytest.mark.parametrize("algorithm", [*CLASSES, *BDEU])
-    "algorithm", [*CLASSES, BOSS("boss", score="bdeu"), GES("ges", score="bdeu"), GRaSP("grasp", score="bdeu")]
-)
 def test_the_class_of_a_small_network_is_found(algorithm):
     graph = algorithm.learn(sample("earthquake", 50_000, seed=3), arities_of("earthquake"), seed=0)
     assert graph == class_of(load("earthquake").dag)
