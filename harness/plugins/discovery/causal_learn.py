@@ -14,7 +14,7 @@ from io import StringIO
 from itertools import count
 from random import Random
 from types import ModuleType
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 from unittest.mock import patch
 
 import numpy as np
@@ -150,6 +150,8 @@ class BOSS(Scored):
     used: its BIC takes the codes of states for measurements, its BDeu takes minutes and its arities from the data.
     """
 
+    takes_knowledge: ClassVar[bool] = False
+
     @property
     def identity(self) -> Mapping[str, JSON]:
         return self.identity_as("boss") | {"causal-learn": version()}
@@ -192,6 +194,8 @@ class GES(Scored):
     With our scores, as of BOSS.
     """
 
+    takes_knowledge: ClassVar[bool] = False
+
     @property
     def identity(self) -> Mapping[str, JSON]:
         return self.identity_as("ges") | {"causal-learn": version()}
@@ -215,6 +219,8 @@ class GRaSP(Scored):
 
     depth: Annotated[int, Field(ge=1)] = 3
     """How many tucks that gain nothing may precede one that gains."""
+
+    takes_knowledge: ClassVar[bool] = False
 
     @property
     def identity(self) -> Mapping[str, JSON]:

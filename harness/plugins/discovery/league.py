@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
 from statistics import fmean
@@ -94,7 +94,7 @@ def job(arguments: list[str], settings: LeagueSettings) -> list[Part]:
             "run of task=causalbench/causality task.method=2."
         )
     table = table_of(entries, settings)
-    parts: list[Part] = [table, *_reversals(entries), *remarks, *of_other_rules(runs)]
+    parts: list[Part] = [table, *_knowledge(entries), *_reversals(entries), *remarks, *of_other_rules(runs)]
     if settings.out is not None:
         written = {".md": lambda: f"# Discovery\n\n{markdown(parts)}", ".csv": lambda: as_csv([table])}
         with atomic_file(settings.out) as file:
@@ -244,6 +244,26 @@ def _reversals(entries: Mapping[Entry, Seeds]) -> Iterator[str]:
                 f"{TITLES[name]} ranks {len(turned):,} of {len(pairs):,} pairs of rows the other way round than "
                 f"parent AID: {'; '.join(turned[:3])}{more}."
             )
+
+
+def _knowledge(entries: Mapping[Entry, Seeds]) -> Iterator[str]:
+    """Yield what a model's answers change in an algorithm that has them as a prior, over the seeds of both."""
+    from harness.scoring.means import mean_and_half_width
+
+    for entry, seeds in entries.items():
+        plain = entries.get(replace(entry, name=entry.name.partition("+")[0]), {})
+        common = [seed for seed in seeds if seed in plain] if "+" in entry.name else []
+        if not common or entry.samples is None:
+            continue
+        changes = []
+        for name in ("parent_aid", "class_shd"):
+            with_prior, without = (_values({seed: of[seed] for seed in common}, name) for of in (seeds, plain))
+            mean, half = mean_and_half_width([a - b for a, b in zip(with_prior, without, strict=True)])
+            changes.append(f"{TITLES[name]} {mean:+.1f}{'' if half is None else f' ± {half:.1f}'}")
+        yield (
+            f"Knowledge: {entry.name} against {entry.name.partition('+')[0]} on the same data "
+            f"({', '.join(_where(entry))}, {len(common)} seeds): {', '.join(changes)}; less is better."
+        )
 
 
 def _where(entry: Entry) -> Iterator[str]:
