@@ -54,10 +54,10 @@ def from_independences(n: int, statements: Iterable[Independence]) -> DAG | None
     for (i, j), condition in separating.items():
         for k in bits(adjacent[i] & adjacent[j] & ~condition):
             into[k] |= 1 << i | 1 << j
-    return _extend(adjacent, into)
+    return extend(adjacent, into)
 
 
-def _extend(adjacent: list[int], into: list[int]) -> DAG | None:
+def extend(adjacent: list[int], into: list[int]) -> DAG | None:
     """Direct the undirected edges of a pattern without a cycle or a new v-structure (Dor and Tarsi 1992).
 
     Return the DAG, or None if no DAG extends the pattern.

@@ -54,8 +54,8 @@ class Pattern:
         return tuple(above | beside for above, beside in zip(self.directed, self.undirected, strict=True))
 
 
-class Algorithm(Protocol):
-    """Anything that learns a graph from data."""
+class Identified(Protocol):
+    """What the run of an algorithm is told by."""
 
     @property
     def name(self) -> str:
@@ -68,6 +68,10 @@ class Algorithm(Protocol):
     @property
     def role(self) -> Role:
         """What it is, for tables and charts; a baseline learns nothing from the data."""
+
+
+class Algorithm(Identified, Protocol):
+    """Anything that learns a graph from data."""
 
     def learn(self, data: NDArray[np.int64], arities: Sequence[int], *, seed: int) -> Pattern:
         """Return the graph over the columns of `data`.

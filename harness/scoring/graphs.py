@@ -249,10 +249,10 @@ def sid(true: Matrix, predicted: Matrix, *, edge_direction: EdgeDirection) -> in
     except ValueError as error:
         raise ValueError("the true graph has a cycle; the structural intervention distance needs a DAG") from error
     below = children(dag)
-    return sum(_mistakes(dag, below, reach, i, given).bit_count() for i, given in enumerate(adjusted))
+    return sum(mistakes(dag, below, reach, i, given).bit_count() for i, given in enumerate(adjusted))
 
 
-def _mistakes(dag: DAG, below: tuple[int, ...], reach: tuple[int, ...], i: int, given: int) -> int:
+def mistakes(dag: DAG, below: tuple[int, ...], reach: tuple[int, ...], i: int, given: int) -> int:
     """Return the nodes j on which the effect of i comes out wrong after adjusting for the set `given`."""
     forbidden = 0
     for v in bits(reach[i]):

@@ -13,7 +13,7 @@ from harness.settings import chosen
 from harness.types import JSON, ChatRequest, ChoiceRequest, Request
 
 if TYPE_CHECKING:
-    from harness.causal.learned_graph import Algorithm
+    from harness.causal.learned_graph import Identified
     from harness.prompting.prompts import Prompt
     from harness.protocols import Model, Task
 
@@ -76,7 +76,7 @@ def of_judge(name: str, identity: Mapping[str, JSON], prompt: Prompt) -> Configu
 
 
 def of_algorithm(
-    task: Task, algorithm: Algorithm, observations: int, seed: int
+    task: Task, algorithm: Identified, observations: int, seed: int
 ) -> tuple[dict[str, str], Configuration]:
     """Return (place, configuration) of a run in which an algorithm learns from observations, drawn by the seed.
 

@@ -1,4 +1,4 @@
-"""Causal discovery from data: classical algorithms, and the command that scores them as models are scored."""
+"""Causal discovery from data: classical algorithms, scored as models are, and the table that ranks both."""
 
 from __future__ import annotations
 
@@ -15,6 +15,10 @@ PLUGIN = Plugin(
             module="harness.plugins.discovery.discover",
             config="discover",
             help="harness.plugins.discovery.discover:help_text",
-        )
+        ),
+        "league": Command(
+            summary="algorithms and models on one table, by distances that know patterns",
+            module="harness.plugins.discovery.league",
+        ),
     },
 )

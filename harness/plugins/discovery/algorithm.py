@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
+from copy import copy
 from dataclasses import asdict, dataclass
 from functools import partial
 from math import log, prod
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,9 +53,27 @@ class Scored(Shuffled):
     score: ScoreName = "bic"
     equivalent_sample_size: Annotated[float, Field(gt=0)] = 10.0
     """α of BDeu; BIC has none."""
+    gains: ClassVar[NDArray[np.float64] | None] = None
+    """Entry (u, v): what the edge u → v adds to the score, data apart. No setting: `knowing` sets it of an instance."""
+
+    takes_knowledge: ClassVar[bool] = True
+    """Whether it uses `gains`, and keeps directions that data cannot tell: none that returns a class does."""
 
     def score_of(self, table: Observations) -> Score:
-        return Score(table, self.score, self.equivalent_sample_size)
+        return Score(table, self.score, self.equivalent_sample_size, self.gains)
+
+    def knowing(self, gains: NDArray[np.float64]) -> Self:
+        """Return the algorithm with an amount that each edge adds to the score, in the order of the data's columns."""
+        informed = copy(self)
+        object.__setattr__(informed, "gains", gains)
+        return informed
+
+    def learn(self, data: NDArray[np.int64], arities: Sequence[int], *, seed: int) -> Pattern:
+        if self.gains is None:
+            return super().learn(data, arities, seed=seed)
+        order = column_order(len(arities), seed)
+        informed = self.knowing(self.gains[np.ix_(order, order)])
+        return in_random_order(partial(informed.search, seed=seed), data, arities, seed)
 
     def identity_as(self, kind: str) -> dict[str, JSON]:
         """Return an identity of all settings; BIC has no equivalent sample size."""
@@ -69,10 +88,14 @@ def in_random_order(learn: Learn, data: NDArray[np.int64], arities: Sequence[int
     Raises ValueError where `data` is not rows × variables, has no rows, or holds a code that is not a state.
     """
     _check(data, arities)
-    order = shuffled(range(len(arities)), "columns", seed)
+    order = column_order(len(arities), seed)
     pattern = learn(data[:, order], tuple(arities[k] for k in order))
     back = tuple(order)
     return Pattern(relabel(pattern.directed, back), relabel(pattern.undirected, back))
+
+
+def column_order(n: int, seed: int) -> list[int]:
+    return list(shuffled(range(n), "columns", seed))
 
 
 def _check(data: NDArray[np.int64], arities: Sequence[int]) -> None:
@@ -143,11 +166,18 @@ class Score:
     """The local scores of the nodes of one table, each computed once.
 
     A node's number of states r and its number q of parent configurations come from the arities: states and
-    configurations that never occur count. Both scores are equal for Markov equivalent DAGs.
+    configurations that never occur count. Both scores are equal for Markov equivalent DAGs, the gains of edges apart.
     """
 
-    def __init__(self, table: Observations, score: ScoreName, equivalent_sample_size: float) -> None:
+    def __init__(
+        self,
+        table: Observations,
+        score: ScoreName,
+        equivalent_sample_size: float,
+        gains: NDArray[np.float64] | None = None,
+    ) -> None:
         self._table = table
+        self._gains = gains
         self._local = {"bic": self._bic, "bdeu": self._bdeu}[score]
         self._sample_size = equivalent_sample_size
         self._n_log_n = n_log_n(table.rows)
@@ -156,7 +186,8 @@ class Score:
     def __call__(self, node: int, parents: int) -> float:
         key = node, parents
         if key not in self._scores:
-            self._scores[key] = self._local(node, parents)
+            known = 0.0 if self._gains is None else float(self._gains[list(bits(parents)), node].sum())
+            self._scores[key] = self._local(node, parents) + known
         return self._scores[key]
 
     def total(self, dag: DAG) -> float:

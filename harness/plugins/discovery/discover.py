@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from harness.causal.learned_graph import Algorithm, Pattern
     from harness.cli.multirun import Multirun
     from harness.cost.shared_budget import Book
+    from harness.plugins.discovery.knowledge import Informed
     from harness.run import RunOutcome
     from harness.runtime.progress import Progress
     from harness.storage.run_folder import Folder
@@ -45,6 +46,7 @@ Classical causal discovery on data sampled from the networks, scored as the lang
   harness discover -m algorithm=pc,hc,mmhc network=asia,sachs,alarm,insurance samples=500,1500
   harness discover -m algorithm=hc network=asia seed=0,1,2,3,4     several seeds give an interval
   harness discover algorithm=mmhc network=null                     the paper's fourteen networks in one row
+  harness discover algorithm=hc network=asia prior=RUN             with a model's answers (a run's folder) as a prior
 """
 _WORDS = ("format", "names", "rows", "parts", "columns", "background", "seed")
 """Settings of the task that only change its prompts."""
@@ -61,6 +63,8 @@ class DiscoverSettings:
     seed: Annotated[int, Field(ge=0, lt=2**32, strict=True)]
     results: Annotated[str, Field(min_length=1)]
     network: Any = None
+    prior: str | None = None
+    prior_weight: Annotated[float, Field(gt=0)] = 1.0
     records: Form | None = None
     parallel: Annotated[int, Field(ge=1)] = 1
     debug: bool = False
@@ -109,7 +113,7 @@ class PreparedDiscovery:
 
     settings: DiscoverSettings
     task: LearnableTask
-    algorithm: Algorithm
+    algorithm: Algorithm | Informed
     folder: Folder
     progress: Progress
 
@@ -129,8 +133,13 @@ def prepare(config: Mapping[str, Any]) -> PreparedDiscovery:
     task: LearnableTask = build(settings.task, "task")
     if idle := [f"task.{name}" for name in chosen(task) if name in _WORDS]:
         raise ConfigError(f"{', '.join(idle)}: an algorithm reads no words; samples= and seed= choose its data.")
-    algorithm: Algorithm = build(settings.algorithm, "algorithm")
-    _check_sizes(algorithm, task)
+    plain_algorithm: Algorithm = build(settings.algorithm, "algorithm")
+    _check_sizes(plain_algorithm, task)
+    algorithm: Algorithm | Informed = plain_algorithm
+    if settings.prior is not None:
+        from harness.plugins.discovery.knowledge import informed
+
+        algorithm = informed(plain_algorithm, settings.prior, settings.prior_weight, task.variables())
     # Its place, and what it leaves there.
     place, configuration = of_algorithm(task, algorithm, settings.samples, settings.seed)
     folder = Folder(
@@ -199,9 +208,12 @@ def _check_sizes(algorithm: Algorithm, task: LearnableTask) -> None:
 
 
 def _learn(prepared: PreparedDiscovery, network: str) -> Pattern:
+    from harness.plugins.discovery.knowledge import Informed
     from harness.runtime.under_way import STEPS
 
     settings, algorithm = prepared.settings, prepared.algorithm
+    if isinstance(algorithm, Informed):
+        algorithm = algorithm.of(network)  # what is known differs by network
     rows, arities = prepared.task.observations(network, settings.samples, settings.seed)
     started = time.perf_counter()
     with STEPS.about(network):

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import log
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -137,6 +138,8 @@ class Exact(Scored):
     Of sets of parents that score alike it takes a smallest, of DAGs that do the first, in an order of the variables
     drawn from the seed.
     """
+
+    takes_knowledge: ClassVar[bool] = False
 
     @property
     def identity(self) -> Mapping[str, JSON]:

@@ -1,4 +1,4 @@
-"""PC and BOSS by way of causal-learn."""
+"""PC, FCI, BOSS, GES and GRaSP by way of causal-learn."""
 
 from __future__ import annotations
 
@@ -9,31 +9,38 @@ import numpy as np
 import pytest
 from observed import class_of, distance, observations, skeleton_of
 
+from harness.causal.cpdag import dag_in
 from harness.causal.dag import from_edges
 from harness.causal.equivalence import pattern
 from harness.errors import ConfigError
 from harness.plugins.discovery import causal_learn
-from harness.plugins.discovery.causal_learn import BOSS, PC
+from harness.plugins.discovery.algorithm import Observations
+from harness.plugins.discovery.causal_learn import BOSS, FCI, GES, PC, GRaSP
+from harness.plugins.discovery.exact import Exact
 from harness.plugins.discovery.hill_climbing import HillClimbing
 from harness.plugins.discovery.mmhc import MMHC
 from harness.tasks.causalbench.networks import load, sample
 
 pytest.importorskip("causallearn")
 
-BOTH = [PC("pc"), BOSS("boss")]
+CLASSES = [PC("pc"), BOSS("boss"), GES("ges"), GRaSP("grasp")]
+ALL = [*CLASSES, FCI("fci")]
 
 
 def arities_of(name):
     return [len(states) for states in load(name).states]
 
 
-@pytest.mark.parametrize("algorithm", [*BOTH, BOSS("boss", score="bdeu")])
+BDEU = [BOSS("boss", score="bdeu"), GES("ges", score="bdeu"), GRaSP("grasp", score="bdeu")]
+
+
+@pytest.mark.parametrize("algorithm", [*CLASSES, *BDEU])
 def test_the_class_of_a_small_network_is_found(algorithm):
     graph = algorithm.learn(sample("earthquake", 50_000, seed=3), arities_of("earthquake"), seed=0)
     assert graph == class_of(load("earthquake").dag)
 
 
-@pytest.mark.parametrize("algorithm", BOTH)
+@pytest.mark.parametrize("algorithm", CLASSES)
 def test_edges_without_a_direction_are_found_too(algorithm):
     dag = from_edges(6, [(0, 1), (1, 2), (3, 2), (2, 4), (0, 5)])
     true = class_of(dag)
@@ -93,7 +100,7 @@ def test_the_settings_of_boss_are_used():
     assert len(set(graphs)) == 3
 
 
-@pytest.mark.parametrize("algorithm", BOTH)
+@pytest.mark.parametrize("algorithm", ALL)
 def test_the_same_seed_gives_the_same_graph(algorithm):
     data, arities = sample("sachs", 300, seed=3), arities_of("sachs")
     random.seed(1)
@@ -104,7 +111,7 @@ def test_the_same_seed_gives_the_same_graph(algorithm):
     assert random.getstate() == state
 
 
-@pytest.mark.parametrize("algorithm", BOTH)
+@pytest.mark.parametrize("algorithm", ALL)
 def test_constant_columns_and_absent_states_work(algorithm):
     data = sample("asia", 500, seed=0)
     data[:, [0, 4]] = 1
@@ -113,14 +120,14 @@ def test_constant_columns_and_absent_states_work(algorithm):
     assert all(not edge & {0, 4} for edge in skeleton_of(graph)) and len(skeleton_of(graph)) > 2
 
 
-@pytest.mark.parametrize("algorithm", BOTH)
+@pytest.mark.parametrize("algorithm", ALL)
 @pytest.mark.parametrize(("n", "edges"), [(1, 0), (2, 1)])
 def test_one_and_two_variables(algorithm, n, edges):
     graph = algorithm.learn(np.repeat([[0], [1]] * 50, n, axis=1), [2] * n, seed=0)
     assert not any(graph.directed) and len(skeleton_of(graph)) == edges
 
 
-@pytest.mark.parametrize("algorithm", BOTH)
+@pytest.mark.parametrize("algorithm", ALL)
 def test_nothing_is_printed(algorithm, capfd, recwarn):
     algorithm.learn(sample("alarm", 20, seed=0), arities_of("alarm"), seed=0)
     output = capfd.readouterr()
@@ -140,7 +147,7 @@ def test_every_mark_is_read():
 
 @pytest.mark.parametrize(
     ("algorithm", "module"),
-    [(BOTH[0], "search.ConstraintBased.PC"), (BOTH[1], "search.PermutationBased.gst")],
+    [(CLASSES[0], "search.ConstraintBased.PC"), (CLASSES[1], "search.PermutationBased.gst")],
 )
 def test_a_missing_library_names_the_extra(algorithm, module, monkeypatch):
     monkeypatch.setitem(sys.modules, f"causallearn.{module}", None)
@@ -148,7 +155,7 @@ def test_a_missing_library_names_the_extra(algorithm, module, monkeypatch):
         algorithm.learn(np.array([[0, 1], [1, 0]]), [2, 2], seed=0)
 
 
-@pytest.mark.parametrize("algorithm", BOTH)
+@pytest.mark.parametrize("algorithm", ALL)
 def test_so_does_the_identity(algorithm, monkeypatch):
     def none(name):
         raise causal_learn.metadata.PackageNotFoundError(name)
@@ -156,3 +163,41 @@ def test_so_does_the_identity(algorithm, monkeypatch):
     monkeypatch.setattr(causal_learn.metadata, "version", none)
     with pytest.raises(ConfigError, match=r"python -m pip install .*\[discovery\]"):
         assert algorithm.identity
+
+
+def test_fci_draws_no_edge_where_a_hidden_cause_explains_one():
+    """a → x ← hidden → y ← b: x and y are dependent, and neither causes the other; PC has an edge between them."""
+    draw = np.random.default_rng(0)
+
+    def noisy(values):
+        return (values ^ (draw.random(20_000) < 0.1)).astype(np.int64)
+
+    hidden, a, b = (draw.integers(0, 2, 20_000) for _ in range(3))
+    data = np.stack([a, noisy(a | hidden), noisy(b | hidden), b], axis=1)
+    assert frozenset((1, 2)) in skeleton_of(PC("pc").learn(data, [2] * 4, seed=0))
+    graph = FCI("fci").learn(data, [2] * 4, seed=0)
+    assert skeleton_of(graph) == {frozenset((0, 1)), frozenset((2, 3))}
+    assert not any(graph.directed)  # a o→ x: a cause, or a common one
+
+
+def test_the_settings_of_fci_and_grasp_are_used():
+    data, arities = sample("sachs", 500, seed=0), arities_of("sachs")
+    for few, many in (
+        (FCI("fci", alpha=1e-6), FCI("fci")),
+        (FCI("fci"), FCI("fci", max_condition=0)),
+    ):
+        assert len(skeleton_of(few.learn(data, arities, seed=0))) < len(skeleton_of(many.learn(data, arities, seed=0)))
+    alarm, states = sample("alarm", 300, seed=0), arities_of("alarm")
+    assert GRaSP("g", depth=1).learn(alarm, states, seed=0) != GRaSP("g", depth=3).learn(alarm, states, seed=0)
+
+
+@pytest.mark.parametrize("network", ["asia", "sachs"])
+@pytest.mark.parametrize("algorithm", [GES("ges"), GRaSP("grasp"), BOSS("boss")])
+def test_no_search_outscores_the_exact_one_and_with_many_rows_some_reach_it(algorithm, network):
+    data, arities = sample(network, 10_000, seed=0), arities_of(network)
+    score = algorithm.score_of(Observations(data, arities))
+    best = score.total(Exact("exact").learn(data, arities, seed=0).directed)
+    learned = score.total(dag_in(algorithm.learn(data, arities, seed=0)))
+    empty = score.total((0,) * len(arities))
+    assert learned <= best + 1e-6
+    assert best - learned < 0.01 * (best - empty)

@@ -1,0 +1,281 @@
+"""harness league RESULTS…: algorithms and models on one table, by distances that know patterns."""
+
+from __future__ import annotations
+
+import sys
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from pathlib import Path
+from statistics import fmean
+from typing import TYPE_CHECKING, Literal
+
+from harness.cli import key_value
+from harness.errors import ConfigError
+
+if TYPE_CHECKING:
+    from harness.plugins.discovery.graph_scores import GraphScores
+    from harness.storage.runs import Run
+    from harness.tables.table import Cell, Part, Table
+
+HELP = """\
+Discovery algorithms and models on one table, by distances that know patterns. Reads finished runs; asks nothing.
+
+  harness discover -m algorithm=hc,pc,boss network=asia,sachs,alarm seed=0,1,2,3,4
+  harness league results                          runs of task=causalbench/causality with task.method=2
+  harness league results by=network               a row for each network, not the mean over a run's networks
+  harness league results truth=class              against the true graph's class: what data cannot tell is no error
+
+  model=, variant=, prompt=     which runs: names or globs
+  samples=                      only what was learned from so many samples
+  out=                          a file to write: .md, .csv or .json
+  chart=                        a figure of error over samples, .png, .pdf or .svg: an algorithm is a line, whoever
+                                learns from no data a level (needs the extra [plot])
+"""
+TITLES = {
+    "parent_aid": "parent AID", "ancestor_aid": "ancestor AID", "oset_aid": "order AID",
+    "class_shd": "SHD of CPDAGs", "cell_shd": "SHD (paper)", "sid": "SID", "f1": "F1",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class LeagueSettings:
+    """Settings of the command, each explained in HELP."""
+
+    model: str | None = None
+    variant: str | None = None
+    prompt: str | None = None
+    samples: int | None = None
+    by: Literal["network"] | None = None
+    truth: Literal["dag", "class"] = "dag"
+    out: str | None = None
+    chart: str | None = None
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Whose graphs a row has, of which networks, learned from how many samples (None of a model)."""
+
+    name: str
+    role: str
+    networks: tuple[str, ...]
+    samples: int | None
+
+
+Seeds = Mapping[int, Mapping[str, "GraphScores"]]
+"""The scores of graphs by seed and network."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    return key_value.command(HELP, LeagueSettings, job, arguments)
+
+
+def job(arguments: list[str], settings: LeagueSettings) -> list[Part]:
+    """Return the table and its remarks, and write them where settings say so."""
+    from harness.leaderboard.comparable import find_runs, of_other_rules, select_runs
+    from harness.storage.atomic_write import atomic_file, check
+    from harness.tables.markdown_csv_json import as_csv, as_json, markdown
+
+    files = {"out": (settings.out, (".md", ".csv", ".json")), "chart": (settings.chart, (".png", ".pdf", ".svg"))}
+    for name, (file_name, endings) in files.items():
+        if file_name is not None:
+            if Path(file_name).suffix not in endings:
+                raise ConfigError(f"{name}={file_name}: the name has to end in {', '.join(endings)}.")
+            check(file_name)
+    runs = select_runs(
+        find_runs(arguments or ["results"]), model=settings.model, variant=settings.variant, prompt=settings.prompt
+    )
+    runs = [run for run in runs if run.task == "causalbench/causality" and run.sound]
+    entries, remarks = entries_of(runs, settings)
+    if not entries:
+        raise ConfigError(
+            "none of these runs has graphs of direct causes: harness discover algorithm=hc leaves some, and a model's "
+            "run of task=causalbench/causality task.method=2."
+        )
+    table = table_of(entries, settings)
+    parts: list[Part] = [table, *_knowledge(entries), *_reversals(entries), *remarks, *of_other_rules(runs)]
+    if settings.out is not None:
+        written = {".md": lambda: f"# Discovery\n\n{markdown(parts)}", ".csv": lambda: as_csv([table])}
+        with atomic_file(settings.out) as file:
+            file.write(f"{written.get(Path(settings.out).suffix, lambda: as_json([table]))()}\n")
+    if settings.chart is not None:
+        from harness.plugins.discovery.league_chart import draw
+
+        draw(entries, settings.chart)
+    return parts
+
+
+def entries_of(runs: Sequence[Run], settings: LeagueSettings) -> tuple[dict[Entry, Seeds], list[str]]:
+    """Return the rows, best parent AID first, and what has to be said of them."""
+    from harness.plugins.discovery.graph_scores import answer_matrices, graph_scores
+
+    graphs: dict[tuple[str, str, int | None], dict[int, dict[str, GraphScores]]] = defaultdict(dict)
+    without, incomplete = 0, 0
+    for run in runs:
+        samples = run.data.get("observations")
+        if settings.samples not in (None, samples):
+            continue
+        name = run.model if run.learned else " · ".join((run.model, run.variant, run.prompt))
+        scores = {}
+        asked = False
+        for network, cells in answer_matrices(run):
+            asked = True
+            score = graph_scores(network, cells, learned=run.role == "algorithm", truth=settings.truth)
+            if score is None:
+                incomplete += 1
+            else:
+                scores[network] = score
+        without += not asked
+        if scores:
+            graphs[name, run.role, samples].setdefault(run.data.get("seed", 0), {}).update(scores)
+    entries: dict[Entry, Seeds] = {}
+    for (name, role, samples), seeds in graphs.items():
+        common = [network for network in _ordered(seeds) if all(network in of for of in seeds.values())]
+        for networks in [(network,) for network in _ordered(seeds)] if settings.by else [tuple(common)]:
+            of = {seed: {net: of[net] for net in networks} for seed, of in seeds.items() if {*networks} <= {*of}}
+            if networks and of:
+                entries[Entry(name, role, networks, samples)] = of
+    ordered = dict(sorted(entries.items(), key=lambda row: (_place(row[0]), fmean(_values(row[1], "parent_aid")))))
+    remarks = [f"Left out: {without:,} runs that left no answers to direct causes."] if without else []
+    if incomplete:
+        remarks.append(f"Left out: {incomplete:,} graphs with a pair of variables that has no reply.")
+    return ordered, remarks
+
+
+def _ordered(seeds: Seeds) -> list[str]:
+    from harness.tasks.causalbench.networks import NETWORKS
+
+    return [network for network in NETWORKS if any(network in scores for scores in seeds.values())]
+
+
+def _place(entry: Entry) -> tuple[int, tuple[str, ...]]:
+    return -len(entry.networks), entry.networks
+
+
+def _values(seeds: Seeds, name: str) -> list[float]:
+    """Return a metric of each seed: the mean over its networks."""
+    return [fmean(score.values[name] for score in scores.values()) for scores in seeds.values()]
+
+
+def metric_of(seeds: Seeds, name: str) -> tuple[float, float | None]:
+    """Return the mean over seeds of a metric, and half of its 95% interval."""
+    from harness.scoring.means import mean_and_half_width
+
+    return mean_and_half_width(_values(seeds, name))
+
+
+def table_of(entries: Mapping[Entry, Seeds], settings: LeagueSettings) -> Table:
+    from harness.tables.table import Cell, Column, Line, Table
+
+    columns = [Column(title.lower(), title, "text") for title in ("Name", "Role", "Networks")]
+    columns += [Column(title.lower(), title, "count") for title in ("Samples", "Seeds")]
+    columns += [
+        Column(name, title, "metric", best="high" if name == "f1" else "low" if name != "sid" else None)
+        for name, title in TITLES.items()
+    ]
+    columns.append(Column("changed", "Changed", "count"))
+    lines = []
+    for entry, seeds in entries.items():
+        networks = ", ".join(entry.networks) if len(entry.networks) < 4 else f"{len(entry.networks)} networks"
+        graphs = [score for scores in seeds.values() for score in scores.values()]
+        changed = fmean(graph.changed for graph in graphs)
+        cells = [
+            Cell(entry.name, entry.name), Cell(entry.role, entry.role), Cell(networks, " ".join(entry.networks)),
+            Cell("–" if entry.samples is None else f"{entry.samples:,}", entry.samples),
+            Cell(str(len(seeds)), len(seeds)),
+            *(_cell(seeds, name) for name in TITLES),
+            Cell(f"{'' if all(graph.exact for graph in graphs) else '≤ '}{changed:.1f}", changed),
+        ]  # fmt: skip
+        run = {"name": entry.name, "samples": str(entry.samples), "networks": networks}
+        lines.append(Line(cells, run=run, ranked=entry.role in ("model", "algorithm")))
+    return Table(columns=columns, lines=lines, notes=_notes(settings), spare=("role", "changed", "seeds", "f1"))
+
+
+def _notes(settings: LeagueSettings) -> list[str]:
+    against = {
+        "dag": "the true DAG: where a pattern leaves an effect open, it counts as wrong",
+        "class": "the true graph's class, a DAG as its class too: what data cannot tell is no error",
+    }
+    return [
+        "AID (Henckel et al. 2024): pairs whose effect the graph would have estimated wrongly, against "
+        f"{against[settings.truth]}. A DAG claims every direction, also those that chance has drawn. SHD of CPDAGs: "
+        "pairs that differ between the classes. SID: the least and the largest over the DAGs of a pattern; ~ where "
+        "none need reach them. SHD (paper) and F1: cells of answers, an edge without direction in both directions. "
+        "Means over networks, then over seeds; ± is Student's t over seeds.",
+        "Changed: edges changed before the graph was scored by all but SHD (paper) and F1: edges taken from a model's "
+        "answers until there is no cycle (≤: perhaps fewer would do), or marks that differ where a pattern is no "
+        "class and stands for that of a DAG in it, or, where it has none (≤), of one near it.",
+    ]
+
+
+def _cell(seeds: Seeds, name: str) -> Cell:
+    from harness.tables.table import Cell
+
+    if name == "sid":
+        low, high = fmean(_values(seeds, "sid_low")), fmean(_values(seeds, "sid_high"))
+        loose = any(score.bounded for scores in seeds.values() for score in scores.values())
+        text = f"{low:.1f}" if low == high else f"{'~' if loose else ''}{low:.1f} … {high:.1f}"
+        return Cell(text, low if low == high else text)
+    mean, half = metric_of(seeds, name)
+    scale = 100 if name == "f1" else 1
+    interval = None if half is None else (mean - half, mean + half)
+    return Cell(f"{scale * mean:.1f}", mean, interval, "" if half is None else f"± {scale * half:.1f}")
+
+
+def _reversals(entries: Mapping[Entry, Seeds]) -> Iterator[str]:
+    """Yield, for each other metric, how many pairs of ranked rows it orders otherwise than parent AID does."""
+    ranked = [entry for entry in entries if entry.role in ("model", "algorithm")]
+    pairs = [
+        (a, b)
+        for a, b in combinations(ranked, 2)
+        if a.networks == b.networks and (a.samples == b.samples or None in (a.samples, b.samples))
+    ]
+    for name in ("class_shd", "cell_shd", "f1"):
+        turned = [
+            f"{worse.name} before {better.name} ({', '.join(_where(worse))})"
+            for better, worse in pairs
+            if _goodness(entries[better], name) < _goodness(entries[worse], name)
+            and _goodness(entries[better], "parent_aid") > _goodness(entries[worse], "parent_aid")
+        ]
+        if turned:
+            more = f" and {len(turned) - 3} more" if len(turned) > 3 else ""
+            yield (
+                f"{TITLES[name]} ranks {len(turned):,} of {len(pairs):,} pairs of rows the other way round than "
+                f"parent AID: {'; '.join(turned[:3])}{more}."
+            )
+
+
+def _knowledge(entries: Mapping[Entry, Seeds]) -> Iterator[str]:
+    """Yield what a model's answers change in an algorithm that has them as a prior, over the seeds of both."""
+    from harness.scoring.means import mean_and_half_width
+
+    for entry, seeds in entries.items():
+        plain = entries.get(replace(entry, name=entry.name.partition("+")[0]), {})
+        common = [seed for seed in seeds if seed in plain] if "+" in entry.name else []
+        if not common or entry.samples is None:
+            continue
+        changes = []
+        for name in ("parent_aid", "class_shd"):
+            with_prior, without = (_values({seed: of[seed] for seed in common}, name) for of in (seeds, plain))
+            mean, half = mean_and_half_width([a - b for a, b in zip(with_prior, without, strict=True)])
+            changes.append(f"{TITLES[name]} {mean:+.1f}{'' if half is None else f' ± {half:.1f}'}")
+        yield (
+            f"Knowledge: {entry.name} against {entry.name.partition('+')[0]} on the same data "
+            f"({', '.join(_where(entry))}, {len(common)} seeds): {', '.join(changes)}; less is better."
+        )
+
+
+def _where(entry: Entry) -> Iterator[str]:
+    yield entry.networks[0] if len(entry.networks) == 1 else f"{len(entry.networks)} networks"
+    if entry.samples is not None:
+        yield f"{entry.samples:,} samples"
+
+
+def _goodness(seeds: Seeds, name: str) -> float:
+    value = fmean(_values(seeds, name))
+    return value if name == "f1" else -value
+
+
+if __name__ == "__main__":
+    sys.exit(main())

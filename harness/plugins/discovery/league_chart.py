@@ -1,0 +1,79 @@
+"""The league as a figure: error over samples, a line for each algorithm, whoever learns from no data a level."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from harness.errors import ConfigError
+from harness.plugins.discovery.league import TITLES, Entry, Seeds, metric_of
+from harness.runtime.environment import installing
+from harness.storage.atomic_write import beside
+
+METRICS = ("parent_aid", "class_shd")
+_DATES = {".png": "Software", ".pdf": "CreationDate", ".svg": "Date"}
+"""What would make two files of the same numbers differ."""
+_MARKERS = "osDv^P*X<>hd"
+
+
+def draw(entries: Mapping[Entry, Seeds], path: str) -> None:
+    """Write a figure with a row of frames for each set of networks. Raises ConfigError if matplotlib is missing."""
+    try:
+        import matplotlib
+    except ImportError as error:
+        raise ConfigError(f"chart= needs matplotlib, which is not installed: {installing('plot')}.") from error
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    rows: dict[tuple[str, ...], dict[Entry, Seeds]] = defaultdict(dict)
+    for entry, seeds in entries.items():
+        rows[entry.networks][entry] = seeds
+    rows = {networks: of for networks, of in rows.items() if len({entry.samples for entry in of} - {None}) > 1}
+    if not rows:
+        raise ConfigError(
+            "chart= needs algorithms on the same networks with several numbers of samples: "
+            "harness discover -m algorithm=hc,pc samples=100,1000,10000 seed=0,1,2 makes them."
+        )
+    names = sorted({entry.name for of in rows.values() for entry in of})
+    looks = {name: (f"C{k % 10}", _MARKERS[k % len(_MARKERS)]) for k, name in enumerate(names)}
+    figure, frames = pyplot.subplots(len(rows), len(METRICS), figsize=(9, 3.4 * len(rows) + 0.8), squeeze=False)
+    for (networks, of), row in zip(rows.items(), frames, strict=True):
+        for metric, frame in zip(METRICS, row, strict=True):
+            _frame(frame, of, metric, looks)
+            frame.set_title(f"{TITLES[metric]}: {', '.join(networks) if len(networks) < 5 else len(networks)}", size=9)
+    handles: dict[str, Any] = {}
+    for frame in frames.flat:
+        handles |= dict(zip(*reversed(frame.get_legend_handles_labels()), strict=True))
+    figure.legend(handles.values(), handles, loc="lower center", ncols=min(5, len(handles)), fontsize=8, frameon=False)
+    figure.tight_layout(rect=(0, 0.22 / len(rows), 1, 0.98))
+    target = Path(path)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(beside(target), format=target.suffix[1:], dpi=150, metadata={_DATES[target.suffix]: None})
+    beside(target).replace(target)
+    pyplot.close(figure)
+
+
+def _frame(frame: Any, of: Mapping[Entry, Seeds], metric: str, looks: Mapping[str, tuple[str, str]]) -> None:
+    lines: dict[str, list[tuple[int, float, float]]] = defaultdict(list)
+    for entry, seeds in of.items():
+        mean, half = metric_of(seeds, metric)
+        colour, _ = looks[entry.name]
+        if entry.samples is None or entry.role == "baseline":
+            frame.axhline(mean, color=colour, linestyle="--", linewidth=1, label=entry.name.split(" · ")[0])
+        else:
+            lines[entry.name].append((entry.samples, mean, half or 0.0))
+    for name, points in sorted(lines.items()):
+        colour, marker = looks[name]
+        samples, means, halves = zip(*sorted(points), strict=True)
+        frame.errorbar(
+            samples, means, halves, color=colour, marker=marker, markersize=4, linewidth=1.2, elinewidth=0.6,
+            capsize=2, label=name,
+        )  # fmt: skip
+    frame.set_xscale("log")
+    ticks = sorted({samples for points in lines.values() for samples, _, _ in points})
+    frame.set_xticks(ticks, [f"{tick:,}" for tick in ticks], size=8)
+    frame.minorticks_off()
+    frame.set_ylim(bottom=0)
+    frame.set_xlabel("samples", size=8)
