@@ -92,6 +92,9 @@ class Engine(Protocol):
 class Dispatch(Protocol):
     """The module of a plug-in that deals a run's items to shards, and waits for work that engines have taken."""
 
+    def numbered(self, arguments: Sequence[str], environment: Mapping[str, str]) -> list[str]:
+        """Return a command's arguments with a scheduler's numbers for shard=auto. Raises ConfigError."""
+
     def shard_of(self, task: Task, prompt: Any, model: Model, settings: Any) -> Task:
         """Return the part of a task that shard= asks for; with workers= the task. Raises ConfigError."""
 

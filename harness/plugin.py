@@ -80,8 +80,8 @@ class Plugin:
     jobs: Mapping[str, str] = field(default_factory=dict)
     """Values of `harness.cli.key_value.Choice` by the words that call them, such as "cache requests"."""
     importers: tuple[str, ...] = ()
-    """Functions that `harness cache import` hands its files, with the store and settings of a run: each takes in those
-    of its form and returns the others."""
+    """Functions that `harness cache import` hands its files and folders, with the store and settings of a run: each
+    takes in those of its form and returns the others."""
     exporters: Mapping[str, Exporter] = field(default_factory=dict)
     engines: Mapping[str, str] = field(default_factory=dict)
     """What starts processes, by the name that the command line gives it (`harness.engine.Engine`)."""

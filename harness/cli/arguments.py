@@ -6,6 +6,7 @@ Names are looked up in the config files themselves; Hydra's errors are not read.
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 from collections.abc import Iterator, Sequence
@@ -51,6 +52,8 @@ def ready_for_hydra(arguments: Sequence[str], config_name: str) -> list[str]:
         elif "=" not in argument and not argument.startswith("~") and arguments[number - 1 : number] not in _TAKE_ONE:
             raise ConfigError(_bare(argument, arguments, config_name))
         ready.append(_quoted(argument))
+    if any(_NUMBERED.fullmatch(argument) for argument in ready):
+        ready = engine.dispatch("shard=auto").numbered(ready, os.environ)
     return without_switches(ready)
 
 
@@ -66,6 +69,7 @@ def without_switches(arguments: Sequence[str]) -> list[str]:
 
 
 _SWITCH = re.compile(r"\+{0,2}((?:model|judge)\.batch)=(?:true|1|yes|on)", re.IGNORECASE)
+_NUMBERED = re.compile(r"\+{0,2}shards?=auto", re.IGNORECASE)
 _UNREADABLE = object()
 _TAKE_VALUES = ("--info", "--shell-completion")
 _TAKE_ONE = (["-i"], ["--info"], ["-sc"], ["--shell-completion"])

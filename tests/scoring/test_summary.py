@@ -1,5 +1,7 @@
 """Records into a result."""
 
+import tracemalloc
+
 import pytest
 
 from harness.scoring.classification import AnswerCounts, decisions
@@ -147,3 +149,23 @@ def test_records_are_read_once():
     assert result_of(*[record(1, 1)] * 3) == summarize(
         (record(1, 1) for _ in range(3)), headline="published", orders={}, unreadable="wrong"
     )
+
+
+def test_memory_grows_with_clusters_and_not_with_items():
+    def peak(items: int) -> int:
+        pairs = ((k % 2, k * 7919 % 3 % 2, f"c{k % 50}") for k in range(items))
+        tracemalloc.start()
+        try:
+            result_of_many = summarize(
+                (record(gold, reading, cluster=cluster) for gold, reading, cluster in pairs),
+                headline="published",
+                orders={},
+                unreadable="wrong",
+            )
+            assert result_of_many.overall.items == items
+            return tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
+    peak(300)  # imports
+    assert peak(6000) < 1.1 * peak(3000)

@@ -69,7 +69,7 @@ def import_(cache: Path, files: Sequence[Path], run: Sequence[str], *, replace: 
     `run` holds settings of the run that the answers belong to, for plug-ins' files.
     """
     for path in files:
-        if not path.is_file():
+        if not path.exists():
             raise DataError(f"there is no file {path}: give what export wrote, or another cache.")
         if cache.exists() and path.samefile(cache):
             raise ConfigError(f"{path} is the cache itself: give another cache=.")
@@ -78,6 +78,8 @@ def import_(cache: Path, files: Sequence[Path], run: Sequence[str], *, replace: 
         for importer in plugin.importers():
             left = importer(store, left, run)
         for path in left:
+            if not path.is_file():
+                raise DataError(f"{path} is no file: give what export wrote, or another cache.")
             _import(store, path, replace=replace)
     return 0
 

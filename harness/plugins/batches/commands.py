@@ -17,7 +17,7 @@ from pydantic import Field
 from harness.cache.store import Store
 from harness.cli.hydra_app import run_settings
 from harness.cli.key_value import Choice
-from harness.errors import ConfigError, RunStopped, unknown
+from harness.errors import ConfigError, DataError, RunStopped, unknown
 from harness.models.api.endpoint import Endpoint
 from harness.models.api.families import on_this_machine
 from harness.models.api.server import EndpointServer
@@ -25,11 +25,11 @@ from harness.plugins.batches.exchange import BatchServer, Collecting, Sending
 from harness.plugins.batches.forms import Files
 from harness.plugins.batches.inline_forms import form_of
 from harness.plugins.batches.journal import Batch, Journal, endpoint_from_settings
-from harness.plugins.batches.requests import Intake, is_output, note, write
+from harness.plugins.batches.parts import PartError, parts_of
+from harness.plugins.batches.requests import Intake, is_output, note, outlet_for, write
 from harness.runtime.console import clean
 from harness.runtime.progress import Progress
 from harness.settings import Main
-from harness.storage.atomic_write import check
 from harness.tables import terminal
 from harness.tables.table import Table
 
@@ -60,10 +60,13 @@ _REQUESTS_HELP = """\
   python -m harness.cache requests FILE model=gpt4      write what that run would ask as lines of a batch, for vLLM's
                                                         run-batch, a server's web form or somebody else's account; takes
                                                         the settings of `python -m harness`
-  python -m harness.cache import DONE                   take in the output of such a batch, too
+  python -m harness.cache requests FOLDER/ model=gpt4   the same as Parquet parts (custom_id, body), for engines that
+                                                        read whole data sets
+  python -m harness.cache import DONE                   take in the output of such a batch, too, or a folder of such
+                                                        outputs, JSON lines or Parquet (custom_id, response)
 
 settings of requests
-  lines=50000           at most in a file; more go into FILE-2, FILE-3, …
+  lines=50000           at most in a file or part; more go into FILE-2, FILE-3, …
   megabytes=190         at most in a file
 
 settings of import
@@ -94,8 +97,9 @@ def run_of(arguments: Sequence[str]) -> Main:
 
 def write_requests(cache: Path, out: str, run: Main, lines: int, megabytes: float) -> int:
     """Write the requests of a run as lines of a batch; print what the files hold and what to do next."""
-    check(out)
-    source, outlet = write(cache, out, run, lines, megabytes)
+    outlet = outlet_for(out, lines, megabytes)
+    outlet.check()
+    source = write(cache, run, outlet)
     name, stream = source.endpoint.name, sys.stderr if out == "-" else sys.stdout
     written = sum(count for _, count, _ in outlet.files)
     for path, count, size in outlet.files:
@@ -129,19 +133,32 @@ def take_in(store: Store, files: Sequence[Path], run: Sequence[str]) -> list[Pat
         note(store, run_of(run))
     left = []
     for path in files:
-        if is_output(path):
-            _take_in(store, path)
-        else:
-            left.append(path)
+        parts, others = _outputs(parts_of(path) if path.is_dir() else [path])
+        left += others
+        if parts:
+            _take_in(store, path, parts)
     return left
 
 
-def _take_in(store: Store, path: Path) -> None:
-    """Store the answers in the output of a batch, and print what its lines held."""
+def _outputs(files: Sequence[Path]) -> tuple[list[Path], list[Path]]:
+    """Return the files that are outputs of batches, damaged ones included, and the others."""
+    outputs: list[Path] = []
+    others: list[Path] = []
+    for path in files:
+        try:
+            (outputs if is_output(path) else others).append(path)
+        except PartError:  # the whole parts first
+            outputs.append(path)
+    return outputs, others
+
+
+def _take_in(store: Store, path: Path, files: Sequence[Path]) -> None:
+    """Store the answers in outputs of batches, one file or the parts in a folder, and print what they held."""
     progress, intake = Progress(f"import {clean(str(path))}"), Intake(store)
-    for number in progress.watch(intake.file(path), ()):
+    for number in progress.watch(intake.files(files), ()):
         progress.done = number
-    parts = [f"{clean(str(path))}: {intake.new:,} new, {intake.known:,} known already"]
+    suffix = f", {len(files):,} part{'s' * (len(files) != 1)}" if path.is_dir() else ""
+    parts = [f"{clean(str(path))}{suffix}: {intake.new:,} new, {intake.known:,} known already"]
     if intake.failures:
         kinds = ", ".join(f"{count:,} {kind}" for kind, count in sorted(intake.failures.items()))
         parts.append(f"{intake.failures.total():,} failed ({kinds}) and are not stored: `requests` writes them again")
@@ -157,6 +174,10 @@ def _take_in(store: Store, path: Path) -> None:
     intake.strays()
     if intake.new > before:
         print(f"{intake.new - before:,} more of what was set apart before")
+    if intake.damaged:
+        raise DataError(
+            f"{len(intake.damaged):,} of {len(files):,} files are damaged, the rest is stored: {intake.damaged[0]}"
+        )
 
 
 def batches(cache: Path, words: Sequence[str], base_url: str | None) -> int:

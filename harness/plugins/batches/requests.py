@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from harness.cache.model import CachedModel
 from harness.cache.schema import key_of
@@ -16,13 +17,14 @@ from harness.codec import canonical, request_digest
 from harness.errors import ConfigError, DataError
 from harness.models.api.endpoint import Endpoint
 from harness.plugins.batches.journal import Journal, Written, endpoint_from_settings, forget, settings_of
-from harness.plugins.batches.lines import content_of, groups_of, line_of, outcome_of, read_lines
+from harness.plugins.batches.lines import content_of, groups_of, line_of, outcome_of
 from harness.plugins.batches.model import endpoint_of
+from harness.plugins.batches.parts import Call, PartError, PartsOutlet, columns_of, is_folder, is_parquet, lines_in
 from harness.prompting.fit import fitting
 from harness.prompting.prompts import Prompt
 from harness.protocols import Task
 from harness.settings import Main
-from harness.storage.atomic_write import atomic_file
+from harness.storage.atomic_write import atomic_file, check
 from harness.tasks.check import parts_of
 from harness.types import Failure, Message, Request, Response
 
@@ -129,8 +131,13 @@ class Outlet:
     files: list[tuple[str, int, int]] = field(default_factory=list)
     """The name of each file, its lines and its bytes."""
 
-    def write(self, lines: Iterator[str]) -> None:
-        """Write the lines; without any, no file. Raises ConfigError for a line beyond the limit."""
+    def check(self) -> None:
+        """Raise StoreError where the file cannot be written."""
+        check(self.out)
+
+    def write(self, calls: Iterable[Call]) -> None:
+        """Write a line for each call; without any, no file. Raises ConfigError for a line beyond the limit."""
+        lines = (line_of(*call) for call in calls)
         held = next(lines, None)
         while held is not None:
             name = self.out if not self.files else self._further(len(self.files) + 1)
@@ -165,20 +172,25 @@ class Intake:
     set_apart: int = 0
     """With an answer to nothing that was written out here."""
     unreadable: int = 0
+    damaged: list[str] = field(default_factory=list)
+    """What is wrong with files that could not be read to their end."""
     _endpoints: dict[str, Endpoint] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._journal = Journal(self.store)
         self._journal.make_tables()
 
-    def file(self, path: Path) -> Iterator[int]:
-        """Take in an output file; yield the number of lines done."""
+    def files(self, paths: Iterable[Path]) -> Iterator[int]:
+        """Take in output files, of one that is damaged what comes before; yield the number of lines done."""
         done = 0
-        with path.open("rb") as file:
-            for lines in groups_of(read_lines(file)):
-                self._take(lines, str(path))
-                done += len(lines)
-                yield done
+        for path in paths:
+            try:
+                for lines in groups_of(lines_in(path)):
+                    self._take(lines, str(path))
+                    done += len(lines)
+                    yield done
+            except PartError as error:
+                self.damaged.append(str(error))
 
     def strays(self) -> None:
         """Take in what was set apart before and has been asked for since."""
@@ -243,24 +255,34 @@ class Intake:
 
 def is_output(path: Path) -> bool:
     """Return whether a file holds answers of a batch. Raises DataError if it holds the requests instead."""
-    with path.open("rb") as file:
-        line = next(read_lines(file), None)
-    if line is None or (content := content_of(line)) is None or "schema" in content:
+    content: dict[str, Any] | None
+    if parquet := is_parquet(path):
+        content = dict.fromkeys(columns_of(path))
+    elif (line := next(lines_in(path), None)) is None or (content := content_of(line)) is None or "schema" in content:
         return False
     if "response" not in content and "error" not in content and "body" in content:
         raise DataError(
             f"{path} holds requests, not answers: give the file that vLLM's run-batch (-o) or the server's batch wrote."
         )
+    if parquet and not {"custom_id", "response"} <= content.keys():
+        raise DataError(f"{path} has the columns {', '.join(content)}: answers have custom_id and response.")
     return True
 
 
-def write(cache: Path, out: str, settings: Main, lines: int, megabytes: float) -> tuple[UnansweredRequests, Outlet]:
-    """Write the missing requests of a run as lines of batches; return what was counted, and the files."""
-    outlet = Outlet(out, lines if out != "-" else 1 << 62, int(megabytes * 1e6) if out != "-" else 1 << 62)
+def outlet_for(out: str, lines: int, megabytes: float) -> Outlet | PartsOutlet:
+    """Return where requests are written: files of lines, or a folder of Parquet parts."""
+    size = int(megabytes * 1e6)
+    if is_folder(out):
+        return PartsOutlet(out, lines, size)
+    return Outlet(out, lines, size) if out != "-" else Outlet(out, 1 << 62, 1 << 62)
+
+
+def write(cache: Path, settings: Main, outlet: Outlet | PartsOutlet) -> UnansweredRequests:
+    """Write the missing requests of a run as lines of batches or rows of parts; return what was counted."""
     with closing(Store(cache)) as store:
         source = UnansweredRequests.of(store, settings)
-        outlet.write(line_of(key, *source.endpoint.call(request)) for key, request in source.journaled())
-    return source, outlet
+        outlet.write((key, *source.endpoint.call(request)) for key, request in source.journaled())
+    return source
 
 
 def note(store: Store, settings: Main) -> None:

@@ -20,6 +20,7 @@ from harness.codec import request_digest
 from harness.engine import Engine, Started, Work
 from harness.errors import ConfigError, Interrupted
 from harness.plugins.scale import folder, shard
+from harness.plugins.scale.array_number import numbered
 from harness.plugins.scale.asking import Rounds, WorkWatch
 from harness.plugins.scale.dealing import Shard
 from harness.plugins.scale.shard import next_step
@@ -40,7 +41,7 @@ _LOOK = 0.1
 """Seconds between two looks at the folders of a sweep's jobs."""
 _EVERY = 60.0
 """Seconds between two lines on work that waits."""
-__all__ = ["carry_out", "check", "next_step", "shard_of", "wait"]
+__all__ = ["carry_out", "check", "next_step", "numbered", "shard_of", "wait"]
 
 
 def shard_of(task: Task, prompt: Prompt, model: Model, settings: Main) -> Task:

@@ -188,7 +188,7 @@ def test_files_are_cut_by_lines_and_by_megabytes(here):
             (["requests", "out.jsonl", "model=gtp4"], "gpt4"),
             (["requests", "out.jsonl", "model=gpt4", "task.limt=3"], "did you mean 'task.limit'"),
             (["requests", "out.jsonl", "model=gpt4", f"model.extra.key={KEY}"], "key"),
-            (["requests", "folder/", "model=gpt4"], "is a folder"),
+            (["requests", "folder/", "model=gpt4"], "folder/ is not empty"),
             ([*RANKING, "model.rank=echo"], "ranks by echo"),
             (["import", "requests.jsonl"], "holds requests, not answers"),
         ],
@@ -196,7 +196,7 @@ def test_files_are_cut_by_lines_and_by_megabytes(here):
     ),
 )
 def test_what_cannot_be_is_one_sentence(here, arguments, sentence):
-    (here / "folder").mkdir()
+    (here / "folder" / "more").mkdir(parents=True)
     (here / "requests.jsonl").write_text(json.dumps({"custom_id": "a", "method": "POST", "body": {}}) + "\n")
     done = command(*arguments)
     assert done.returncode == 1 and sentence in done.stderr and len(done.stderr.splitlines()) == 1, done.stderr

@@ -16,7 +16,9 @@ from inline_workers import ROWS, TASKS
 from support.openai_server import chat_reply
 from support.thinned import few
 
+from harness.errors import ConfigError
 from harness.plugins.answers.command import main as cache_command
+from harness.plugins.scale.array_number import numbered
 from harness.plugins.scale.dealing import LONGEST, dealt, longest_run
 from harness.prompting.prompts import recorded
 from harness.types import Item
@@ -112,6 +114,49 @@ def test_what_cannot_be_a_shard_is_told_before_anything_is_asked(command, serve,
     code, _, err = command(*model, "task.limit=12", *arguments)
     assert code == 1 and said in err and err.count("error") == 1, err
     assert not server.calls and not Path("results").exists() and not Path(".cache").exists()
+
+
+SLURM = {f"SLURM_ARRAY_TASK_{name}": str(value) for name, value in (("ID", 2), ("MIN", 1), ("MAX", 4), ("COUNT", 4))}
+KUBERNETES = {"JOB_COMPLETION_INDEX": "3"}
+NEMO = {"NEL_SHARD_IDX": "1", "NEL_TOTAL_SHARDS": "5"}
+
+
+@pytest.mark.parametrize(
+    ("environment", "arguments", "expected"),
+    [
+        (SLURM, ["shard=auto"], ["shard=1", "shards=4"]),
+        (SLURM, ["shards=auto", "a=b", "shard=AUTO"], ["a=b", "shard=1", "shards=4"]),
+        (SLURM, ["shard=auto", "shards=16"], ["shards=16", "shard=2"]),
+        (SLURM | {"SLURM_ARRAY_TASK_MAX": "7"}, ["shard=auto"], "4 tasks from 1 to 7, which is no whole run"),
+        (SLURM | {"SLURM_ARRAY_TASK_MIN": "2", "SLURM_ARRAY_TASK_MAX": "5"}, ["shard=auto"], "no whole run"),
+        (SLURM | {"SLURM_ARRAY_TASK_COUNT": "x"}, ["shard=auto"], "SLURM_ARRAY_TASK_COUNT='x' is no number"),
+        (KUBERNETES, ["shards=4", "shard=auto"], ["shards=4", "shard=3"]),
+        (KUBERNETES, ["shard=auto"], "add shards=N, the Job's completions"),
+        (SLURM | NEMO, ["shard=auto"], ["shard=1", "shards=5"]),
+        (NEMO, ["shard=auto", "shards=4"], "shards=4, but NEL_TOTAL_SHARDS=5"),
+        ({"NEL_SHARD_IDX": "1"}, ["shard=auto"], "NEL_TOTAL_SHARDS='' is no number"),
+        (SLURM, ["shards=auto"], "write both"),
+        ({}, ["shard=auto"], "this is no task of an array"),
+        (SLURM, ["shards=4", "shard=0"], ["shards=4", "shard=0"]),
+    ],
+)
+def test_a_shard_takes_the_number_of_its_scheduler(environment, arguments, expected):
+    if isinstance(expected, list):
+        assert numbered(arguments, environment) == expected
+    else:
+        with pytest.raises(ConfigError, match=expected):
+            numbered(arguments, environment)
+
+
+def test_pods_of_a_job_ask_all_items_between_them(command, serve, decided, monkeypatch):
+    server = serve(decided)
+    run = ("model=openai", "model.model=m", f"model.base_url={server.url}", "task.limit=8")
+    for index in range(2):
+        monkeypatch.setenv("JOB_COMPLETION_INDEX", str(index))
+        code, out, err = command(*run, "shards=2", "shard=auto", "cache=shard")
+        assert code == 0 and f"shard {index} of 2: 4 " in out, (out, err)
+        assert Path(f".cache/shards/2-{index}.sqlite").exists()
+    assert len({str(call) for call in server.calls}) == len(server.calls) == 8
 
 
 def test_a_sweep_over_shards_tells_each_in_its_plan_and_what_comes_next(command, serve, decided):
