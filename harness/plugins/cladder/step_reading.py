@@ -13,7 +13,7 @@ from harness.plugins.cladder.queries import TITLES, Query
 from harness.plugins.cladder.step_questions import Case, Step
 from harness.prompting.number import number, number_of
 from harness.prompting.reading.own_words import own_words
-from harness.types import Answer, Response
+from harness.types import IN_FORM, Answer, Response
 
 _LONGEST_REPLY = 100_000
 _MOST_ENTRIES = 100
@@ -41,7 +41,7 @@ def last_answer(response: Response) -> Answer:
         words = "; ".join(below)
     if not words:
         return Answer(label=None)
-    return Answer(int(words.strip(" .").casefold() != "no"), span=words, rule="the line of the answer")
+    return Answer(int(words.strip(" .").casefold() != "no"), span=words, rule=IN_FORM)
 
 
 class Worth(NamedTuple):
