@@ -20,8 +20,8 @@ from harness.plugins.cladder.expression import (
     Operation,
     Sum,
     Term,
-    UnreadableExpression,
 )
+from harness.plugins.cladder.expression_tokens import UnreadableExpression
 from harness.plugins.cladder.graphs import Graph, Scm, X, Y
 from harness.plugins.cladder.queries import Query
 

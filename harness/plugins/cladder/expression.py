@@ -7,17 +7,14 @@ around it runs over, otherwise it is 1. What can be taken in two ways is not rea
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from harness.plugins.cladder.expression_tokens import UnreadableExpression, tokens
+
 LONGEST, DEEPEST, MOST_SUMS = 4000, 40, 6
 """Characters, brackets and sums within each other: what has more is not read."""
-
-
-class UnreadableExpression(ValueError):
-    """A text that is no expression, or one that can be taken in two ways."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,33 +61,6 @@ class Operation:
 
 Expression = Chance | Sum | Operation | float
 
-_SUBSCRIPTS = str.maketrans("₀₁₂₃₄₅₆₇₈₉−–∣×·⋅∗;′’ʹ", "0123456789--|****,'''")
-_WORDS: Sequence[tuple[re.Pattern[str], str]] = tuple(
-    (re.compile(pattern), text)
-    for pattern, text in (
-        (r"\\(?:left|right|limits|displaystyle|bigg?|Bigg?|quad|qquad|,|;|!|:|\s|\(|\)|\[|\])", " "),
-        (r"\\(?:mathrm|text|operatorname|mathbb|mathit|mathbf|textbf|textit|mathsf)\s?\{ ?(\w+) ?\}", r" \1 "),
-        (r"\\(?:mathbb|mathrm) ?([EP])\b", r" \1 "),
-        (r"\\(?:cdot|times|ast)\b", "*"),
-        (r"\\(?:mid|vert|given)\b", "|"),
-        (r"\\(?:land|wedge|cap)\b|[∧∩&]", ","),
-        (r"\\(?:neg|lnot)\b|~", "¬"),
-        (r"\\in\b", "∈"),
-        (r"\\[dt]?frac\b", " frac "),
-        (r"\\div\b|÷", "/"),
-        (r"\\sum|[∑Σ]|\b[Ss]um(?=_|\b)", " sum "),
-        (r"\\(?:Pr|Prob)\b|\b(?:Pr|Prob)\b|ℙ", " P "),
-        (r"\\do\b", " do "),
-        (r"𝔼|\\E\b", " E "),
-        (r"\^\{?\\prime\}?|\\prime\b|\^'", "'"),
-        (r"\\([{}|_])", r"\1"),
-        (r"\b([A-Za-z])_(?:\{ ?(\d) ?\}|(\d))", r"\1\2\3"),
-        (r"[$`]", " "),
-    )
-)
-_TOKEN = re.compile(
-    r"\s*(?:(?P<number>\d+(?:\.\d*)?|\.\d+)|(?P<name>[A-Za-z][A-Za-z0-9]*'*)|(?P<sign>[-+*/=|,_^∈¬(){}\[\]]))"
-)
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
 
 
@@ -101,26 +71,10 @@ def read_expression(text: str, nodes: Sequence[str]) -> Expression:
     """
     if len(text) > LONGEST:
         raise UnreadableExpression(f"it has {len(text):,} characters, more than {LONGEST:,}")
-    reader = _Reader(_tokens(text), {node.casefold(): node for node in nodes})
+    reader = _Reader(tokens(text), {node.casefold(): node for node in nodes})
     expression = reader.sum_of_products()
     reader.expect("")
     return expression
-
-
-def _tokens(text: str) -> list[str]:
-    text = text.translate(_SUBSCRIPTS)
-    for pattern, replacement in _WORDS:
-        text = pattern.sub(replacement, text)
-    text = text.strip().rstrip(".,")
-    tokens, place = list[str](), 0
-    while place < len(text):
-        if not (match := _TOKEN.match(text, place)):
-            if not text[place:].strip():
-                break
-            raise UnreadableExpression(f"{text[place : place + 20]!r} is no part of an expression")
-        tokens.append(match[0].strip())
-        place = match.end()
-    return [*tokens, ""]
 
 
 class _Reader:
@@ -308,13 +262,20 @@ class _Reader:
             under = list[Term]()
             if self._skip("_"):
                 self.expect("{")
-                under.append(self._term())
+                under.append(self._setting())
                 while self._skip(","):
-                    under.append(self._term())
+                    under.append(self._setting())
                 self.expect("}")
             if value is None:
                 value = self._value(node) if self._skip("=") else self._bare(name, node)
             return Term(node, value, _distinct(under))
+
+    def _setting(self) -> Term:
+        """Return what is set in another world; V2=V2_{X=0} is V2_{X=0}."""
+        name, sign, value, *_ = (*self._tokens[self._place : self._place + 4], "", "", "")
+        if sign == "=" and name.casefold() == value.casefold():
+            self._place += 2
+        return self._term()
 
     def _value(self, node: str) -> int | Index:
         token = self._take()

@@ -30,8 +30,9 @@ WORDS: Mapping[Step, str] = {
     ),
     "formal": (
         "Step 3: Which quantity decides the question? Write it in symbols, before the graph is used: P(Y=1) or E[Y], "
-        "conditions after a bar, do(X=1) for an intervention, Y_{{X=1}} for a counterfactual. Where two situations are "
-        "compared, take the second one from the first. " + _LINE.format(what="the expression")
+        "conditions after a bar, do(X=1) for an intervention, Y_{{X=1}} for a counterfactual, nested as in "
+        "Y_{{X=1, V_{{X=1}}}}. Where two situations are compared, take the second one from the first. "
+        + _LINE.format(what="the expression")
     ),
     "estimand": (
         "Step 4: Use the graph: which expression of probabilities of what is observed, without do and counterfactuals, "

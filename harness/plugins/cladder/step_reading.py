@@ -8,7 +8,8 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from harness.plugins.cladder.estimand import canonical, is_estimand
-from harness.plugins.cladder.expression import Chance, Expression, Term, UnreadableExpression, read_expression
+from harness.plugins.cladder.expression import Chance, Expression, Term, read_expression
+from harness.plugins.cladder.expression_tokens import UnreadableExpression
 from harness.plugins.cladder.queries import TITLES, Query
 from harness.plugins.cladder.step_questions import Case, Step
 from harness.prompting.number import number, number_of

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from harness.plugins.cladder.estimand import canonical, equal, is_estimand, random_models, target, value_in
-from harness.plugins.cladder.expression import LONGEST, UnreadableExpression, read_expression
+from harness.plugins.cladder.expression import LONGEST, read_expression
+from harness.plugins.cladder.expression_tokens import UnreadableExpression
 from harness.plugins.cladder.graphs import GRAPHS
 from harness.plugins.cladder.queries import Ask
 from harness.plugins.cladder.reasoning import formal
@@ -58,6 +59,7 @@ SAME = r"\sum_{V2} P(Y=1|X=1,V2) P(V2)"
         r"\sum_{V_{2} \in \{0,1\}} \Pr\left(Y = 1 \mid X = 1, V_2\right) \times \Pr(V_2)",
         r"\sum_{v=0}^{1} P(Y=1|X=1,V_2=v) \cdot P(V_2=v)",
         r"\sum_{V2=0}^1 P(Y|X,V2)P(V2)",
+        r"\[ \sum\limits_{v_2} \mathbb{P}\bigl(Y=1 \middle| X=1, V_2=v_2\bigr) \mathbb P(V_2=v_2) \]",
         r"\sum_{V2} \frac{P(Y=1,X=1,V2)}{P(X=1|V2)}",
         "P(Y=1|X=1,V2=0)*P(V2=0) + P(Y=1|X=1,V2=1)*P(V2=1)",
         "P(Y=1|X=1,V2=0) (1 − P(V2=1)) + P(Y=1|X=1,V2=1) P(V2)",
@@ -161,6 +163,7 @@ def test_an_estimand_is_right_where_it_is_the_value_in_every_model_and_takes_wha
         ("ett", "P(Y_{X=1}=1|X=1) - P(Y_{X=0}=1|X=1)", True),
         ("ett", "E[Y_{X=1} - Y_{X=0}]", False),
         ("nde", "E[Y_{X=1, V2_{X=0}}] - E[Y_{X=0}]", True),
+        ("nde", "P(Y_{X=1, V2=V2_{X=0}}=1) - P(Y_{X=0, V2=V2_{X=0}}=1)", True),
         ("nde", "E[Y_{X=0, V2_{X=1}}] - E[Y_{X=0}]", False),
         ("nie", "E[Y_{X=0, V2_{X=1}} - Y_{X=0, V2_{X=0}}]", True),
         ("nie", "E[Y_{V2_{X=1}, X=0}] - P(Y=1|do(X=0))", True),
