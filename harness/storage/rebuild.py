@@ -82,7 +82,7 @@ def prompt_of(task: Task, manifest: Manifest, trust: Collection[str] = ()) -> Pr
     if schema is None:
         raise DataError("the manifest does not hold the words of the prompt: run its command again.")
     parser = str(schema.get("parser", "verdict"))
-    if ":" in parser:
+    if ":" in parser and parser not in _shipped_parsers():
         _need(parser, trust, f"the replies were read by {parser}")
     config = _section(manifest, "")
     replies: Replies = "fixed" if config.get("replies") == "fixed" else "model"
@@ -152,6 +152,15 @@ def _prompt_files() -> Mapping[tuple[str, str], Path]:
         for root in reversed(roots(PROMPTS))
         for file in sorted(root.rglob("*.yaml"))
     }
+
+
+@cache
+def _shipped_parsers() -> frozenset[str]:
+    """Return the parsers of their own that prompts name, of those that ship with harness or a plug-in."""
+    import yaml
+
+    files = [yaml.safe_load(path.read_text(encoding="utf-8")) for path in _prompt_files().values()]
+    return frozenset(str(content["parser"]) for content in files if ":" in str(content.get("parser", "")))
 
 
 def _part(settings: Mapping[str, Any], group: str, trust: Collection[str]) -> Any:

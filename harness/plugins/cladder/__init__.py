@@ -10,4 +10,12 @@ PLUGIN = Plugin(
     name="cladder",
     home=Path(__file__).parent,
     benchmarks={"cladder": "harness.plugins.cladder.benchmark:BENCHMARK"},
+    models=("harness.plugins.cladder.step_models.LadderArguer",),
+    metrics=tuple(
+        f"harness.plugins.cladder.step_scores:{name}"
+        for name in (
+            *("LADDER_EXACT", "LADDER_F1", "FIRST_GRAPH", "FIRST_KIND", "FIRST_FORMAL", "FIRST_ESTIMAND", "FIRST_DATA"),
+            *("FIRST_NUMBER", "FIRST_ANSWER", "FIRST_NOWHERE"),
+        )
+    ),
 )

@@ -1,0 +1,72 @@
+"""The scores of cladder/steps: how many replies to each step are right, and at which a chain breaks first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import cast
+
+from harness.plugins.cladder.step_questions import STEPS, Case, Step
+from harness.plugins.cladder.step_reading import worth
+from harness.plugins.cladder.task import ORDERS
+from harness.scoring.definitions import MetricDefinition
+from harness.scoring.means import MeanRow, mean_rows
+from harness.scoring.summary import OutcomeCounts
+from harness.types import Record, Result
+
+HEADLINE = "stated"
+BREAKS = tuple(f"ladder_first_{name}" for name in (*STEPS, "nowhere"))
+LADDER_EXACT = MetricDefinition(
+    name="ladder_exact", title="right", made_of="items", lead="first", in_comparisons=True, in_heat_maps=True
+)
+LADDER_F1 = MetricDefinition(name="ladder_f1", title="F1 of the list", made_of="items")
+FIRST = tuple(
+    MetricDefinition(
+        name=name,
+        title=f"breaks first at {name.removeprefix('ladder_first_')}",
+        made_of="items",
+        best=None,
+        on_page=False,
+    )
+    for name in BREAKS
+)
+FIRST_GRAPH, FIRST_KIND, FIRST_FORMAL, FIRST_ESTIMAND, FIRST_DATA, FIRST_NUMBER, FIRST_ANSWER, FIRST_NOWHERE = FIRST
+NOTE = (
+    "Right: the edges and the probabilities are those of the text and no others; the kind is named; the formal query "
+    "is the same but for notation; the estimand has the value that is asked for in five random models of the graph, "
+    "and takes nothing that is not observed; the number fits the printed percents; the last answer is the right one. "
+    "F1: of edges and probabilities. Breaks first: the first step that is not right, once for each question. A reply "
+    "that cannot be read is not right."
+)
+ORDER: Mapping[str, tuple[str, ...]] = {
+    "step": STEPS,
+    **{name: tuple(order) for name, order in ORDERS.items()},
+    "rung_step": tuple(f"rung {rung}, {step}" for rung in ORDERS["rung"] for step in STEPS),
+    "query_step": tuple(f"{query}, {step}" for query in ORDERS["query"] for step in STEPS),
+}
+
+
+def summarize(records: Iterable[Record], cases: Mapping[str, Case]) -> Result:
+    """Return the scores by step, rung, kind of question and both; `cases` has what each question rests on."""
+    totals, kept = OutcomeCounts(), list[Record]()
+    values: dict[str, dict[str, float | None]] = {}
+    exact: dict[str, dict[Step, bool]] = {}
+    for record in records:
+        totals.add(record.outcome)
+        kept.append(record)
+        question, step = place(record.item)
+        result = worth(step, record.answer, cases[question], record.labels[HEADLINE])
+        values[record.item] = {"ladder_exact": float(result.exact), "ladder_f1": result.f1}
+        exact.setdefault(question, {})[step] = result.exact
+    for question, by_step in exact.items():
+        if (last := f"{question}/{STEPS[-1]}") in values:
+            first = next((step for step in STEPS if not by_step.get(step, False)), "nowhere")
+            values[last] |= {name: float(name == f"ladder_first_{first}") for name in BREAKS}
+    rows = [MeanRow.of(record, HEADLINE, lambda record: values[record.item]) for record in kept]
+    scores = mean_rows(rows, ("ladder_exact", "ladder_f1", *BREAKS), orders=ORDER, mean_of=None, unit="")
+    return Result(HEADLINE, {HEADLINE: scores}, len({row.cluster for row in rows}), **totals.parts(), notes=(NOTE,))
+
+
+def place(item: str) -> tuple[str, Step]:
+    """Return the question and the step of an item."""
+    question, _, step = item.rpartition("/")
+    return question, cast("Step", step)
