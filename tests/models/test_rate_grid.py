@@ -40,7 +40,7 @@ SHORT_OF = {
     "five on 200/s 200 deep, 0.05": (SHARE, 0.065, SHARED),
     "five on 200/s 200 deep, 0.5": (0.74, 0.11, SHARED),
 }
-"""Servers of which less is reached: the share got, the share refused at most, and why. The bounds were set by what a few
+"""Servers of which less is reached: the share got, the share refused at most, and why. The bounds were set by what few
 seeds reached: they guard against decline."""
 QUICK = (
     "bucket 200/s 1 deep, 0.05",
