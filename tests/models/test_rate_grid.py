@@ -26,7 +26,7 @@ SHORT_OF = {
     "bucket 10/s 10 deep, 0.5": (SHARE, 0.06, FEW_CALLS),
     "bucket 10/s 20 deep, 0.5": (SHARE, 0.065, FEW_CALLS),
     "changes 200-50-400, 0.005": (0.87, 0.08, "one run in three takes what falls for chance for some seconds"),
-    "changes 200-50-400, 0.5": (0.85, 0.06, LATE),
+    "changes 200-50-400, 0.5": (0.82, 0.065, LATE),
     "changes 300-30, 0.5": (SHARE, 0.065, LATE),
     "changes 50-1000, 0.5": (0.87, REFUSED, LATE),
     "queue: far less with more": (
@@ -40,7 +40,7 @@ SHORT_OF = {
     "five on 200/s 200 deep, 0.05": (SHARE, 0.065, SHARED),
     "five on 200/s 200 deep, 0.5": (0.74, 0.11, SHARED),
 }
-"""Servers of which less is reached: the share got, the share refused at most, and why. The bounds were set by what three
+"""Servers of which less is reached: the share got, the share refused at most, and why. The bounds were set by what few
 seeds reached: they guard against decline."""
 QUICK = (
     "bucket 200/s 1 deep, 0.05",
