@@ -106,8 +106,8 @@ def test_a_file_of_questions_goes_through_every_command_without_python(put, ende
     page = Page(tmp_path / "report.html")
     items = page.chunk(page.runs[f"questions/mine/{variant.name}/plain/always_yes"]["answers"]["items"])
     assert items["words"][0] == "Does smoking cause lung cancer?" and "answers" not in items
-    command = re.search(r"`(python -m harness [^`]*task=questions[^`]*)`", PAGE)
-    assert command and set(command[1].split()[4:]) == {"task.path=mine.csv", "model=random_uniform"}
+    command = re.search(r"`(harness [^`]*task=questions[^`]*)`", PAGE)
+    assert command and set(command[1].split()[2:]) == {"task.path=mine.csv", "model=random_uniform"}
 
 
 @pytest.mark.slow

@@ -170,7 +170,7 @@ def test_within_one_network_the_pair_of_variables_is_the_cluster(tmp_path, outpu
 def test_the_documents_show_what_is_printed(harness):
     """The command of docs/results.md, over the runs that ship."""
     page = (ROOT / "docs/results.md").read_text(encoding="utf-8")
-    command = page.split("python -m harness.compare ")[1].split("```")[0].replace("\\\n", " ").split()
+    command = page.split("harness compare ")[1].split("```")[0].replace("\\\n", " ").split()
     folders = [str(ROOT / word) if word.startswith("results/") else word for word in command]
     assert harness(*folders, module="harness.compare").stdout in page
 
