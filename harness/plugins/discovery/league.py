@@ -25,7 +25,9 @@ Discovery algorithms and models on one table, by distances that know patterns. R
   harness discover -m algorithm=hc,pc,boss network=asia,sachs,alarm seed=0,1,2,3,4
   harness league results                          runs of task=causalbench/causality with task.method=2
   harness league results by=network               a row for each network, not the mean over a run's networks
-  harness league results truth=class              against the true graph's class: what data cannot tell is no error
+  harness league results truth=dag                against the true DAG, where an effect that a pattern leaves open is
+                                                  wrong; without it both stand for their classes, and what data cannot
+                                                  tell is no error
 
   model=, variant=, prompt=     which runs: names or globs
   samples=                      only what was learned from so many samples
@@ -48,7 +50,7 @@ class LeagueSettings:
     prompt: str | None = None
     samples: int | None = None
     by: Literal["network"] | None = None
-    truth: Literal["dag", "class"] = "dag"
+    truth: Literal["class", "dag"] = "class"
     out: str | None = None
     chart: str | None = None
 

@@ -180,7 +180,7 @@ def runs(tmp_path_factory):
 
 
 def test_a_row_for_each_algorithm_with_the_mean_over_seeds(runs):
-    entries, remarks = entries_of(runs, LeagueSettings())
+    entries, remarks = entries_of(runs, LeagueSettings(truth="dag"))
     assert remarks == []
     assert {(entry.name, entry.role, entry.networks, entry.samples) for entry in entries} == {
         ("hc", "algorithm", ("asia", "cancer"), 500),
@@ -219,3 +219,30 @@ def test_the_records_serve_where_the_graphs_are_gone(runs, tmp_path):
     before, _ = entries_of([runs[0]], LeagueSettings())
     after, _ = entries_of([load_run(copy)], LeagueSettings())
     assert before == after
+
+
+# --- the figure ---
+
+
+def test_a_figure_has_a_line_for_each_algorithm_and_a_level_for_each_baseline(runs, tmp_path):
+    from harness.api import discover
+
+    more = [discover("hc", ["cancer", "asia"], samples=200, seed=0, results=str(tmp_path / "runs"))]
+    chart = tmp_path / "league.svg"
+    job([str(run.folder) for run in (*runs, *more)], LeagueSettings(chart=str(chart)))
+    drawing = chart.read_text()
+    for text in ("parent AID: asia, cancer", "SHD of CPDAGs: asia, cancer", "hc", "boss", "empty", "200", "500"):
+        assert f"<!-- {text} -->" in drawing
+    again = tmp_path / "again.png"
+    job([str(run.folder) for run in (*runs, *more)], LeagueSettings(chart=str(again)))
+    assert again.read_bytes()[:4] == b"\x89PNG"
+
+
+def test_one_number_of_samples_makes_no_figure(runs, tmp_path):
+    with pytest.raises(ConfigError, match="several numbers of samples"):
+        job([str(run.folder) for run in runs], LeagueSettings(chart=str(tmp_path / "league.png")))
+
+
+def test_a_file_of_another_kind_is_refused_before_anything_is_read():
+    with pytest.raises(ConfigError, match=r"chart=league.txt: the name has to end in .png, .pdf, .svg"):
+        job(["nowhere"], LeagueSettings(chart="league.txt"))
