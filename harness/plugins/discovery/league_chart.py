@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import ConfigError
-from harness.plugins.discovery.league import TITLES, Entry, Seeds, metric_of
+from harness.plugins.discovery.league_rows import TITLES, Entry, Seeds, metric_of
 from harness.runtime.environment import installing
 from harness.storage.atomic_write import beside
 
