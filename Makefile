@@ -134,7 +134,7 @@ results: $(DEV_READY)  ## everything in results/shipped/ once more: baselines, t
 	$(SHIPPED) model=always_yes,always_no,random_uniform task=causalbench/causality task.method=1,2
 	$(SHIPPED) model=always_yes,always_no,random_uniform \
 		task=causalbench/correlation,causalbench/skeleton,causalbench/cot
-	$(SHIPPED) model=strength_constant,strength_uniform,mutual_information task=causalbench/strength task.among=network
+	$(SHIPPED) model=strength_constant,strength_best_constant,strength_uniform,mutual_information task=causalbench/strength task.among=network
 	$(SHIPPED) model=ladder_reasoner,cladder_shortcut,cladder_words,always_yes,always_no,random_uniform task=cladder task.split=sample task.labels=published,stated
 	$(SHIPPED) model=ladder_reasoner,cladder_shortcut,always_yes \
 		task=cladder task.split=balanced1000 task.labels=null,stated,exact

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -13,10 +12,9 @@ from typing import TYPE_CHECKING, Literal
 
 from harness.cli import key_value
 from harness.errors import ConfigError
+from harness.plugins.discovery.league_rows import TITLES, Entry, Seeds, entries_of, metric_of, values_of
 
 if TYPE_CHECKING:
-    from harness.plugins.discovery.graph_scores import GraphScores
-    from harness.storage.runs import Run
     from harness.tables.table import Cell, Part, Table
 
 HELP = """\
@@ -25,7 +23,9 @@ Discovery algorithms and models on one table, by distances that know patterns. R
   harness discover -m algorithm=hc,pc,boss network=asia,sachs,alarm seed=0,1,2,3,4
   harness league results                          runs of task=causalbench/causality with task.method=2
   harness league results by=network               a row for each network, not the mean over a run's networks
-  harness league results truth=class              against the true graph's class: what data cannot tell is no error
+  harness league results truth=dag                against the true DAG, where an effect that a pattern leaves open is
+                                                  wrong; without it both stand for their classes, and what data cannot
+                                                  tell is no error
 
   model=, variant=, prompt=     which runs: names or globs
   samples=                      only what was learned from so many samples
@@ -33,10 +33,6 @@ Discovery algorithms and models on one table, by distances that know patterns. R
   chart=                        a figure of error over samples, .png, .pdf or .svg: an algorithm is a line, whoever
                                 learns from no data a level (needs the extra [plot])
 """
-TITLES = {
-    "parent_aid": "parent AID", "ancestor_aid": "ancestor AID", "oset_aid": "order AID",
-    "class_shd": "SHD of CPDAGs", "cell_shd": "SHD (paper)", "sid": "SID", "f1": "F1",
-}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -48,23 +44,9 @@ class LeagueSettings:
     prompt: str | None = None
     samples: int | None = None
     by: Literal["network"] | None = None
-    truth: Literal["dag", "class"] = "dag"
+    truth: Literal["class", "dag"] = "class"
     out: str | None = None
     chart: str | None = None
-
-
-@dataclass(frozen=True)
-class Entry:
-    """Whose graphs a row has, of which networks, learned from how many samples (None of a model)."""
-
-    name: str
-    role: str
-    networks: tuple[str, ...]
-    samples: int | None
-
-
-Seeds = Mapping[int, Mapping[str, "GraphScores"]]
-"""The scores of graphs by seed and network."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -87,7 +69,7 @@ def job(arguments: list[str], settings: LeagueSettings) -> list[Part]:
         find_runs(arguments or ["results"]), model=settings.model, variant=settings.variant, prompt=settings.prompt
     )
     runs = [run for run in runs if run.task == "causalbench/causality" and run.sound]
-    entries, remarks = entries_of(runs, settings)
+    entries, remarks = entries_of(runs, samples=settings.samples, by=settings.by, truth=settings.truth)
     if not entries:
         raise ConfigError(
             "none of these runs has graphs of direct causes: harness discover algorithm=hc leaves some, and a model's "
@@ -104,65 +86,6 @@ def job(arguments: list[str], settings: LeagueSettings) -> list[Part]:
 
         draw(entries, settings.chart)
     return parts
-
-
-def entries_of(runs: Sequence[Run], settings: LeagueSettings) -> tuple[dict[Entry, Seeds], list[str]]:
-    """Return the rows, best parent AID first, and what has to be said of them."""
-    from harness.plugins.discovery.graph_scores import answer_matrices, graph_scores
-
-    graphs: dict[tuple[str, str, int | None], dict[int, dict[str, GraphScores]]] = defaultdict(dict)
-    without, incomplete = 0, 0
-    for run in runs:
-        samples = run.data.get("observations")
-        if settings.samples not in (None, samples):
-            continue
-        name = run.model if run.learned else " · ".join((run.model, run.variant, run.prompt))
-        scores = {}
-        asked = False
-        for network, cells in answer_matrices(run):
-            asked = True
-            score = graph_scores(network, cells, learned=run.role == "algorithm", truth=settings.truth)
-            if score is None:
-                incomplete += 1
-            else:
-                scores[network] = score
-        without += not asked
-        if scores:
-            graphs[name, run.role, samples].setdefault(run.data.get("seed", 0), {}).update(scores)
-    entries: dict[Entry, Seeds] = {}
-    for (name, role, samples), seeds in graphs.items():
-        common = [network for network in _ordered(seeds) if all(network in of for of in seeds.values())]
-        for networks in [(network,) for network in _ordered(seeds)] if settings.by else [tuple(common)]:
-            of = {seed: {net: of[net] for net in networks} for seed, of in seeds.items() if {*networks} <= {*of}}
-            if networks and of:
-                entries[Entry(name, role, networks, samples)] = of
-    ordered = dict(sorted(entries.items(), key=lambda row: (_place(row[0]), fmean(_values(row[1], "parent_aid")))))
-    remarks = [f"Left out: {without:,} runs that left no answers to direct causes."] if without else []
-    if incomplete:
-        remarks.append(f"Left out: {incomplete:,} graphs with a pair of variables that has no reply.")
-    return ordered, remarks
-
-
-def _ordered(seeds: Seeds) -> list[str]:
-    from harness.tasks.causalbench.networks import NETWORKS
-
-    return [network for network in NETWORKS if any(network in scores for scores in seeds.values())]
-
-
-def _place(entry: Entry) -> tuple[int, tuple[str, ...]]:
-    return -len(entry.networks), entry.networks
-
-
-def _values(seeds: Seeds, name: str) -> list[float]:
-    """Return a metric of each seed: the mean over its networks."""
-    return [fmean(score.values[name] for score in scores.values()) for scores in seeds.values()]
-
-
-def metric_of(seeds: Seeds, name: str) -> tuple[float, float | None]:
-    """Return the mean over seeds of a metric, and half of its 95% interval."""
-    from harness.scoring.means import mean_and_half_width
-
-    return mean_and_half_width(_values(seeds, name))
 
 
 def table_of(entries: Mapping[Entry, Seeds], settings: LeagueSettings) -> Table:
@@ -213,7 +136,7 @@ def _cell(seeds: Seeds, name: str) -> Cell:
     from harness.tables.table import Cell
 
     if name == "sid":
-        low, high = fmean(_values(seeds, "sid_low")), fmean(_values(seeds, "sid_high"))
+        low, high = fmean(values_of(seeds, "sid_low")), fmean(values_of(seeds, "sid_high"))
         loose = any(score.bounded for scores in seeds.values() for score in scores.values())
         text = f"{low:.1f}" if low == high else f"{'~' if loose else ''}{low:.1f} … {high:.1f}"
         return Cell(text, low if low == high else text)
@@ -257,7 +180,7 @@ def _knowledge(entries: Mapping[Entry, Seeds]) -> Iterator[str]:
             continue
         changes = []
         for name in ("parent_aid", "class_shd"):
-            with_prior, without = (_values({seed: of[seed] for seed in common}, name) for of in (seeds, plain))
+            with_prior, without = (values_of({seed: of[seed] for seed in common}, name) for of in (seeds, plain))
             mean, half = mean_and_half_width([a - b for a, b in zip(with_prior, without, strict=True)])
             changes.append(f"{TITLES[name]} {mean:+.1f}{'' if half is None else f' ± {half:.1f}'}")
         yield (
@@ -273,7 +196,7 @@ def _where(entry: Entry) -> Iterator[str]:
 
 
 def _goodness(seeds: Seeds, name: str) -> float:
-    value = fmean(_values(seeds, name))
+    value = fmean(values_of(seeds, name))
     return value if name == "f1" else -value
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import ConfigError
-from harness.plugins.discovery.league import TITLES, Entry, Seeds, metric_of
+from harness.plugins.discovery.league_rows import TITLES, Entry, Seeds, metric_of
 from harness.runtime.environment import installing
 from harness.storage.atomic_write import beside
 
@@ -47,7 +47,7 @@ def draw(entries: Mapping[Entry, Seeds], path: str) -> None:
     for frame in frames.flat:
         handles |= dict(zip(*reversed(frame.get_legend_handles_labels()), strict=True))
     figure.legend(handles.values(), handles, loc="lower center", ncols=min(5, len(handles)), fontsize=8, frameon=False)
-    figure.tight_layout(rect=(0, 0.22 / len(rows), 1, 0.98))
+    figure.tight_layout(rect=(0, 0.1 / len(rows), 1, 1))
     target = Path(path)
     target.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(beside(target), format=target.suffix[1:], dpi=150, metadata={_DATES[target.suffix]: None})
@@ -76,4 +76,5 @@ def _frame(frame: Any, of: Mapping[Entry, Seeds], metric: str, looks: Mapping[st
     frame.set_xticks(ticks, [f"{tick:,}" for tick in ticks], size=8)
     frame.minorticks_off()
     frame.set_ylim(bottom=0)
+    frame.tick_params(axis="y", labelsize=8)
     frame.set_xlabel("samples", size=8)

@@ -32,7 +32,7 @@ _LIST = re.compile(r"none if there is none: (?P<names>.+?)\. Write each as")
 class Ranker:
     """Ranks all other variables of the network, whether they are causes, effects or neither.
 
-    - constant: each with 0.5, in the order of the list.
+    - constant: each with `value`, in the order of the list.
     - uniform: each with a draw from [0, 1] that depends on the seed and the request.
     - mutual_information: by the mutual information of the two in observations of the network, as a share of the smaller
       entropy. It knows no direction, so causes and effects are ranked alike.
@@ -44,6 +44,7 @@ class Ranker:
     rule: Literal["constant", "uniform", "mutual_information"]
     seed: Annotated[int, Field(ge=0, lt=2**32)] = 0
     observations: Annotated[int, Field(ge=2)] = 500
+    value: Annotated[float, Field(ge=0, le=1)] = 0.5
 
     accepts: ClassVar[tuple[type[Request], ...]] = (ChatRequest,)
 
@@ -51,7 +52,8 @@ class Ranker:
     def identity(self) -> Mapping[str, JSON]:
         seed = {} if self.rule == "constant" else {"seed": self.seed}
         data = {"observations": self.observations} if self.rule == "mutual_information" else {}
-        return {"kind": "ranker", "rule": self.rule} | seed | data
+        value = {"value": self.value} if self.rule == "constant" and self.value != 0.5 else {}
+        return {"kind": "ranker", "rule": self.rule} | seed | data | value
 
     @property
     def traits(self) -> Traits:
@@ -83,7 +85,7 @@ class Ranker:
 
     def _strength(self, network: str, variable: str, other: str, request: Request) -> float:
         if self.rule == "constant":
-            return 0.5
+            return self.value
         if self.rule == "uniform":
             return uniform(self.seed, request_digest(request), other)
         places = _places(network)

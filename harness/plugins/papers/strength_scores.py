@@ -30,7 +30,7 @@ COLUMNS = ("network", "cause", "effect", "strength", "error")
 _DRAWS = 1_000_000
 MEASURES = (
     *(f"{name}_{which}" for which in ("direct", "all") for name in ("precision", "recall", "recall_at", "ap")),
-    *("outside", "in_range", "in_order", "spearman", "kendall", "mae"),
+    *("outside", "in_range", "in_order", "spearman", "kendall", "mae", "mae_all", "mae_balanced"),
 )
 """What rankings with strengths are scored by; each is one number of an item, or undefined there."""
 
@@ -156,20 +156,26 @@ def measures(record: Record) -> dict[str, float | None]:
     """Return what the ranking of one question is worth; None for what it leaves undefined, or a failed call.
 
     - precision, recall, recall_at (of the first names, as many as there are true ones) and ap (average precision), each
-      against the direct causes or effects and against all. Names outside the network are false ones.
+      against the direct causes or effects and against all. Names outside the network are false ones. Precision is None
+      where every other variable is named: it tells of no choice.
     - outside: the share of names that are no other variable of the network. in_range: of strengths that are in [0, 1].
       in_order: of neighbouring strengths that do not rise.
     - spearman, kendall (tau b), mae: over all true causes or effects, those without a strength in the reply taken as 0.
       The correlations need two true strengths that differ, and are 0 where the reply tells nothing apart.
+    - mae_all: over all other variables of the network, of which most have a true strength of 0. mae_balanced: the mean
+      of the error over the true ones and that over all others, so that neither naming nothing nor everything pays;
+      None where either is missing.
     """
     network, variable = record.cluster, record.unit
     side: Side = "cause" if record.groups["side"] == "cause" else "effect"
     known, ranked = truth(network), in_network(network, variable, named(record.answer))
     strengths, direct = known.others(variable, side), known.neighbours(variable, side)
+    others = [other for other in load(network).variables if other != variable]
+    chosen = not {*others} <= {*ranked.places}
     values: dict[str, float | None] = {}
     for which, true in (("direct", direct), ("all", frozenset(strengths))):
         hits = [place in true for place in ranked.places]
-        values[f"precision_{which}"] = sum(hits) / len(hits) if hits else None
+        values[f"precision_{which}"] = sum(hits) / len(hits) if hits and chosen else None
         values[f"recall_{which}"] = sum(hits) / len(true) if true else None
         values[f"recall_at_{which}"] = sum(hits[: len(true)]) / len(true) if true else None
         values[f"ap_{which}"] = average_precision(hits, len(true))
@@ -181,7 +187,10 @@ def measures(record: Record) -> dict[str, float | None]:
     stated_values = [ranked.strengths.get(other) or 0.0 for other in strengths]
     values["spearman"], values["kendall"] = spearman(true_values, stated_values), kendall(true_values, stated_values)
     errors = [abs(a - b) for a, b in zip(true_values, stated_values, strict=True)]
+    false = [abs(ranked.strengths.get(other) or 0.0) for other in others if other not in strengths]
     values["mae"] = fmean(errors) if errors else None
+    values["mae_all"] = fmean(errors + false)
+    values["mae_balanced"] = (fmean(errors) + fmean(false)) / 2 if errors and false else None
     return values
 
 

@@ -19,7 +19,8 @@ from harness.errors import ConfigError
 from harness.plugins.discovery import graph_scores as scores_module
 from harness.plugins.discovery.acyclic import nearest_acyclic
 from harness.plugins.discovery.graph_scores import DISTANCES, distances, graph_scores
-from harness.plugins.discovery.league import LeagueSettings, entries_of, job
+from harness.plugins.discovery.league import LeagueSettings, job
+from harness.plugins.discovery.league_rows import entries_of
 from harness.scoring.graphs import MISSING, is_acyclic, mistakes, sid
 from harness.scoring.patterns import codes
 from harness.tasks.causalbench.networks import load
@@ -180,7 +181,7 @@ def runs(tmp_path_factory):
 
 
 def test_a_row_for_each_algorithm_with_the_mean_over_seeds(runs):
-    entries, remarks = entries_of(runs, LeagueSettings())
+    entries, remarks = entries_of(runs, truth="dag")
     assert remarks == []
     assert {(entry.name, entry.role, entry.networks, entry.samples) for entry in entries} == {
         ("hc", "algorithm", ("asia", "cancer"), 500),
@@ -192,7 +193,7 @@ def test_a_row_for_each_algorithm_with_the_mean_over_seeds(runs):
     true = codes(Pattern.of(load("asia").dag))
     distance = gadjid.parent_aid(true, np.zeros_like(true), edge_direction=DOWN)[1]
     assert empty[0]["asia"].values["parent_aid"] == distance
-    by_network, _ = entries_of(runs, LeagueSettings(by="network"))
+    by_network, _ = entries_of(runs, by="network")
     assert {entry.networks for entry in by_network} == {("asia",), ("cancer",)} and len(by_network) == 6
 
 
@@ -216,6 +217,33 @@ def test_the_records_serve_where_the_graphs_are_gone(runs, tmp_path):
     copy = tmp_path / "copy"
     shutil.copytree(runs[0].folder, copy)
     shutil.rmtree(copy / "graphs")
-    before, _ = entries_of([runs[0]], LeagueSettings())
-    after, _ = entries_of([load_run(copy)], LeagueSettings())
+    before, _ = entries_of([runs[0]])
+    after, _ = entries_of([load_run(copy)])
     assert before == after
+
+
+# --- the figure ---
+
+
+def test_a_figure_has_a_line_for_each_algorithm_and_a_level_for_each_baseline(runs, tmp_path):
+    from harness.api import discover
+
+    more = [discover("hc", ["cancer", "asia"], samples=200, seed=0, results=str(tmp_path / "runs"))]
+    chart = tmp_path / "league.svg"
+    job([str(run.folder) for run in (*runs, *more)], LeagueSettings(chart=str(chart)))
+    drawing = chart.read_text()
+    for text in ("parent AID: asia, cancer", "SHD of CPDAGs: asia, cancer", "hc", "boss", "empty", "200", "500"):
+        assert f"<!-- {text} -->" in drawing
+    again = tmp_path / "again.png"
+    job([str(run.folder) for run in (*runs, *more)], LeagueSettings(chart=str(again)))
+    assert again.read_bytes()[:4] == b"\x89PNG"
+
+
+def test_one_number_of_samples_makes_no_figure(runs, tmp_path):
+    with pytest.raises(ConfigError, match="several numbers of samples"):
+        job([str(run.folder) for run in runs], LeagueSettings(chart=str(tmp_path / "league.png")))
+
+
+def test_a_file_of_another_kind_is_refused_before_anything_is_read():
+    with pytest.raises(ConfigError, match=r"chart=league.txt: the name has to end in .png, .pdf, .svg"):
+        job(["nowhere"], LeagueSettings(chart="league.txt"))

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+from statistics import fmean
 
 import pytest
+import yaml
 from support.causalbench_help import causalbench, items
 from support.late import Late
 from support.openai_server import KEY, chat_reply
 from support.thinned import few
 
+from harness.config_files import CONFIGS, listed
 from harness.errors import ConfigError
 from harness.plugins.compare.paired import mean_differences
 from harness.plugins.papers.strength_baselines import Ranker
@@ -112,6 +115,48 @@ def test_a_reply_is_worth_what_a_hand_comes_to():
     assert values["kendall"] == pytest.approx(stats.kendalltau(list(strengths.values()), said).statistic)
     errors = [abs(true - value) for true, value in zip(strengths.values(), said, strict=True)]
     assert values["mae"] == pytest.approx(sum(errors) / 6)
+    # The one other variable that is no cause, xray, is named with 0.1.
+    assert values["mae_all"] == pytest.approx((sum(errors) + 0.1) / 7)
+    assert values["mae_balanced"] == pytest.approx((sum(errors) / 6 + 0.1) / 2)
+
+
+def test_who_names_every_variable_has_no_precision():
+    names = [name for name in load_network("asia").variables if name != "dysp"]
+    everything = worth("\n".join(f"- {name}: 0.5" for name in names))
+    assert everything["precision_all"] is everything["precision_direct"] is None and everything["recall_all"] == 1
+    assert worth("\n".join(f"- {name}: 0.5" for name in names[1:]))["precision_all"] is not None
+
+
+def test_the_best_constant_has_the_least_strength_error():
+    truths = [
+        list(truth(network).others(variable, side).values())
+        for network in NETWORKS[:14]
+        for variable in load_network(network).variables
+        for side in ("cause", "effect")
+    ]
+
+    def error(constant):
+        return fmean(fmean(abs(value - constant) for value in values) for values in truths if values)
+
+    config = yaml.safe_load(listed(CONFIGS, "model")["strength_best_constant"].read_text())
+    assert min((k / 100 for k in range(101)), key=error) == config["value"]
+
+
+def test_neither_silence_nor_a_constant_beats_mutual_information_by_the_balanced_error():
+    questions = list(items("Strength", networks=["asia", "sachs", "child"], among="network"))
+    prompt = load("causalbench/strength", "closed", ())
+
+    def error(ranker):
+        values = []
+        for item in questions:
+            ((_, outcome),) = next(ranker.respond([prompt.render(item.fields, (), ChatRequest)]))
+            values.append(measures(answered(item, outcome.text))["mae_balanced"])
+        return fmean(value for value in values if value is not None)
+
+    silent = [measures(answered(item, "None of them."))["mae_balanced"] for item in questions]
+    silence = fmean(value for value in silent if value is not None)
+    constants = [error(Ranker("constant", "constant", value=value)) for value in (0.05, 0.2, 0.5)]
+    assert error(Ranker("information", "mutual_information")) < silence < constants[0] < constants[1] < constants[2]
 
 
 FORMS = {
