@@ -24,7 +24,7 @@ TOKENS = (
     *("because ", "therefore ", "the hypothesis ", "we can ", "I think ", "I say ", "that's ", "step 1: ", "option a "),
     *("true ", "right, ", "(yes or no) ", "can be deduced ", "yeees", "'' ", "? ", '?" is ', "; ", "...", "word "),
     *("A and B are independent given C, ", "the answer for this that your ", "0.9 ", "strength ", "(0.9) ", "12%, "),
-    *("<|channel|>", "analysis", "[INST]", "causes are ", "Smoking, "),
+    *("<|channel|>", "analysis", "[INST]", "causes are ", "Smoking, ", ". ", ". So ", "Yes, but "),
 )
 TEXTS = ("a dog barked", "A causes B", "yes", "no")
 READERS: dict[str, Callable[[str], object]] = {
