@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+import harness
+
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), ROOT / "results/shipped/README.md"])
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
@@ -74,3 +76,11 @@ def test_the_site_has_every_page_and_its_links_lead_to_pages_or_to_the_repositor
         for link in LINK.findall(text):
             page = link.partition("#")[0].removesuffix(".md")
             assert not page or page in build.SOURCES or re.match(r"\w+:|images/", link), f"{name}: {link}"
+
+
+def test_one_version_stands_everywhere():
+    assert f"\nversion: {harness.__version__}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\n## {harness.__version__} (" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    assert project["project"]["dynamic"] == ["version"]
+    assert project["tool"]["hatch"]["version"]["path"] == "harness/__init__.py"
