@@ -173,11 +173,11 @@ def readings_notes(rows: Sequence[Run]) -> list[str]:
 
 def recorded_notes(rows: Sequence[Run]) -> list[str]:
     """Return by whom answers were recorded that are not of runs of this program, with the models of each."""
-    models: dict[str, dict[str, None]] = defaultdict(dict)
+    models: dict[str, set[str]] = defaultdict(set)
     for row in rows:
         if row.sound and row.recorded:
-            models[row.recorded][row.model] = None
-    return [f"{', '.join(names)}: {note}" for note, names in models.items()]
+            models[row.recorded].add(row.model)
+    return [f"{', '.join(sorted(names))}: {note}" for note, names in models.items()]
 
 
 def not_ranked(rows: Sequence[Run]) -> list[str]:

@@ -35,6 +35,7 @@ LINES = {
     "steps": ["--help"],
     "finetune": ["--help"],
     "discover": ["--help"],
+    "league": ["--help"],
     "import": ["--help"],
     "bridges": ["lm-eval"],
 }

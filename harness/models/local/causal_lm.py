@@ -69,7 +69,7 @@ class CausalLM(Checkpoint):
         from transformers import GenerationConfig
 
         # Padding is masked, so that any token of the table serves; an added [PAD] may lie beyond it.
-        rows = model.get_input_embeddings().weight.shape[0]
+        rows = _table_rows(model)
         if tokenizer.pad_token_id is None or tokenizer.pad_token_id >= rows:
             tokenizer.pad_token_id = tokenizer.eos_token_id if tokenizer.eos_token_id is not None else 0
         exact_head(model.get_output_embeddings())
@@ -240,6 +240,14 @@ class CausalLM(Checkpoint):
             return len(next(self._turns.tokens([text], templated)))
 
         return lru_cache(256)(least)
+
+
+def _table_rows(model: Any) -> int:
+    """Return how many tokens the model has embeddings of."""
+    try:
+        return model.get_input_embeddings().weight.shape[0]
+    except NotImplementedError:  # a checkpoint's own code need not say where its embeddings are
+        return model.config.vocab_size
 
 
 def _agreement(prompt: list[int], tokens: list[int]) -> int:

@@ -149,7 +149,7 @@ def test_the_register_says_what_inspect_finds_here():
     source = (PLUGIN.home / "inspect_tasks.py").read_text()
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert project["entry-points"]["inspect_ai"] == {"harness": "harness.plugins.bridges.inspect_tasks"}
-    assert entry["package_name"] in project["entry-points"]["inspect_ai"] and len(entry["tasks"]) <= 10
+    assert entry["package_name"] == project["name"] and len(entry["tasks"]) <= 10
     sizes = {"corr2cause": ("corr2cause", {}), "corr2cause_pairs": ("corr2cause/pairs", {}),
              "causalbench_cot": ("causalbench/cot", {})}  # fmt: skip
     for task in entry["tasks"]:
