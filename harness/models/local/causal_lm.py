@@ -247,7 +247,7 @@ def _table_rows(model: Any) -> int:
     try:
         return model.get_input_embeddings().weight.shape[0]
     except NotImplementedError:  # a checkpoint's own code need not say where its embeddings are
-        return model.config.vocab_size
+        return int(model.config.vocab_size)
 
 
 def _agreement(prompt: list[int], tokens: list[int]) -> int:
