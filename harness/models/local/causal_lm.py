@@ -245,7 +245,7 @@ class CausalLM(Checkpoint):
 def _table_rows(model: Any) -> int:
     """Return how many tokens the model has embeddings of."""
     try:
-        return model.get_input_embeddings().weight.shape[0]
+        return int(model.get_input_embeddings().weight.shape[0])
     except NotImplementedError:  # a checkpoint's own code need not say where its embeddings are
         return int(model.config.vocab_size)
 
