@@ -16,6 +16,7 @@ PLUGIN = Plugin(
         ),
     },
     models=("harness.plugins.steps.models.Arguer",),
+    graders={"trace": "harness.plugins.steps.grading:grade"},
     metrics=tuple(
         f"harness.plugins.steps.asked:{name}"
         for name in (
