@@ -116,7 +116,7 @@ def test_claims_are_a_reward_of_their_own_for_trl():
     second = [known["fields"]["premise"].split("correlates with ")[1][0] for known in map(json.loads, rows["metadata"])]
     texts = [
         f"1. {a} and {b} are dependent [premise]\n2. {a} and {b} are independent [premise]"
-        for a, b in zip(first, second)
+        for a, b in zip(first, second, strict=True)
     ]
     assert trl.sound(completions=texts, metadata=rows["metadata"]) == [0.5] * 6
     assert trl.sound(completions=["Yes"], metadata=trl.dataset("corr2cause", rows=1)["metadata"]) == [None]
