@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 LEARNED, VALIDATED, TESTED = [2, 3, 4, 5], [6], [7]
-QUESTIONS, REPLIES, STEPS = 64, 4, 1000
+QUESTIONS, REPLIES, STEPS = 32, 4, 1000
 """Of a step: questions, and replies to each of them; and how many steps there are."""
 
 
@@ -136,7 +136,9 @@ def train(model: Any, tokenizer: Any, data: Any, validation: list[Any], out: Pat
         max_completion_length=1,
         learning_rate=1e-3,
         scale_rewards="none",
-        beta=0.1,  # towards the coin: without it, it soon says one thing alone and is told nothing any more
+        # Slow steps first, and a pull to the coin: else it soon says one thing alone, and is told nothing any more.
+        warmup_steps=50,
+        beta=0.1,
         shuffle_dataset=False,  # see lessons
         use_cpu=True,
         seed=seed,
