@@ -141,6 +141,7 @@ def train(model: Any, tokenizer: Any, data: Any, validation: list[Any], out: Pat
         beta=0.1,
         shuffle_dataset=False,  # see lessons
         use_cpu=True,
+        bf16=False,  # which TRL has by default: too coarse for weights this small, and slow on a processor
         seed=seed,
         logging_steps=10,
         save_strategy="no",

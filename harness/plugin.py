@@ -80,8 +80,8 @@ class Plugin:
     jobs: Mapping[str, str] = field(default_factory=dict)
     """Values of `harness.cli.key_value.Choice` by the words that call them, such as "cache requests"."""
     graders: Mapping[str, str] = field(default_factory=dict)
-    """What judges the steps of replies to a prompt that asks for them, by the prompt's name: functions from a question's
-    fields and a reply's text to numbers from 0 to 1 by name (`Question.grade`)."""
+    """What judges the steps of replies to a prompt that asks for them, by the prompt's name: functions from a
+    question's fields and a reply's text to numbers from 0 to 1 by name (`Question.grade`)."""
     importers: tuple[str, ...] = ()
     """Functions that `harness cache import` hands its files and folders, with the store and settings of a run: each
     takes in those of its form and returns the others."""

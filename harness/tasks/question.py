@@ -107,7 +107,10 @@ def score(
 
 
 def grade(
-    metadata: Mapping[str, JSON], text: str | None, finish_reason: str | None = "stop", answer: ScoredAnswer | None = None
+    metadata: Mapping[str, JSON],
+    text: str | None,
+    finish_reason: str | None = "stop",
+    answer: ScoredAnswer | None = None,
 ) -> dict[str, float]:
     """Return `correct` of a reply, 1 or 0, and what its steps are worth, where the prompt asks for steps.
 
@@ -178,7 +181,7 @@ class QuestionWriter:
         request = self.prompt.render(item.fields, (), ChatRequest)
         assert isinstance(request, ChatRequest)
         label, choices = item.labels[self.task.headline], self.prompt.choices(item.fields)
-        # Steps are judged by all that the premise says; an answer is read by less, and questions are kept by the thousand.
+        # Steps are judged by all that the premise says; an answer is read by less, and there may be many questions.
         graded = plugin.grader(self.source["prompt"]) is not None
         fields = item.fields if graded else self.prompt.parsed_fields(item.fields)
         return Question(

@@ -1,4 +1,4 @@
-"""Questions in rounds until a rule is met (until=width:5, until=decided), for frameworks that ask for more while they run."""
+"""Questions in rounds until a rule is met (until=width:5, decided), for frameworks that ask for more while they run."""
 
 from __future__ import annotations
 

@@ -9,7 +9,11 @@ import pytest
 from harness import questions
 from harness.tasks.question import Question, grade
 
-RIGHT = ("A and B are not adjacent [premise]", "C is a collider between A and B [1, premise]", "A directly causes C [2]")
+RIGHT = (
+    "A and B are not adjacent [premise]",
+    "C is a collider between A and B [1, premise]",
+    "A directly causes C [2]",
+)
 WRONG = "C directly causes B [2]"
 
 
