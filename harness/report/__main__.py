@@ -25,6 +25,7 @@ from harness.storage.atomic_write import cannot_write, check
 from harness.storage.manifest import Manifest
 from harness.storage.runs import Run
 from harness.tables.markdown_csv_json import table_json
+from harness.tables.results import FEW_ITEMS
 from harness.types import JSON
 
 HELP = """\
@@ -117,8 +118,10 @@ def content(
         "runs": [_run(row, name) | parts for row, name, parts in zip(rows, names, builder.parts_of_runs, strict=True)],
         "tables": _tables(rows, names),
         "published": [table_json(table) for table in published],
+        "differences": _differences(rows, names),
         "charts": [chart_json(chart) for chart in charts_of(rows)],
         "marks": marks_json(),
+        "few_items": FEW_ITEMS,
         "metrics": {name: _metric(metric, rows) for name, metric in definitions().items() if metric.on_page},
     }
     return data, builder.chunks
@@ -139,6 +142,26 @@ def _tables(rows: Sequence[Run], names: Sequence[str]) -> list[dict[str, JSON]]:
     for table in tables:
         lines = table["rows"]
         table["rows"] = [line | {"run": line["folder"], "folder": named[line["folder"]].source} for line in lines]
+    return tables
+
+
+def _differences(rows: Sequence[Run], names: Sequence[str]) -> list[dict[str, JSON]]:
+    """Return the tables of differences between runs; none without the plug-in that compares them."""
+    tables_of = plugin.view("differences")
+    if tables_of is None:
+        return []
+    named = zip(rows, names, strict=True)
+    places = {(row.task, row.source, row.variant, row.prompt, row.model): name for row, name in named}
+    tasks = sorted({row.task for row in rows})
+    tables = [
+        table_json(table)
+        for task in Progress("comparing runs").watch(tasks, range(len(tasks)))
+        for table in tables_of(task, [row for row in rows if row.task == task])
+    ]
+    for table in tables:
+        for line in table["rows"]:
+            place = (table["task"], *(line.get(name) for name in ("folder", "variant", "prompt", "model")))
+            line["run"] = places.get(place)
     return tables
 
 

@@ -34,6 +34,7 @@ def views(runs: Runs) -> dict[str, str]:
     return {
         "board": address("board", task="corr2cause", published=1),
         "board of networks": address("board", task="causalbench/causality"),
+        "differences": address("differences", task="corr2cause"),
         "charts": address("charts", task="corr2cause"),
         "charts of networks": address("charts", task="causalbench/causality"),
         "run": address("run", careful.id),
@@ -51,7 +52,7 @@ def test_opens_with_its_first_view_and_leads_to_the_others(open_page) -> None:
     )  # from file://; the fixture sees to it that nothing else is asked for and that nothing is complained of
     assert page.evaluate("location.protocol") == "file:"
     names = page.get_by_role("navigation", name="Views").get_by_role("link").all_text_contents()
-    assert names == ["Leaderboard", "Charts", "Answers", "Graphs"]
+    assert names == ["Leaderboard", "Differences", "Charts", "Answers", "Graphs"]
     for name in names:
         page.get_by_role("navigation", name="Views").get_by_role("link", name=name).click()
         expect(page.get_by_role("link", name=name, exact=True)).to_have_attribute("aria-current", "page")

@@ -7,6 +7,7 @@ import { showError, showView } from "./ui/router.js";
 import { answersView } from "./views/answers/view.js";
 import { boardView } from "./views/board/view.js";
 import { chartsView } from "./views/charts.js";
+import { differencesView } from "./views/differences.js";
 import { graphsView } from "./views/graphs.js";
 import { itemView } from "./views/item/view.js";
 import { runView } from "./views/run/view.js";
@@ -15,6 +16,7 @@ import { runView } from "./views/run/view.js";
 const VIEWS = {
   __proto__: null, // an address may name anything, such as #/constructor
   board: boardView,
+  differences: differencesView,
   charts: chartsView,
   answers: answersView,
   graphs: graphsView,
