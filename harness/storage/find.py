@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Literal
 
-from harness.errors import DataError
+from harness.errors import DataError, HarnessError
 from harness.runtime.console import clean
 from harness.storage import files
 from harness.storage.run_folder import RESULT
@@ -81,6 +81,6 @@ def below(
     return loaded
 
 
-def left_out(error: DataError) -> None:
+def left_out(error: HarnessError) -> None:
     """Print to standard error why a run is left out, on one line: its folder's name may hold line breaks."""
     print(f"left out: {' '.join(clean(str(error)).split())[:LONGEST]}", file=sys.stderr)
