@@ -32,9 +32,9 @@ from harness.types import JSON
 HELP = """\
 Write a page that opens from disk, in any current browser: leaderboard, charts, graphs, and the answers behind them.
 
-  harness report results                      report.html from everything below results/
-  harness report A B out=mine.html            several results folders
-  harness report results follow=true          written anew every few seconds while a run is under way
+  harness report results                  report.html from everything below results/
+  harness report A B out=mine.html        several results folders
+  harness report results follow=true      written anew every few seconds while a run is under way
 
 Answers come from records.jsonl (or .gz); runs without them show their scores only. Runs that are not complete are shown
 as such, and ranked nowhere.

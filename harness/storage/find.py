@@ -44,7 +44,7 @@ def find(folders: Sequence[str], *, need: Literal["each", "one", "none"] = "each
     if (need == "each" and empty) or (need == "one" and not places):
         ours = [str(Path(name, SHIPPED)) for name in empty if Path(name, SHIPPED).is_dir()]
         raise DataError(
-            f"no {RESULT} below {', '.join(empty)}: run something first, such as python -m harness, or give the folder "
+            f"no {RESULT} below {', '.join(empty)}: run something first, such as harness, or give the folder "
             f"of a run that has ended{f' ({ours[0]} holds those that came with the project)' if ours else ''}."
         )
     return dict(places.values())

@@ -1,6 +1,6 @@
 """A table whose columns are the values of a setting: the same questions paraphrased, beside the original.
 
-The differences are those of `python -m harness.compare`: paired by item, intervals and tests over whole clusters.
+The differences are those of `harness compare`: paired by item, intervals and tests over whole clusters.
 """
 
 from __future__ import annotations
