@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import pairwise
 
@@ -10,8 +11,11 @@ from harness.causal.dag import DAG, bits, mask_of
 from harness.causal.every_graph import satisfied
 from harness.causal.separation import open_path
 from harness.causal.statements import GraphClass, Kind, Statement, class_of
+from harness.plugins.steps.chains import CHAINS, JudgedChain, Links, judge_chain
+from harness.plugins.steps.chains import PLACES as CHAIN_PLACES
 from harness.plugins.steps.judging import JudgedStep, JudgedTrace, judge
 from harness.plugins.steps.scores import PLACES, breaks_at
+from harness.plugins.steps.traces import Step
 from harness.plugins.steps.wording import in_words
 from harness.report.sections import Judged, Picture, Section, Verdict
 from harness.storage.record_lines import turns
@@ -35,14 +39,14 @@ def sections(run: Run) -> Iterator[tuple[str, int, Section]]:
         asked = [turn["content"] for turn in turns(line) if turn["role"] == "user"]
         if "response" not in line or not asked:
             continue
-        try:
-            premise, _ = read_question(asked[-1])
-            if len(premise.names) > MOST_VARIABLES:
-                continue
-            judged = judge(line["response"]["text"], premise)
-        except UnreadableText:
+        reply, right = line["response"]["text"], bool(run.right(line))
+        if run.task == CHAINS:
+            yield line["item"], line["sample"], chain_section(judge_chain(reply, asked[-1], right=right))
             continue
-        yield line["item"], line["sample"], section(judged, premise, right=bool(run.right(line)))
+        with suppress(UnreadableText):
+            premise, _ = read_question(asked[-1])
+            if len(premise.names) <= MOST_VARIABLES:
+                yield line["item"], line["sample"], section(judge(reply, premise), premise, right=right)
 
 
 def section(judged: JudgedTrace, premise: Premise, *, right: bool) -> Section:
@@ -55,6 +59,21 @@ def section(judged: JudgedTrace, premise: Premise, *, right: bool) -> Section:
     graphs = class_of(read_dag(premise))
     lines = tuple(_line(step, graphs, premise.names) for step in judged.steps)
     return Section(TITLE, note, lines, filters=((FILTER, first),))
+
+
+def chain_section(judged: JudgedChain) -> Section:
+    """Return the claims of a reply to one of CausalBench's chains, and where it breaks first as a filter."""
+    first = CHAIN_PLACES[judged.place] if judged.place else "no claim that could be read"
+    lines = tuple(_chain_line(step, judged.links) for step in judged.claims)
+    return Section(TITLE, f"Breaks first: {first}.", lines, filters=((FILTER, first),))
+
+
+def _chain_line(step: Step, links: Links) -> Judged:
+    number, fault = "" if step.number is None else f"{step.number}. ", links.fault(step.statement)
+    verdict = Verdict("right" if fault is None else CHAIN_PLACES[fault], fault is None)
+    a, b = (links.names[node] for node in step.statement.nodes)
+    why = f"The links {'lead' if (a, b) in links.ways else 'do not lead'} from {a} to {b}."
+    return Judged(f"{number}{in_words(step.statement, links.names)}", (verdict,), (why,))
 
 
 _GOOD = {"entailed": True, "refuted": False, "open": None, "follows": True, "leap": False, "contradiction": False}
