@@ -6,9 +6,10 @@ import json
 from itertools import islice
 
 import pytest
-from support.openai_server import KEY, chat_reply
+from support.openai_server import KEY, chat_reply, error
 
 from harness import evaluate
+from harness.errors import RunStopped
 from harness.plugins.steps.command import StepsSettings, job
 from harness.plugins.steps.models import Arguer
 from harness.plugins.steps.questions import QUESTIONS, read_parts
@@ -16,6 +17,7 @@ from harness.prompting.listing import entries, listing
 from harness.settings import build
 from harness.tasks.corr2cause.text import Premise
 from harness.types import Response
+from harness.verify import __main__ as verify
 
 ABC = Premise(("A", "B", "C"), frozenset())
 
@@ -194,3 +196,28 @@ def test_steps_of_another_benchmark_have_the_same_tables_and_figure(runs, tmp_pa
     assert all(sum(row) == pytest.approx(1) for row in rows.values())
     drawn = chart.read_text()
     assert "cladder/steps" in drawn and "corr2cause/steps" in drawn and "estimand" in drawn
+
+
+def test_a_run_that_was_stopped_goes_on_and_is_verified(serve, tmp_path, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    arguer = Arguer("argues_right", "any")
+    stopping = {"after": 9}
+
+    def reply(path, body, number):
+        if number > stopping["after"]:
+            return error(401, "no more")
+        users = [message["content"] for message in body["messages"] if message["role"] == "user"]
+        return chat_reply(arguer.answer("\n\n".join(users)))
+
+    server = serve(reply)
+    settings = {
+        "num_nodes": [3, 4], "limit": 6, "results": str(tmp_path / "results"), "model.base_url": server.url,
+        "model.max_concurrency": 1, "cache.path": str(tmp_path / "answers.sqlite"),
+    }  # fmt: skip
+    with pytest.raises(RunStopped):
+        evaluate(model="gpt4", task="corr2cause/steps", **settings)
+    stopping["after"] = 1000
+    before = len(server.calls)
+    run = evaluate(model="gpt4", task="corr2cause/steps", **settings)
+    assert overall(run)["step_exact"] == 1 and len(server.calls) - before == overall(run).items - 9
+    assert verify.main([str(run.folder)]) == 0
