@@ -26,9 +26,9 @@ _ALL = re.compile(
 )
 _LAST = re.compile(
     r"\b(?:scratch|strike|forget|ignore|disregard|delete) (?:that|this|the (?:last|previous))\b"
-    r"|^(?:hmm|oh|oops|wait|no|hold on|actually|sorry)\b[,.! ]+(?:wait|no|not|hold on|that|this|sorry|scratch|wrong)\b"
+    r"|^(?:hmm|oh|oops|wait|no|hold on|actually|sorry)\b[,.! ]+(?:wait|no|hold on|sorry|scratch|wrong)\b"
     rf"|\bthe (?:previous|last|above|preceding) (?:line|claim|step|statement|one) {_BE}{_WRONG}"
-    rf"|^(?:but |no, |hmm, |wait, )?(?:that|this)(?: (?:is|was)|['’]s) {_WRONG}",
+    rf"|^(?:(?:but|no|hmm|wait|oh|actually|sorry)[, ]+)?(?:that|this)(?: (?:is|was)|['’]s) {_WRONG}",
     re.IGNORECASE,
 )
 _LEAD = re.compile(r"(?P<lead>[^.!:]{1,60}[.!:])\s+(?P<rest>\(?\d{1,5}[.):]\s.*)")

@@ -99,6 +99,8 @@ class _Reading:
     unknown: int = 0
     supposed: bool = False
     """The rest of a paragraph that supposes something."""
+    loosely: bool = False
+    """The same where a numbered line does: claims that name what they rest on are judged by `under`."""
     cases: bool = False
     """The list below a heading of cases, or of what is not claimed."""
     under: set[int] = field(default_factory=set)
@@ -107,7 +109,7 @@ class _Reading:
     def add(self, line: str) -> None:
         """Read the next line."""
         if not line.strip():
-            self.supposed = False
+            self.supposed = self.loosely = False
         if not line.strip() or _ANSWER.match(line):
             return
         self._take_back(line)
@@ -116,7 +118,8 @@ class _Reading:
         number, words = _number(line)
         assumed = is_supposed(words)
         words, rests_on, on_premise = _basis(words)
-        statements = [] if assumed else self._statements(words, number, by_form=rests_on is not None)
+        supposed = self.supposed or (self.loosely and rests_on is None)
+        statements = [] if assumed else self._statements(words, number, supposed)
         in_form = number is not None or rests_on is not None
         self.numbered += in_form
         self.unread += in_form and not statements
@@ -132,20 +135,19 @@ class _Reading:
     def kept(self) -> list[Step]:
         return [step for steps in self.lines for step in steps]
 
-    def _statements(self, words: str, number: int | None, *, by_form: bool) -> list[Statement]:
-        """Return what a line says; nothing from where it supposes something, which ends with a numbered line."""
+    def _statements(self, words: str, number: int | None, supposed: bool) -> list[Statement]:
+        """Return what a line says; nothing from where it supposes something."""
         statements: list[Statement] = []
-        supposed = self.supposed
         for sentence in _ENDS.split(_IN_BRACKETS.sub("", words)):
-            supposed = supposed or supposes(sentence)
+            if supposes(sentence):
+                supposed = True
+                self.supposed |= number is None
+                self.loosely |= number is not None
+                self.under |= set() if number is None else {number}
             try:
                 statements += [] if supposed else statements_of(sentence, self.names)
             except UnknownNameError:
                 self.unknown += number is not None
-        if supposed and not self.supposed and number is not None:
-            self.under.add(number)
-        elif number is None:
-            self.supposed = supposed
         return statements
 
     def _in_cases(self, line: str) -> bool:

@@ -124,7 +124,7 @@ _LISTS_CASES = re.compile(
     r"\b(?:graphs?|dags?|structures?|cases?|options?|models?|chains?|forks?|paths?|possib\w*|could|might|may|either|or|if|"
     r"suppose|assume|examples?|alternatives?|compatible|consistent|hypothes\w*|plan|goals?|aims?|"
     r"to (?:do|show|check|prove)|false|wrong|incorrect|untrue|not (?:true|so|the case)|(?:does|do) not (?:hold|follow)|"
-    r"withdrawn|rejected|questions?)\b[^:]*:$",
+    r"withdrawn|rejected)\b[^:]*:$",
     re.IGNORECASE,
 )
 _EDGES = " .,;:!\"'“”"

@@ -3047,7 +3047,11 @@ ${reply}`.toLowerCase();
       if (fold.children.length < 2) fold.append(pictureList(pictures));
     }
   }
-  var pictureList = (pictures) => el("ul", { class: "members" }, pictures.map((one) => el("li", {}, figure(one))));
+  var pictureList = (pictures) => el(
+    "ul",
+    { class: "members" },
+    pictures.map((one) => el("li", {}, figure(one)))
+  );
   function figure({ caption, nodes, arrows, lines, marked }) {
     const isMarked = new Set(marked.map((edge) => edge.join(" ")));
     const edgeOf = (arrow) => (ends) => {

@@ -19,9 +19,9 @@ const SORTS = {
 const MOST_VALUES = 40; // of a filter
 
 /**
- * Return what a filter may ask for: outcome, gold, grade, what plug-ins say of replies, and every group that tells items
- * apart; with a second run also what the two have in common. Each is {name, title, values, of(row)}, with `all(row)` for
- * `of` where several values may hold for one answer.
+ * Return what a filter may ask for: outcome, gold, grade, what plug-ins say of replies, and every group that tells
+ * items apart; with a second run also what the two have in common. Each is {name, title, values, of(row)}, with
+ * `all(row)` for `of` where several values may hold for one answer.
  */
 export function facetsOf(set, other) {
   const facets = [

@@ -46,7 +46,12 @@ function pictureFold(pictures) {
   }
 }
 
-const pictureList = (pictures) => el("ul", { class: "members" }, pictures.map((one) => el("li", {}, figure(one))));
+const pictureList = (pictures) =>
+  el(
+    "ul",
+    { class: "members" },
+    pictures.map((one) => el("li", {}, figure(one))),
+  );
 
 function figure({ caption, nodes, arrows, lines, marked }) {
   const isMarked = new Set(marked.map((edge) => edge.join(" ")));
