@@ -1,4 +1,4 @@
-"""Where the reasoning of models breaks: python -m harness.steps results/…, --help for all of it."""
+"""Where the reasoning of models breaks: harness steps results/…, --help for all of it."""
 
 from __future__ import annotations
 
@@ -26,9 +26,13 @@ from harness.tables.table import Part, Table
 HELP = """\
 Where does the reasoning break? The claims of replies, each judged by what the premise entails.
 
+<<<<<<< HEAD
   python -m harness.steps results/…                   runs whose replies are in words, or folders above
+=======
+  harness steps results/…                   runs of Corr2Cause whose replies are in words, or folders above
+>>>>>>> strangers
   harness model=gpt4 task=corr2cause/fresh prompt=trace task.limit=200        makes a run that argues in claims
-  python -m harness.steps results/… by=relation chart=steps.pdf
+  harness steps results/… by=relation chart=steps.pdf
 
 prompt=trace asks for numbered claims, each with what it rests on. Of other replies (prompt=cot) what is said plainly is
 read; the rest is no error. A claim is entailed (true in every graph that fits the premise), open (in some), refuted (in

@@ -180,7 +180,7 @@ def test_a_sweep_over_shards_tells_each_in_its_plan_and_what_comes_next(command,
     assert code == 0 and len(server.calls) == 6, err
     assert all(f"corr2cause limit=6 shard {shard} of 2" in err for shard in range(2))
     assert out == (
-        "Next: `python -m harness.cache import .cache/shards/*.sqlite` (copied from elsewhere, each with its log: "
+        "Next: `harness cache import .cache/shards/*.sqlite` (copied from elsewhere, each with its log: "
         "*.sqlite*), then the same command without shards=, shard= and their cache.path= scores the run.\n"
     )
 
