@@ -91,6 +91,8 @@ class Plugin:
     """Metrics beside those that every run has (`harness.scoring.definitions.MetricDefinition`)."""
     wrappers: tuple[str, ...] = ()
     """Functions that may put a model of their own around the one that a run asks (`harness.prepare.Wrapping`)."""
+    sections: tuple[str, ...] = ()
+    """Functions of a run that yield what the page says below its replies (`harness.report.sections`)."""
 
 
 def plugins() -> tuple[Plugin, ...]:
@@ -199,6 +201,10 @@ def view(name: str, value: str | None = None) -> Any:
 
 def wrappers() -> list[Any]:
     return [load(path) for plugin in plugins() for path in plugin.wrappers]
+
+
+def sections() -> list[Any]:
+    return [load(path) for plugin in plugins() for path in plugin.sections]
 
 
 def jobs(command: str) -> dict[str, Any]:

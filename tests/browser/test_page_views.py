@@ -192,7 +192,7 @@ def test_fits(open_page, runs: Runs, width: int) -> None:
 
 @pytest.mark.parametrize(
     ("scheme", "every"),
-    [("light", 3), *(pytest.param(scheme, 1, marks=pytest.mark.slow) for scheme in ("light", "dark"))],
+    [("light", 5), *(pytest.param(scheme, 1, marks=pytest.mark.slow) for scheme in ("light", "dark"))],
 )
 def test_accessibility(open_page, runs: Runs, axe: str, scheme: str, every: int) -> None:
     """`every`: one in so many of the views is looked at."""

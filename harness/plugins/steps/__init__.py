@@ -16,6 +16,7 @@ PLUGIN = Plugin(
         ),
     },
     models=("harness.plugins.steps.models.Arguer",),
+    sections=("harness.plugins.steps.page:sections",),
     metrics=tuple(
         f"harness.plugins.steps.asked:{name}"
         for name in (

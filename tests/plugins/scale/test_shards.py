@@ -59,6 +59,20 @@ def test_every_item_is_in_one_shard_and_what_belongs_together_stays(sizes, shard
         assert most - least <= longest * len(sizes)
 
 
+def test_a_question_with_which_others_open_is_dealt_with_them():
+    words = {"makes": ["chat"], "user": "{q}", "opening": ["{value}"], "opening_for_each": "earlier", "source": "test"}
+    steps = [
+        Item(f"{cluster}/{k}", {"q": f"{cluster} {k}", "earlier": earlier}, {"gold": 1}, cluster, groups={})
+        for cluster in ("a", "b", "c")
+        for k in range(4)
+        for earlier in [tuple(f"{cluster} {j}" for j in range(k))]
+    ]
+    turns = defaultdict(set)
+    for item, turn in dealt(steps, recorded("mine", words, ()), longest=1):
+        turns[item.cluster].add(turn)
+    assert turns == {"a": {0}, "b": {1}, "c": {2}}
+
+
 @pytest.mark.parametrize("task", few(TASKS, 1))
 def test_shards_of_any_number_leave_what_one_run_leaves(command, serve, decided, left, task, tmp_path):
     server = serve(decided)
