@@ -67,11 +67,11 @@ def _column(name: str) -> Column:
 
 def _line(one: RunScores, names: Sequence[str]) -> Line:
     run, graphs = one.run, one.scores.values()
-    changed = fmean(graph.changed for graph in graphs)
+    changed = round(fmean(graph.changed for graph in graphs), 1)
     cells = [
         *(Cell(name_of(run, name), name_of(run, name)) for name in names),
         *(_cell(one, name) for name in TITLES),
-        Cell(f"{changed:.1f}", changed),
+        Cell(f"{changed:,.1f}", changed),
     ]
     return Line(cells, run={name: text for name in NAMES if (text := name_of(run, name))}, ranked=run.ranked)
 
