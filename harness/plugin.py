@@ -77,6 +77,8 @@ class Plugin:
     """Classes of models whose identity follows from their settings alone, so that `verify` may make them again."""
     views: Mapping[str, str] = field(default_factory=dict)
     """What carries out settings of the leaderboard: `by` or `over` a setting of runs, `preset`, `published`."""
+    tables: Mapping[str, str] = field(default_factory=dict)
+    """Functions of a task's runs that return tables which leaderboard and page show below its own, by its name."""
     jobs: Mapping[str, str] = field(default_factory=dict)
     """Values of `harness.cli.key_value.Choice` by the words that call them, such as "cache requests"."""
     graders: Mapping[str, str] = field(default_factory=dict)
@@ -94,6 +96,8 @@ class Plugin:
     """Metrics beside those that every run has (`harness.scoring.definitions.MetricDefinition`)."""
     wrappers: tuple[str, ...] = ()
     """Functions that may put a model of their own around the one that a run asks (`harness.prepare.Wrapping`)."""
+    sections: tuple[str, ...] = ()
+    """Functions of a run that yield what the page says below its replies (`harness.report.sections`)."""
 
 
 def plugins() -> tuple[Plugin, ...]:
@@ -200,8 +204,17 @@ def view(name: str, value: str | None = None) -> Any:
     return None
 
 
+def tables(task: str) -> list[Any]:
+    """Return the functions that make more tables of a task's runs."""
+    return [load(plugin.tables[task]) for plugin in plugins() if task in plugin.tables]
+
+
 def wrappers() -> list[Any]:
     return [load(path) for plugin in plugins() for path in plugin.wrappers]
+
+
+def sections() -> list[Any]:
+    return [load(path) for plugin in plugins() for path in plugin.sections]
 
 
 def jobs(command: str) -> dict[str, Any]:

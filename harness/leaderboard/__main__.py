@@ -1,4 +1,4 @@
-"""The leaderboard: every complete result below some folders, best F1 first. python -m harness.leaderboard --help"""
+"""The leaderboard: every complete result below some folders, best F1 first. harness leaderboard --help"""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from harness import plugin
 from harness.cli import key_value
 from harness.cli.key_value import Words
 from harness.errors import ConfigError, StoreError
-from harness.leaderboard.build import BoardOptions, breakdowns_of, build
+from harness.leaderboard.build import BoardOptions, breakdowns_of, build, with_more
 from harness.leaderboard.chains import setting_names
 from harness.leaderboard.columns import expanded
 from harness.leaderboard.comparable import find_runs, select_runs
@@ -25,13 +25,13 @@ from harness.tables.table import Part, Table
 HELP = """\
 Rebuild the leaderboard from the results of earlier runs.
 
-  python -m harness.leaderboard                         results/, written to results/LEADERBOARD.md too
-  python -m harness.leaderboard A B                     several results folders; written only with out=
-  python -m harness.leaderboard out=table.tex           .md, .csv, .json, .tex or .html
-  python -m harness.leaderboard model='gpt*,always_*' metrics=f1,accuracy by=relation groups=family published=true
-  python -m harness.leaderboard by=perturbation         the original beside its perturbations, with differences and p
-  python -m harness.leaderboard over=seed               one row for the runs of a model with several seeds
-  python -m harness.leaderboard results preset=4 out=table4.tex     a table of the papers, with what was measured
+  harness leaderboard                         results/, written to results/LEADERBOARD.md too
+  harness leaderboard A B                     several results folders; written only with out=
+  harness leaderboard out=table.tex           .md, .csv, .json, .tex or .html
+  harness leaderboard model='gpt*,always_*' metrics=f1,accuracy by=relation groups=family published=true
+  harness leaderboard by=perturbation         the original beside its perturbations, with differences and p
+  harness leaderboard over=seed               one row for the runs of a model with several seeds
+  harness leaderboard results preset=4 out=table4.tex     a table of the papers, with what was measured
 
 Runs on different items or with different headline labels stand in tables of their own; incomplete ones are not ranked.
 
@@ -135,6 +135,8 @@ def _leaderboard(folders: Sequence[str], settings: LeaderboardSettings) -> list[
         settings.over,
     )
     tables = build(rows, choice)
+    if not (choice.metrics or choice.by or choice.over):  # whoever chooses numbers wants no others
+        tables = with_more(tables, rows)
     return _with_published(tables, rows, choice) if settings.published else tables
 
 

@@ -31,9 +31,10 @@ def test_a_models_settings_have_its_values_and_the_comments_of_what_it_builds_on
     assert "which begins with model=openai" in text
 
 
-def test_every_choice_has_a_help_with_all_settings_of_its_file():
+@pytest.mark.parametrize("step", [6, pytest.param(1, marks=pytest.mark.slow)])  # a tenth of a second each
+def test_every_choice_has_a_help_with_all_settings_of_its_file(step):
     for group in ("model", "task", "cache", "algorithm"):
-        for name in [*listed(CONFIGS, group)][:: 4 if group == "model" else 1]:  # a tenth of a second each
+        for name in [*listed(CONFIGS, group)][::step]:
             text = help_text.help_of_choices([(group, name)], no_task)
             for setting in settings_of(group, name):
                 assert f"{group}.{setting.name}" in text, (group, name)

@@ -16,38 +16,38 @@ from support.openai_server import KEY, WAIT, chat_reply, error, wait_for
 
 def test_a_second_run_asks_nothing_and_imports_nothing_heavy(harness, serve, tmp_path):
     server = serve()
-    arguments = ("model=gpt4", f"model.base_url={server.url}", "task.limit=200")
+    arguments = ("model=gpt4", f"model.base_url={server.url}", "task.limit=30")
     first = harness(*arguments, OPENAI_API_KEY=KEY)
     assert first.returncode == 0, first.stderr
-    assert len(server.calls) == 200
+    assert len(server.calls) == 30
     process = harness(*arguments, OPENAI_API_KEY=KEY)
     assert process.returncode == 0, process.stderr
-    assert len(server.calls) == 200
+    assert len(server.calls) == 30
     assert row(process.stdout, "all") == row(first.stdout, "all")
-    assert "200 answers came from the cache, 0 were asked now." in process.stdout
+    assert "30 answers came from the cache, 0 were asked now." in process.stdout
 
 
 def started(tmp_path: Path, url: str, *more: str) -> forks.Command:
-    arguments = ["model=gpt4", f"model.base_url={url}", "task.limit=300", "model.max_concurrency=8", *more]
+    arguments = ["model=gpt4", f"model.base_url={url}", "task.limit=100", "model.max_concurrency=8", *more]
     return forks.Command("harness", arguments, tmp_path, os.environ | {"OPENAI_API_KEY": KEY})
 
 
 def test_after_kill_9_no_stored_answer_is_asked_again(harness, serve, tmp_path):
-    server = serve(held=120)
+    server = serve(held=60)
     job = started(tmp_path, server.url)
-    server.wait_for_calls(121)
+    server.wait_for_calls(61)
     job.kill()
     job.wait()
     server.held = math.inf
-    place = tmp_path / "results/corr2cause/limit=300/plain/gpt4"
+    place = tmp_path / "results/corr2cause/limit=100/plain/gpt4"
     assert not (place / "result.json").exists()
     process = harness(
-        "model=gpt4", f"model.base_url={server.url}", "task.limit=300", "model.max_concurrency=8", OPENAI_API_KEY=KEY
+        "model=gpt4", f"model.base_url={server.url}", "task.limit=100", "model.max_concurrency=8", OPENAI_API_KEY=KEY
     )
     assert process.returncode == 0, process.stderr
     contents = [call["messages"][-1]["content"] for call in server.calls]
     twice = len(contents) - len(set(contents))
-    assert len(set(contents)) == 300
+    assert len(set(contents)) == 100
     assert twice <= 8, f"{twice} asked twice"
     assert json.loads((place / "result.json").read_text())["complete"] is True
 
@@ -77,16 +77,16 @@ def test_ctrl_c_loses_nothing(harness, serve, tmp_path, number, times):
     assert job.returncode == 130, errors
     assert times == 2 or output.startswith("NOT COMPLETE")
     assert [line.partition(":")[0] for line in errors.splitlines()][-2:] == ["stopping", "interrupted"], errors
-    assert len(server.calls) < 300
+    assert len(server.calls) < 100
     if times == 1:
-        place = tmp_path / "results/corr2cause/limit=300/plain/gpt4"
+        place = tmp_path / "results/corr2cause/limit=100/plain/gpt4"
         assert json.loads((place / "result.json").read_text())["complete"] is False
         recorded = len((place / "records.jsonl").read_text().splitlines())
         assert recorded == len(server.calls)
     calls = len(server.calls)
-    process = harness("model=gpt4", f"model.base_url={server.url}", "task.limit=300", OPENAI_API_KEY=KEY)
+    process = harness("model=gpt4", f"model.base_url={server.url}", "task.limit=100", OPENAI_API_KEY=KEY)
     assert process.returncode == 0, process.stderr
-    assert len(server.calls) - 300 <= (0 if times == 1 else 8), calls
+    assert len(server.calls) - 100 <= (0 if times == 1 else 8), calls
 
 
 def test_the_same_run_once_more_leaves_result_and_manifest_alone(harness, tmp_path):

@@ -40,7 +40,7 @@ LINES = {
     "bridges": ["lm-eval"],
 }
 """A command line for each command, that of the cache a wrong one."""
-QUICK = ("run", "leaderboard", "compare", "cache")
+QUICK = ("run", "leaderboard", "cache")
 """Of those that print what is not plain ASCII, the quickest, and the one whose command line is wrong."""
 LOST = "what was to be printed is lost"
 

@@ -166,7 +166,7 @@ QUICK = [kind for kind in KINDS.values() if not (kind.max_wait > 1 or kind.timed
 ON_THE_WIRE = [kind for kind in QUICK if kind.family in ("HTTP", "connection")]
 
 
-@named(ON_THE_WIRE, keep=12)
+@named(ON_THE_WIRE, keep=8)
 def test_no_fault_on_the_wire_does_harm(kind):
     clean(run(kind))
 

@@ -11,6 +11,7 @@ from support.clocks import Clock, Virtual
 
 from harness.models.api.faults import RefusedError
 from harness.models.api.gate import Gate, pause, seconds
+from harness.models.api.opening import FIRST, MORE, Opening
 from harness.models.api.rate_search import LOWER
 from harness.models.api.sent_calls import Sent
 from harness.models.api.slot_search import START, SlotSearch
@@ -93,17 +94,38 @@ def test_timeouts_halve_the_calls_at_once_but_not_all_of_them_together():
     assert gate.slots == 10
 
 
+async def take(gate: Gate, clock: Clock, taken: AsyncExitStack) -> Sent:
+    """Return a call that has its turn: the first ones go out one after the other."""
+    clock.now += 0.01
+    return await taken.enter_async_context(gate.turn(tokens=0, again=False))
+
+
+def test_the_first_calls_are_spread_until_all_slots_are_in_use_or_one_is_refused():
+    few, refused, used = Opening(START), Opening(64), Opening(64)
+    assert few.rate is None and refused.rate == used.rate == FIRST
+    used.add_answer(0.0, 0.05, START + 1)
+    assert used.rate == pytest.approx(MORE / 0.05)
+    for k in range(4):
+        used.add_answer(0.05, 0.1 + 0.001 * k, START + 2 + k)
+    assert used.rate == pytest.approx(5 * MORE / 0.05, rel=0.05)
+    used.add_answer(0.1, 0.15, 64)
+    refused.end()
+    assert used.rate is refused.rate is None
+
+
 def test_slots_grow_by_one_with_each_success_and_slowly_once_a_call_has_timed_out():
     clock = Clock()
 
     async def go() -> list[float]:
         gate, slots = Gate(20, clock=clock), []
         async with AsyncExitStack() as taken:
-            calls = [await taken.enter_async_context(gate.turn(tokens=0, again=False)) for _ in range(START)]
+            calls = [await take(gate, clock, taken) for _ in range(START)]
             for _ in range(3):
                 gate.note_success(calls[0])
                 slots.append(gate.slots)
             clock.now += 2
+            for call in calls:  # or they would be overdue
+                call.replied = True
             gate.note_timeout()
             gate.note_success(calls[0])
             return [*slots, gate.slots]
@@ -144,7 +166,7 @@ def test_slots_do_not_grow_while_calls_have_no_answer_although_they_should(fails
     async def go() -> float:
         gate = Gate(20, clock=clock)
         async with AsyncExitStack() as taken:
-            first, *others = [await taken.enter_async_context(gate.turn(tokens=0, again=False)) for _ in range(START)]
+            first, *others = [await take(gate, clock, taken) for _ in range(START)]
             clock.now += 0.1
             gate.note_success(first)
             slots = gate.slots

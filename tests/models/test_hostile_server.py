@@ -126,7 +126,7 @@ HARMLESS = [kind for kind in KINDS.values() if kind.family in ("body", "protocol
 HARMLESS = [kind for kind in HARMLESS if "stops" not in kind.ends]
 
 
-@pytest.mark.parametrize("kinds", few(batches(HARMLESS, 24), 2))
+@pytest.mark.parametrize("kinds", few(batches(HARMLESS, 24), 1))
 def test_every_reply_through_the_whole_command(kinds, tmp_path):
     assert not (sentences := search(kinds, tmp_path / "run", "chat")), "\n".join(sentences)
 

@@ -58,8 +58,15 @@ def test_refusals_at_the_same_rate_again_show_where_the_limit_is():
     """A single refusal leaves open whether calls had been saved up."""
     known = at_a_hundred()
     known.base = 80.0
-    assert known.meet(120.0, 90.0, 1.0) == pytest.approx(80 + (BACK * 120 - 80) / 3)
-    assert known.meet(120.5, 90.0, 2.0) == pytest.approx(BACK * 120.5)
+    assert known.meet(120.0, 100.0, 1.0, first=False) == pytest.approx(80 + (BACK * 120 - 80) / 3)
+    assert known.meet(120.5, 90.0, 2.0, first=False) == pytest.approx(BACK * 120.5)
+    assert known.meet(150.0, 117.0, 3.0, first=False) == 117.0
+
+
+def test_what_came_through_tells_more_of_a_limit_than_an_estimate_does():
+    known = at_a_hundred()
+    known.base = 20.0
+    assert known.meet(100.0, 70.0, 1.0, first=True) == 70.0
 
 
 def test_refusals_at_base_show_that_the_limit_has_fallen_but_not_all_at_once():

@@ -97,14 +97,14 @@ def asked(server: RawServer, *questions: str, **settings) -> dict[str, Response 
 QUESTIONS = tuple(f"{number}?" for number in range(8))
 
 
-@pytest.mark.parametrize("kind", few(MALFORMED, 14))
+@pytest.mark.parametrize("kind", few(MALFORMED, 8))
 def test_what_is_malformed_once_is_asked_again(raw, kind):
     server = raw(lambda words, times: MALFORMED[kind] if times == 1 and words in QUESTIONS[:3] else GOOD)
     outcomes = asked(server, *QUESTIONS)
     assert {outcome.text for outcome in outcomes.values()} == {"No"}
 
 
-@pytest.mark.parametrize("kind", few(MALFORMED, 14))
+@pytest.mark.parametrize("kind", few(MALFORMED, 8))
 def test_what_is_always_malformed_is_that_items_failure_with_one_short_line(raw, kind):
     server = raw(lambda words, times: MALFORMED[kind] if words in QUESTIONS[:3] else GOOD)
     outcomes = asked(server, *QUESTIONS)

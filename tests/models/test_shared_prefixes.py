@@ -39,7 +39,7 @@ WRITTEN += [(kind, 40, True) for kind in SHARING]  # there 8 tokens are written 
 @pytest.mark.parametrize(
     "batch_tokens", [13, *(pytest.param(tokens, marks=pytest.mark.slow) for tokens in (1, 100, 8192))]
 )
-@pytest.mark.parametrize("kind", SHARING)
+@pytest.mark.parametrize("kind", few(SHARING, 4))
 def test_shared_scores_are_those_of_one_pass_each(kind, batch_tokens, checkpoint, capsys):
     model = lm(checkpoint(kind), batch_tokens=batch_tokens)
     several = [ranking(TEXTS[1], "Yes", "Yes A", "Yes A causes B", "No"), ranking("A", "Yes A", "Yes B")]
@@ -52,7 +52,7 @@ def test_shared_scores_are_those_of_one_pass_each(kind, batch_tokens, checkpoint
 
 
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2, 3))])
-@pytest.mark.parametrize("kind", SHARING)
+@pytest.mark.parametrize("kind", few(SHARING, 4))
 def test_any_trees_scores_are_exact(kind, seed, checkpoint):
     import torch
 
@@ -77,7 +77,7 @@ def test_any_trees_scores_are_exact(kind, seed, checkpoint):
         assert found[sequence] == pytest.approx(expected, abs=1e-4)
 
 
-@pytest.mark.parametrize("kind", SHARING)
+@pytest.mark.parametrize("kind", few(SHARING, 4))
 def test_every_beginning_is_read_once(kind, checkpoint):
     model = lm(checkpoint(kind), batch_tokens=50)
     counted = read_tokens(model)
@@ -116,7 +116,7 @@ def test_the_output_layer_is_computed_where_something_is_asked_only(share, check
     assert sum(rows) == 1
 
 
-@pytest.mark.parametrize("kind, batch_tokens, on_gpu", few(WRITTEN, 3))
+@pytest.mark.parametrize("kind, batch_tokens, on_gpu", few(WRITTEN, 2))
 def test_shared_writing_is_that_of_one_token_at_a_time(kind, batch_tokens, on_gpu, checkpoint):
     model = lm(checkpoint(kind), method="generate", batch_tokens=batch_tokens)
     model._engine.on_gpu = on_gpu
@@ -209,7 +209,7 @@ def test_without_any_memory_the_run_ends_and_keeps_its_answers(checkpoint, memor
     assert 0 < len(found) < len(TEXTS)
 
 
-@pytest.mark.parametrize("at", [0, 1, 3, 6])
+@pytest.mark.parametrize("at", few([0, 1, 3, 6], 2))
 def test_out_of_memory_while_writing_keeps_what_is_written(at, checkpoint, memory_for, capsys):
     model = lm(checkpoint("llama"), method="generate", batch_tokens=200)
     requests = [writing(text, max_tokens=2 + 3 * (k % 3)) for k, text in enumerate(TEXTS)]
@@ -254,7 +254,7 @@ REASONS = {
 }
 
 
-@pytest.mark.parametrize("kind", few(REASONS, 2))
+@pytest.mark.parametrize("kind", few(REASONS, 1))
 def test_a_model_that_cannot_share_says_so_once_and_computes_each_prompt(kind, checkpoint, capsys):
     model = lm(checkpoint(kind), batch_tokens=100, window=5)
     requests = [*map(ranking, TEXTS), writing(TEXTS[0]), writing("A")]

@@ -83,10 +83,10 @@ def slow(draw: random.Random, each: int) -> list[str]:
 
 @pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(2, 12))])
 def test_twice_the_length_takes_twice_the_time(seed):
-    assert slow(random.Random(seed), 4 if seed == 1 else 200) == []
+    assert slow(random.Random(seed), 2 if seed == 1 else 200) == []
 
 
-@pytest.mark.parametrize("token", few([".", "…", "A) ", "Yes\n", "causes are "], 2))
+@pytest.mark.parametrize("token", few(["A) ", ".", "…", "Yes\n", "causes are "], 1))
 def test_what_a_model_repeats_until_it_is_cut_off_is_read_in_a_moment(token):
     # 12 to 20 ms a thousand characters when this was written; a quadratic of the least that hurts takes minutes.
     assert all(seconds(reader, token * (200_000 // len(token))) < 20 for reader in READERS.values())

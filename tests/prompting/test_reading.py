@@ -11,6 +11,7 @@ from time import process_time
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from support.thinned import few
 
 from harness.prompting.reading import read
 from harness.types import IN_FORM
@@ -309,22 +310,24 @@ def test_the_statement_itself_is_read_and_no_other(statement, asserts, denies):
     assert label(asserts, statement="") is None
 
 
-def test_a_megabyte_takes_no_longer_than_its_length():
+SHAPES = [
+    "Answer: Yes\n",
+    ":",
+    "\u00a0",
+    "<think",
+    "the answer is ",
+    "\\boxed{",
+    "we cannot deduce that ",
+    "wrong to say ",
+    '": "',
+]
+
+
+@pytest.mark.parametrize("shape", few(SHAPES, 3))
+def test_a_megabyte_takes_no_longer_than_its_length(shape):
     # Not a race: what was quadratic here took minutes.
-    shapes = [
-        "Answer: Yes\n",
-        ":",
-        "\u00a0",
-        "<think",
-        "the answer is ",
-        "\\boxed{",
-        "we cannot deduce that ",
-        "wrong to say ",
-        '": "',
-    ]
     begin = process_time()
-    for shape in shapes:
-        read(shape * (1_000_000 // len(shape)), statement=STATEMENT, next_words=NEXT)
+    read(shape * (1_000_000 // len(shape)), statement=STATEMENT, next_words=NEXT)
     assert process_time() - begin < 60
 
 

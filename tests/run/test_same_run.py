@@ -122,7 +122,7 @@ def drawn(draw: random.Random, settings: dict[str, tuple[str, ...]], own: dict[s
     return model, {name: draw.choice(settings[name]) for name in draw.sample(known, draw.randint(0, 3))}
 
 
-@pytest.mark.parametrize("drawn_commands", [40, pytest.param(600, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("drawn_commands", [24, pytest.param(600, marks=pytest.mark.slow)])
 def test_commands_are_one_run_exactly_if_they_ask_and_read_the_same(prepared, sections, drawn_commands):
     draw, own = random.Random(20), {model: list(config["model"]) for model, config in sections.items()}
     commands = [drawn(draw, SETTINGS, own) for _ in range(drawn_commands)]

@@ -27,7 +27,7 @@ class Killed(Baseline):
 @pytest.mark.parametrize(
     ("launcher", "said"),
     [
-        ("parallel=2", "exit code -9; killed, or out of memory"),
+        pytest.param("parallel=2", "exit code -9; killed, or out of memory", marks=pytest.mark.slow),
         pytest.param(
             "hydra/launcher=submitit_local",
             r"process \d+ has ended; what it printed is in \S+_log.err",
@@ -60,7 +60,7 @@ def test_a_killed_job_is_told_with_its_state_and_the_others_are_on_the_leaderboa
             (("hydra/launcher=slrum",), "slrum"),
             (("hydra/launcher=submitit_local", "parallel=2"), "would both begin the jobs"),
         ],
-        2,
+        1,
     ),
 )
 def test_an_engine_that_is_not_there_is_one_sentence_before_anything_is_asked(command, monkeypatch, settings, said):

@@ -237,7 +237,9 @@ def test_unreadable_replies_may_score_as_no():
 # Results
 
 
-@pytest.mark.parametrize(("kind", "settings"), [*FIVE, ("Causality", {"limit": 50}), ("Causality", {"seed": 1})])
+@pytest.mark.parametrize(
+    ("kind", "settings"), few([*FIVE, ("Causality", {"limit": 50}), ("Causality", {"seed": 1})], 3)
+)
 def test_a_result_survives_its_file(kind, settings):
     task = causalbench(kind, networks=["asia", "cancer"], **settings)
     result = task.summarize(records(task, some(1, ("Well.", MISSED))))
@@ -260,7 +262,7 @@ def test_the_tables_show_the_headline_and_the_papers_numbers_beside():
     assert markdown(result_tables(turned.summarize(records(turned, some(1))))).startswith("| paper labels")
 
 
-@pytest.mark.parametrize(("kind", "settings"), [*FIVE, ("Chains", {})])
+@pytest.mark.parametrize(("kind", "settings"), few([*FIVE, ("Chains", {})], 3))
 def test_no_records_at_all(kind, settings):
     task = causalbench(kind, **settings)
     result = task.summarize([])

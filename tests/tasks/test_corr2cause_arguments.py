@@ -144,10 +144,11 @@ def index(classes_: argument_lengths.Classes, which: int) -> list[int]:
     return [length(n, number, *claim) for claim in meanings(n)]
 
 
-def test_the_index_is_what_the_program_makes():
-    five = argument_lengths.Classes.over(5)
-    for which in (17, 101):
-        assert argument_lengths.Arguments(five, which).lengths() == index(five, which)
+@pytest.mark.parametrize(("n", "some"), [(4, range(20)), pytest.param(5, (17, 101), marks=pytest.mark.slow)])
+def test_the_index_is_what_the_program_makes(n, some):
+    classes_ = argument_lengths.Classes.over(n)
+    for which in some:
+        assert argument_lengths.Arguments(classes_, which).lengths() == index(classes_, which)
 
 
 @pytest.mark.slow

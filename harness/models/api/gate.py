@@ -18,6 +18,7 @@ from datetime import datetime
 
 from harness.errors import BudgetReached
 from harness.models.api.faults import RefusedError, status, timed_out
+from harness.models.api.opening import Opening
 from harness.models.api.rate_search import RateSearch
 from harness.models.api.sent_calls import Sent
 from harness.models.api.slot_search import SlotSearch
@@ -64,6 +65,7 @@ class Gate:
         self._requests = TokenBucket(requests_per_minute / 60, clock) if requests_per_minute else None
         self._tokens = TokenBucket(tokens_per_minute / 60, clock) if tokens_per_minute else None
         self._search = RateSearch()
+        self._opening = Opening(most)
         self._search_bucket: TokenBucket | None = None
         self._retries: deque[tuple[asyncio.Future[Sent], float]] = deque()
         self._first_tries: deque[tuple[asyncio.Future[Sent], float]] = deque()
@@ -72,6 +74,7 @@ class Gate:
         self._timer: asyncio.TimerHandle | None = None
         self._pause_until = 0.0
         self._answers: deque[bool] = deque(maxlen=16)  # which of the latest calls were answered
+        self._keep_rate()
 
     def look_ahead(self, calls_left: Callable[[], int]) -> None:
         """Let the search know how many calls there will still be: near the end it takes no risk."""
@@ -177,6 +180,7 @@ class Gate:
         self._search.add_success(sent, self._clock())
         grow = self.slots < self.most and self._search.overdue(self._clock()) < OVERDUE
         self._slot_search.add_answer(sent, self._clock(), self._under_way, grow=grow)
+        self._opening.add_answer(sent.at, self._clock(), self.slots)
         self._keep_rate()
         self._admit()
 
@@ -188,6 +192,7 @@ class Gate:
         if isinstance(error, RefusedError):
             self.read_rate_limit_headers(error.headers)
         if status(error) == 429:
+            self._opening.end()
             self._search.add_refusal(sent, self._clock())
             if self._search.rate is None and self._answers.count(False) >= CROWDED:
                 self._slot_search.add_refusal()
@@ -207,12 +212,12 @@ class Gate:
             self._pause_until = max(self._pause_until, self._clock() + seconds)
 
     def _keep_rate(self) -> None:
-        """Make calls wait for the rate that the search has come to, or for none."""
-        rate = self._search.rate
+        """Make calls wait for the rate that the search has come to, for that of the opening, or for none."""
+        rate = self._search.rate or self._opening.rate
         if rate is None:
             self._search_bucket = None
         elif self._search_bucket is None:
-            self._search_bucket = TokenBucket(rate, self._clock, 0.005)
+            self._search_bucket = TokenBucket(rate, self._clock, 0.002)
         else:
             self._search_bucket.rate = rate
 

@@ -26,7 +26,7 @@ DOUBLED_IN = 0.15
 """Seconds in which the rate doubles where the limit must be higher, at least."""
 FAR = 2.0
 """How many times as high a rate as before shows that the limit is another."""
-SAME = 0.01
+SAME = 0.02
 """How near to each other refusals come where the limit is exactly there, because a server saves up nothing."""
 SLOWEST = 0.5
 """Calls a second where nothing at all comes through."""
@@ -68,17 +68,24 @@ class KnownLimit:
         if not self.estimated and not self._anew:
             self._debt = min(self._debt + 1 / WORTH, LONGEST_DEBT * rate)
 
-    def meet(self, rate: float, through: float, at: float) -> float:
+    def is_far(self, rate: float) -> bool:
+        """Test whether calls were refused so far beyond where they were before that the limit is another."""
+        return rate > FAR * self.met
+
+    def meet(self, rate: float, through: float, at: float, *, first: bool) -> float:
         """Return the rate after a refusal beyond base, up to which so many calls a second came through.
 
-        Where calls had been saved up the limit is nearer to base, and else where it was met.
+        Where calls had been saved up the limit is nearer to base, and else where it was met. At first, and where it is
+        another, base says little of it.
         """
-        self._anew = rate > FAR * self.met
-        if self._anew:
-            base = min(FURTHER_BACK * rate, through)
+        self._anew = self.is_far(rate)
+        nearer = self.base + (BACK * rate - self.base) / 3
+        if self._anew or first:
+            base = max(min(FURTHER_BACK * rate, through), nearer)
+        elif abs(rate - self.met) < SAME * self.met:
+            base = BACK * rate
         else:
-            nearer = 1.0 if abs(rate - self.met) < SAME * self.met else 1 / 3
-            base = self.base + nearer * (BACK * rate - self.base)
+            base = min(nearer, through)
         self._saved = max(self._excess, 0.5 * self._saved)
         self.met = rate
         return self._rest(max(base, self.base), at)

@@ -16,7 +16,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from harness.models.api.known_limit import BACK, FAR, SLOWEST, KnownLimit
+from harness.models.api.known_limit import BACK, SLOWEST, KnownLimit
 from harness.models.api.sent_calls import ENOUGH, MOSTLY, SEVERAL, STRAY, Sent, SentCalls, Stretch
 from harness.protocols import MANY
 
@@ -242,16 +242,18 @@ class RateSearch:
     def _meet_limit(self, rate: float, sent: Sent, at: float) -> None:
         """Step back from a limit that was met at a rate."""
         known = self._known
-        if known.estimated:
+        first = known.estimated
+        if first:
             known.begin(estimated=False)
             self._counts_from = at
         if not known.is_beyond(rate):
             horizon = max(HORIZON, 3 * ENOUGH / rate)
             self._set_rate(known.lower(rate, self._sent.came_through(sent.at, horizon) + 1 / horizon, at), at)
             return
-        if rate > FAR * known.met:
+        if known.is_far(rate):
             self._since = at
-        self._set_rate(known.meet(rate, self._sent.came_through(sent.at, HORIZON / 4), at), at)
+        few, several = (self._sent.came_through(sent.at, max(HORIZON / 4, n / rate)) for n in (ENOUGH, 3 * ENOUGH))
+        self._set_rate(known.meet(rate, few if first or known.is_far(rate) else several, at, first=first), at)
 
     def _grow(self, rate: float, at: float) -> None:
         """Come near the limit again and pass it, as long as calls are answered and there are calls to make."""
