@@ -22,12 +22,10 @@ from harness.plugins.train.arguments import arguments_of, check_trackers
 from harness.plugins.train.examples import ByLength, Example, Lessons, Scores, scores_of
 from harness.plugins.train.learners import Learner, fits_of
 from harness.plugins.train.packed import PackedLearner
-from harness.plugins.train.recipe import Recipe, leads
+from harness.plugins.train.recipe import ADAPTER, Recipe, leads
 from harness.runtime.progress import Progress
 
 STATE = "trainer_state.json"
-ADAPTER = "adapter"
-"""The folder of the low-rank adapters as they are before they are merged into the weights."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +33,7 @@ class Learned:
     """A finished training."""
 
     network: Any
-    """With the weights of the chosen step."""
+    """With the weights of the chosen step; None where the adapter is all that was learned: 4 bits would be rounded anew."""
     curve: list[dict[str, float]]
     """Loss and learning rate by step, and scores on dev at the steps that were evaluated."""
     step: int
@@ -154,7 +152,7 @@ def train(learner: Learner, lessons: Lessons, recipe: Recipe, folder: Path, prog
     if recipe.lora.r:
         if leads():
             network.save_pretrained(folder / ADAPTER)
-        network = network.merge_and_unload()
+        network = None if recipe.bits else network.merge_and_unload()
     return Learned(network, curve, best, recipe.batch_size // parts)
 
 
