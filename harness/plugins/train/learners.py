@@ -180,7 +180,8 @@ class AnswerLearner(_OneByOne, CausalLM):
             rows.append(sequences[1 - example.label])  # the first choice says Yes
         engine = Padded(self.network, self._budget)
         ids, mask = engine.ids([row.read for row in rows])
-        first = min(len(row.prompt) for row in rows) - 1 if engine.limits_logits else 0
+        # From a token before the first answer: the Trainer leaves the first label out when it counts those of a batch.
+        first = max(0, min(len(row.prompt) for row in rows) - 2) if engine.limits_logits else 0
         labels = torch.full((len(rows), ids.shape[1] - first), NO_LABEL)
         for k, row in enumerate(rows):
             start = len(row.prompt) - 1 - first

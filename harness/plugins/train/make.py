@@ -20,7 +20,7 @@ from harness.models.local.checkpoint import Device, device_of, dtype_of, fingerp
 from harness.plugins.train.examples import Example, Lessons, teaching_task
 from harness.plugins.train.learners import AnswerLearner, Learner, PairLearner, base_config, fit_counts
 from harness.plugins.train.packed import PackedLearner
-from harness.plugins.train.recipe import ADAPTER, MANIFEST, FinetuneSettings, Recipe, alone, leads, room
+from harness.plugins.train.recipe import ADAPTER, MANIFEST, FinetuneSettings, Recipe, alone, leader_first, leads, room
 from harness.plugins.train.scratch import make_base
 from harness.prompting.fit import choose_prompt, fitting
 from harness.prompting.prompts import Prompt
@@ -87,7 +87,9 @@ def make(config: Mapping[str, Any]) -> FinishedCheckpoint:
     if recipe.scratch:
         read = recipe.scratch.also_read
         also = teaching_task({**settings.task, **recipe.task, **read}).items() if read else ()
-        make_base(recipe.scratch, lessons.texts(also), recipe.seed, base)
+        with leader_first(device_of(settings.device)):
+            if leads():
+                make_base(recipe.scratch, lessons.texts(also), recipe.seed, base)
     progress = Progress(f"{recipe.name} learns {task.name}")
     dtype = dtype_of(recipe.dtype, device_of(settings.device)) if device_of(settings.device) == "cuda" else "float32"
     # Its place: the same settings and data are the same checkpoint.
@@ -136,7 +138,7 @@ def _train(
         shutil.rmtree(work / "chosen", ignore_errors=True)
         (work / "chosen").mkdir()
         if trained.network is not None:
-            save(trained.network, learner, work / "chosen", lessons.dev.rows)
+            save(trained.network, learner, work / "chosen", lessons.dev.rows, trained.weights)
         if recipe.lora.r:
             (work / ADAPTER).replace(work / "chosen" / ADAPTER)
     steps = max(entry["step"] for entry in scores)
@@ -146,7 +148,7 @@ def _train(
         f"step {trained.step:,} of {steps:,}, {which or 'with'} the best {_NAMES[recipe.by]} "
         f"on {len(lessons.dev.rows):,} dev items ({100 * dev[recipe.by]:.2f}%) of {len(scores)} that were evaluated"
     )
-    if not dev["yes"]:
+    if leads() and not dev["yes"]:
         progress.say("The chosen step answers No to every dev item: it has learned nothing yet (more recipe.epochs?).")
     return {
         **fits,
@@ -219,13 +221,13 @@ def learner_of(recipe: Recipe, device: Any, base: str | None = None) -> Learner:
     return (PackedLearner if recipe.packed else PairLearner)(labels=recipe.labels, **settings)
 
 
-def save(network: Any, learner: Learner, folder: Path, examples: Sequence[Example]) -> None:
-    """Save weights, settings and tokenizer as transformers reads them."""
+def save(network: Any, learner: Learner, folder: Path, examples: Sequence[Example], weights: Any = None) -> None:
+    """Save weights (the network's own, or these), settings and tokenizer as transformers reads them."""
     # The Trainer and the adapter have set these for themselves.
     network.config.use_cache = base_config(learner.folder).get("use_cache", True)
     if isinstance(learner, AnswerLearner):
         network.generation_config = learner.kept["generation_config"]
-    network.save_pretrained(folder)
+    network.save_pretrained(folder, state_dict=weights)
     learner.tokenizer.save_pretrained(folder)
     _check_tokenizer(learner, folder, examples)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -143,6 +143,16 @@ class FinetuneSettings:
 def leads() -> bool:
     """Return whether this process, of several started by `accelerate launch`, is the one that writes and prints."""
     return os.environ.get("RANK", "0") == "0"
+
+
+def leader_first(device: str) -> AbstractContextManager[None]:
+    """Have the process that writes go through a block before its peers enter it."""
+    if os.environ.get("WORLD_SIZE", "1") == "1":
+        return nullcontext()
+    from accelerate import PartialState
+
+    first: AbstractContextManager[None] = PartialState(cpu=device == "cpu").main_process_first()
+    return first
 
 
 @contextmanager
