@@ -236,11 +236,6 @@ def with_lora(network: Any, recipe: Recipe) -> Any:
     return get_peft_model(network, config)
 
 
-def room_needed(network: Any, kept: int = 3) -> int:
-    """Return the bytes that `kept` checkpoints take: weights and Adam's two moments, in float32."""
-    return kept * 3 * 4 * int(sum(parameter.numel() for parameter in network.parameters()))
-
-
 class Pass(torch.utils.data.Dataset[list[Example]]):
     """The examples of the current pass, one by one or, where premises are packed, premise by premise."""
 

@@ -118,13 +118,20 @@ def _train(
     """Train, leave the chosen weights in work/chosen, and return what training.json says of it."""
     from transformers import set_seed
 
-    from harness.plugins.train.loop import room_needed, train
+    from harness.plugins.train import memory
+    from harness.plugins.train.loop import train
 
     set_seed(recipe.seed)  # a new head is drawn when the network is loaded
+    device = device_of(learner.device)
+    memory.check(memory.needed(learner, recipe, dtype), recipe, device)  # before the weights are loaded
     fits = fit_counts(learner, lessons, recipe, progress)
+    need = memory.needed(learner, recipe, dtype, fits["fit"]["longest_in_tokens"])
+    line = memory.check(need, recipe, device)
+    if leads():
+        progress.say(line)
     if isinstance(learner, PairLearner):
         learner.balance(lessons.train.positives, len(lessons.train.rows))
-    if (room := shutil.disk_usage(work).free) < (needed := room_needed(learner.network)):
+    if (room := shutil.disk_usage(work).free) < (needed := memory.room_needed(need, recipe)):
         raise StoreError(
             f"{work} has room for {room / 1e9:.1f} GB; training {recipe.path} may take {needed / 1e9:.1f} GB "
             "for its checkpoints: make room, or choose another out=."
