@@ -65,7 +65,6 @@ def test_what_fits_nowhere_is_refused(gpt2_path, monkeypatch) -> None:
     ("settings", "sentence"),
     [
         ({"device_map": "auto", "device": "cpu"}, "model.device_map=auto and model.device=cpu do not go together"),
-        ({"bits": 4, "adapter": "."}, "model.bits and model.adapter do not go together"),
         ({"bits": 4}, r"model.bits needs bitsandbytes, which is not installed: python -m pip install .*\[bits\]"),
     ],
 )

@@ -12,7 +12,7 @@ from functools import cached_property, lru_cache
 from itertools import islice
 from typing import Any, ClassVar, Literal
 
-from harness.errors import ConfigError, RunStopped
+from harness.errors import RunStopped
 from harness.models.local.adapter import adapter_folder, with_adapter
 from harness.models.local.checkpoint import DType, fingerprint
 from harness.models.local.engine import Backend, Padded, Sequence, Writing, windows
@@ -55,7 +55,7 @@ class CausalLM(Checkpoint):
     def identity(self) -> Mapping[str, JSON]:
         words = {"chat_template": self.chat_template, "chat_date": str(CHAT_DATE)}
         adapter = {"adapter": fingerprint(adapter_folder(self.adapter))} if self.adapter else {}
-        quantised = {"quantised": FORM} if self.bits else {}
+        quantised = {"quantised": f"{FORM}_double" if self.adapter else FORM} if self.bits else {}
         return self._identity("causal_lm") | words | adapter | quantised
 
     def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
@@ -65,18 +65,15 @@ class CausalLM(Checkpoint):
             yield from self._write([request for request in window if isinstance(request, ChatRequest)])
 
     def _placed(self, device: str, dtype: Any) -> dict[str, Any]:
-        if self.bits and self.adapter:
-            raise ConfigError(
-                "model.bits and model.adapter do not go together: an adapter is merged into whole weights."
-            )
-        return placed(self.device_map, self.bits, self.device, device, dtype)
+        # An adapter was trained beside weights whose scales are rounded (QLoRA), if beside rounded ones at all.
+        return placed(self.device_map, self.bits, self.device, device, dtype, double=self.adapter is not None)
 
     @cached_property
     def _parts(self) -> tuple[Any, Any]:
         """(tokenizer, model); the model is set to write greedily."""
         tokenizer, model = self._load("AutoModelForCausalLM")
         if self.adapter:
-            model = with_adapter(model, adapter_folder(self.adapter))
+            model = with_adapter(model, adapter_folder(self.adapter), merged=not self.bits)
         from transformers import GenerationConfig
 
         # Padding is masked, so that any token of the table serves; an added [PAD] may lie beyond it.

@@ -20,10 +20,13 @@ FORM = "nf4"
 """Of the 4 bits: levels for weights that are normally distributed (Dettmers et al. 2023)."""
 
 
-def placed(device_map: DeviceMap | None, bits: Bits | None, setting: Device, device: str, dtype: Any) -> dict[str, Any]:
+def placed(
+    device_map: DeviceMap | None, bits: Bits | None, setting: Device, device: str, dtype: Any, *, double: bool = False
+) -> dict[str, Any]:
     """Return what transformers is to be told; nothing for a whole model on one device.
 
-    `setting` is model.device, `device` what it comes to. Raises ConfigError for what is missing or contradictory.
+    `setting` is model.device, `device` what it comes to; `double` has the scales of the 4 bits rounded, too, as QLoRA
+    does. Raises ConfigError for what is missing or contradictory.
     """
     if device_map is None and bits is None:
         return {}
@@ -39,7 +42,10 @@ def placed(device_map: DeviceMap | None, bits: Bits | None, setting: Device, dev
         from transformers import BitsAndBytesConfig
 
         arguments["quantization_config"] = BitsAndBytesConfig(
-            load_in_4bit=True, bnb_4bit_quant_type=FORM, bnb_4bit_compute_dtype=dtype
+            load_in_4bit=True,
+            bnb_4bit_quant_type=FORM,
+            bnb_4bit_compute_dtype=dtype,
+            bnb_4bit_use_double_quant=double,
         )
     return arguments
 
