@@ -1,4 +1,8 @@
-"""Our hill climbing and the PC that we call beside pgmpy's, on three networks: the same within noise."""
+"""Our hill climbing and the PC that we call beside pgmpy's and bnlearn's, on three networks: the same within noise.
+
+bnlearn is R's; the package bnlearn-port (module pybnlearn) has its C code under Python. Neither it nor pgmpy is among
+the dependencies: in an environment that has one of them these tests do not skip.
+"""
 
 from __future__ import annotations
 
@@ -62,5 +66,56 @@ def test_pc_is_as_far_from_the_truth_as_pgmpys(network):
         theirs = Pattern(directed, undirected)
         ours = PC("pc").learn(data, arities, seed=seed)
         differences.append(pattern_shd(truth, ours) - pattern_shd(truth, theirs))
+    print(network, differences)
+    assert abs(fmean(differences)) <= 3
+
+
+def factors(table, arities):
+    return table.apply(lambda column: column.astype(str).astype("category")).apply(
+        lambda column: column.cat.set_categories([str(state) for state in range(arities[int(column.name)])])
+    )
+
+
+@pytest.mark.parametrize("network", NETWORKS)
+def test_hill_climbing_scores_as_bnlearns_does(network):
+    bnlearn = pytest.importorskip("pybnlearn", reason="bnlearn-port is not installed")
+    gaps = []
+    for seed in SEEDS:
+        data, arities, table = frame(network, seed)
+        arcs = bnlearn.directed_arcs(bnlearn.hc(factors(table, arities), score="bic"))
+        theirs = from_edges(len(arities), [(int(u), int(v)) for u, v in arcs])
+        score = Score(Observations(data, arities), "bic", 10)
+        ours = HillClimbing("hc").learn(data, arities, seed=seed).directed
+        gaps.append(score.total(ours) - score.total(theirs))
+        assert abs(gaps[-1]) < 0.05 * (score.total(theirs) - score.total((0,) * len(arities)))
+    print(network, gaps)
+    assert abs(fmean(gaps)) < 25
+
+
+@pytest.mark.parametrize("network", NETWORKS)
+def test_bic_is_bnlearns(network):
+    bnlearn = pytest.importorskip("pybnlearn", reason="bnlearn-port is not installed")
+    data, arities, table = frame(network, 0)
+    rows = factors(table, arities)
+    net = bnlearn.hc(rows, score="bic")
+    dag = from_edges(len(arities), [(int(u), int(v)) for u, v in bnlearn.directed_arcs(net)])
+    ours = Score(Observations(data, arities), "bic", 10).total(dag)
+    assert ours == pytest.approx(bnlearn.score(net, rows, type="bic"), abs=1e-6)
+
+
+@pytest.mark.parametrize("network", NETWORKS)
+def test_pc_is_as_far_from_the_truth_as_bnlearns(network):
+    bnlearn = pytest.importorskip("pybnlearn", reason="bnlearn-port is not installed")
+    truth, differences = cpdag(load(network).dag), []
+    for seed in SEEDS:
+        data, arities, table = frame(network, seed)
+        graph = bnlearn.pc_stable(factors(table, arities), test="mi", alpha=0.05)
+        n = len(arities)
+        arcs = [(int(u), int(v)) for u, v in bnlearn.directed_arcs(graph)]
+        edges = [(int(u), int(v)) for u, v in bnlearn.undirected_arcs(graph)]
+        directed = tuple(mask_of(u for u, w in arcs if w == v) for v in range(n))
+        undirected = tuple(mask_of({u + w - v for u, w in edges if v in (u, w)}) for v in range(n))
+        ours = PC("pc").learn(data, arities, seed=seed)
+        differences.append(pattern_shd(truth, ours) - pattern_shd(truth, Pattern(directed, undirected)))
     print(network, differences)
     assert abs(fmean(differences)) <= 3
