@@ -3,7 +3,7 @@
 python benchmarks/import_answers.py FOLDER [--answers 10000000] [--caches 4]
 
 makes caches below FOLDER as the shards of a run leave them, with so many answers in all, and imports one after the
-other into one with `python -m harness.cache import`; prints rate and peak of memory of each, a line of JSON each. 1 kB
+other into one with `harness cache import`; prints rate and peak of memory of each, a line of JSON each. 1 kB
 an answer, about; each shard's cache is removed when it is imported, the merged one at the end.
 """
 

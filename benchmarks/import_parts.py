@@ -3,7 +3,7 @@
 python benchmarks/import_parts.py FOLDER [--answers 50000,100000]
 
 makes below FOLDER, for each of these numbers, a cache that has written out so many requests, and parts of 5,000 answers
-of 0.5 kB to them in no order; takes them in twice with `python -m harness.cache import`; prints a line of JSON each.
+of 0.5 kB to them in no order; takes them in twice with `harness cache import`; prints a line of JSON each.
 """
 
 from __future__ import annotations

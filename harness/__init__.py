@@ -1,7 +1,7 @@
 """An evaluation harness for causal reasoning in language models.
 
 A task gives items, a prompt turns an item into a request, a model answers requests, the prompt reads the
-answer, the task scores the records. `python -m harness --help` shows what there is to run; from Python it is
+answer, the task scores the records. `harness --help` shows what there is to run; from Python it is
 `from harness import evaluate, load_run, questions` (docs/python.md).
 """
 
@@ -18,7 +18,7 @@ if _COMMAND and {"", "."} & {*_ENTRIES} and os.path.isdir(os.curdir):  # noqa: P
     _OTHERS = (*_ENTRIES, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))  # noqa: PTH100, PTH120
     sys.path[:] = [entry for entry in sys.path if entry != os.getcwd() or entry in _OTHERS]  # noqa: PTH109
 
-if sys.argv[:1] == ["-m"]:  # python -m harness…, before whatever module of it is imported
+if sys.argv[:1] == ["-m"]:  # harness…, before whatever module of it is imported
     from harness.runtime import environment
 
     environment.begin()

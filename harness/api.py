@@ -38,7 +38,7 @@ def evaluate(
     overrides: Sequence[str] = (),
     **settings: Any,
 ) -> Run:
-    """Run what `python -m harness model=… task=…` would, and return the run.
+    """Run what `harness model=… task=…` would, and return the run.
 
     `model`, `task`, `cache` and `judge` name a file of configs/ (a judge's is that of a model). A setting is given by
     its full name (`**{"model.temperature": 0.7}`), or by its last word where that is enough: what the command has
@@ -52,7 +52,7 @@ def evaluate(
     interrupt.await_abandoned()
     config = _composed({"model": model, "task": task, "cache": cache, "judge": judge}, overrides, settings)
     if config.get("dry_run") is True:
-        raise ConfigError("dry_run shows a plan and leaves no run to return: python -m harness … dry_run=true does it.")
+        raise ConfigError("dry_run shows a plan and leaves no run to return: harness … dry_run=true does it.")
     if config.get("shard") is not None or config.get("workers") is not None:
         raise ConfigError("shard= and workers= are for the command (docs/clusters.md): leave them out here.")
     prepared = _as_harness_error(partial(prepare, config))

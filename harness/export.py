@@ -1,4 +1,4 @@
-"""What runs left, written for other programs: python -m harness.export results/… to=csv, --help for all of it."""
+"""What runs left, written for other programs: harness export results/… to=csv, --help for all of it."""
 
 from __future__ import annotations
 
@@ -76,9 +76,9 @@ def targets() -> dict[str, Exporter]:
 def _help() -> str:
     known = targets()
     what = {name: "[PART…]  " if target.of_items else "results/…" for name, target in known.items()}
-    lines = [f"  python -m harness.export {what[name]} to={name:<14}{known[name].summary}" for name in known]
+    lines = [f"  harness export {what[name]} to={name:<14}{known[name].summary}" for name in known]
     bare = [name for name in known if known[name].takes_bare_runs]
-    alone = f" {' and '.join(bare)}\nhave its scores alone." if bare else ""
+    alone = f"\n{', '.join(bare)} have its scores alone." if bare else ""
     text = HELP.replace("{examples}", "\n".join(lines)).replace("{bare}", alone or ".")
     return text.replace("{names}", ", ".join(known))
 
@@ -96,7 +96,7 @@ def job(folders: list[str], settings: ExportSettings) -> str:
             check(settings.out, folder=True)
         return str(load(target.write)(folders, settings.out))
     if not folders:
-        raise ConfigError(f"give folders of runs: python -m harness.export results to={settings.to}.")
+        raise ConfigError(f"give folders of runs: harness export results to={settings.to}.")
     if settings.out is not None:
         check(settings.out, folder=not target.is_file)
     runs_below = below(folders, check=_with_manifest)

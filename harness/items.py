@@ -1,4 +1,4 @@
-"""The items of a task as JSON lines, for anybody's own tools: python -m harness.items task=… out=items.jsonl"""
+"""The items of a task as JSON lines, for anybody's own tools: harness items task=… out=items.jsonl"""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ def terminal() -> None:
 
     board = [sys.executable, "-m", "harness.leaderboard", "results/shipped", "task=corr2cause"]
     board += ["variant=default", "out=-"]
-    _draw("terminal.svg", _seen(board, ROOT)[-1][1], " ".join(["python", *board[1:-1]]))
+    _draw("terminal.svg", _seen(board, ROOT)[-1][1], " ".join(["harness", "leaderboard", *board[3:-1]]))
     server = Server(lambda path, body, number: answer(body), delay=0.4)
     with tempfile.TemporaryDirectory() as folder:
         settings = [
@@ -71,7 +71,7 @@ def terminal() -> None:
         frames = _seen([sys.executable, "-m", "harness", *settings], Path(folder))
     server.close()
     half = next(raw for seconds, raw in frames if seconds > frames[-1][0] * 0.6)
-    _draw("progress.svg", half, "python -m harness model=openai prompt=cot …")
+    _draw("progress.svg", half, "harness model=openai prompt=cot …")
 
 
 def _seen(command: list[str], folder: Path) -> list[tuple[float, bytes]]:

@@ -85,7 +85,7 @@ def advice_for_locked(path: Path, reason: str) -> str:
     machine = "; cache.shared=true lets processes of one machine share it all the same" if "lies on" in reason else ""
     return (
         f"{who} has it open, and only one process can ({reason}): wait for it, or give each run a cache.path of its "
-        f"own and merge them (python -m harness.cache import); on a local disk runs share one{machine}"
+        f"own and merge them (harness cache import); on a local disk runs share one{machine}"
     )
 
 
@@ -93,7 +93,7 @@ def advice_for_no_locks(path: Path, *, alone: bool) -> str:
     """Return what to do where the file system has no locks, or no shared memory."""
     kind = network_file_system(path)
     place = f"its file system ({kind})" if kind else "its file system"
-    local = "put it on a local disk (cache.path=…) and bring it home with python -m harness.cache import"
+    local = "put it on a local disk (cache.path=…) and bring it home with harness cache import"
     if alone:
         return f"{place} has no file locks as it is mounted (Lustre: option flock; NFS: a lock manager): {local}"
     one = "cache.shared=false opens it for this process alone"

@@ -176,7 +176,7 @@ def damaged(path: Path, what: str) -> StoreError:
     return StoreError(
         f"{path} is damaged, or is no cache ({what}), and is left as it is: choose another cache.path, or move it away "
         f"with its -wal. `sqlite3 {path} .recover | sqlite3 NEW.sqlite` reads back what can be read, and "
-        "`python -m harness.cache import NEW.sqlite` takes it in."
+        "`harness cache import NEW.sqlite` takes it in."
     )
 
 

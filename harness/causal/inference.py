@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
-from harness.causal.dag import DAG
+from harness.causal.dag import DAG, bits
 from harness.causal.every_graph import LARGEST, Constraint, Triples, satisfied, with_edges
 from harness.causal.statements import Kind, PairSentences, Statement
 
@@ -28,6 +28,13 @@ def support(n: int, basis: Collection[Constraint], statement: Statement, known: 
     at. `known` are some DAGs to look at first, such as a class: they settle most cases. Statements that something is
     open are about classes, and refused.
     """
+    return supported(n, basis, statement, known)[0]
+
+
+def supported(
+    n: int, basis: Collection[Constraint], statement: Statement, known: Sequence[DAG] = ()
+) -> tuple[Support, DAG | None]:
+    """Return the same, and of a leap a DAG in which all of the basis is true and the statement is not."""
     import numpy as np
 
     everything = (*basis, statement)
@@ -36,21 +43,31 @@ def support(n: int, basis: Collection[Constraint], statement: Statement, known: 
     witnesses = np.array(known, np.uint16).reshape(-1, n)
     for constraint in basis:
         witnesses = witnesses[satisfied(witnesses, constraint)]
-    if len(witnesses) and not satisfied(witnesses, statement).all():
-        return "leap"
+    if len(witnesses) and not (holds := satisfied(witnesses, statement)).all():
+        return "leap", _dag(witnesses[~holds][0])
     nodes = sorted({node for one in everything for node in _nodes(one)})
     if _is_local(statement) and len(nodes) <= LARGEST:
         # A DAG without some nodes is a DAG, and nodes without edges can be added: of edges among these the others
         # tell nothing.
         place = {node: k for k, node in enumerate(nodes)}
-        among = _support(len(nodes), _among(basis, place), _renamed(statement, place))
+        among, dag = _support(len(nodes), _among(basis, place), _renamed(statement, place))
         if among == "contradiction" or all(map(_is_local, basis)) or (among == "follows" and len(witnesses)):
-            return among
-    return "too large" if n > LARGEST else _support(n, frozenset(basis), statement)
+            return among, dag and _spread(n, dag, nodes)
+    return ("too large", None) if n > LARGEST else _support(n, frozenset(basis), statement)
+
+
+def _dag(row: Graphs) -> DAG:
+    return tuple(int(parents) for parents in row)
+
+
+def _spread(n: int, dag: DAG, nodes: Sequence[int]) -> DAG:
+    """Return a DAG over some nodes as one over n, in which the others have no edges."""
+    parents = dict(zip(nodes, dag, strict=True))
+    return tuple(sum(1 << nodes[u] for u in bits(parents.get(v, 0))) for v in range(n))
 
 
 @lru_cache(maxsize=1 << 14)
-def _support(n: int, basis: frozenset[Constraint], statement: Statement) -> Support:
+def _support(n: int, basis: frozenset[Constraint], statement: Statement) -> tuple[Support, DAG | None]:
     graphs, possible = with_edges(n, basis), False
     in_order = sorted(basis, key=_cost)
     for start in range(0, len(graphs), _AT_ONCE):
@@ -59,9 +76,9 @@ def _support(n: int, basis: frozenset[Constraint], statement: Statement) -> Supp
             block = block[satisfied(block, constraint)]
         if len(block):
             possible = True
-            if not satisfied(block, statement).all():
-                return "leap"
-    return "follows" if possible else "contradiction"
+            if not (holds := satisfied(block, statement)).all():
+                return "leap", _dag(block[~holds][0])
+    return "follows" if possible else "contradiction", None
 
 
 def _among(basis: Collection[Constraint], place: Mapping[int, int]) -> frozenset[Constraint]:

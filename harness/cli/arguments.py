@@ -202,11 +202,7 @@ def _wrong_choices(group: str, value: str, *, may_be_null: bool) -> Iterator[str
         name = word.strip().strip("\"'")
         shipped = name.startswith(BUILTIN)
         files = listed(CONFIGS, group, own=not shipped)
-        if group == "model" and "/" in name and not shipped and name not in files:
-            ways = [way for way in ("causal_lm", "vllm") if way in files]
-            use = " or, through vLLM, ".join(f"model={way} model.path={name}" for way in ways)
-            yield f"there is no model {name!r}: a checkpoint of the Hub is {use} (--help lists names)."
-        elif name not in ("null", "") and name.removeprefix(BUILTIN) not in files:
+        if name not in ("null", "") and name.removeprefix(BUILTIN) not in files:
             yield unknown_choice(group, name.removeprefix(BUILTIN), files, shipped=shipped)
 
 

@@ -219,7 +219,7 @@ def own_line(error: Exception) -> str:
 
 
 def run_settings(arguments: Sequence[str]) -> Main:
-    """Return what `python -m harness` would make of these arguments. Raises ConfigError."""
+    """Return what `harness` would make of these arguments. Raises ConfigError."""
     from harness.cli import own_configs
 
     secrets.refuse_arguments(arguments)

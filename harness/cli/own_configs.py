@@ -1,6 +1,6 @@
 """Configs of the working directory, which a user adds without installing anything.
 
-A file in ./configs goes before the one of that name that ships, in a folder that is trusted (`harness.trust`);
+A file in ./configs goes before the one of that name that ships, in a folder that is trusted (`harness trust`);
 builtin:NAME is always the one that ships. What the harness itself needs never comes from there: the folder may hold a
 configs/config.yaml or a configs/hydra/ meant for another program.
 """

@@ -193,7 +193,14 @@ def choice_of(group: str, config_name: str, arguments: Sequence[str]) -> str:
 
 
 def unknown_choice(group: str, value: str, names: Mapping[str, Path], *, shipped: bool = False) -> str:
-    """Return the sentence for a name that a group lacks; of equally near models it suggests one that still runs."""
+    """Return the sentence for a name that a group lacks; of equally near models it suggests one that still runs.
+
+    A name as the Hub has them, which other harnesses take, is told how it is written here.
+    """
+    if group == "model" and "/" in value and not shipped:
+        ways = [way for way in ("causal_lm", "vllm") if way in names]
+        use = " or, through vLLM, ".join(f"model={way} model.path={value}" for way in ways)
+        return f"there is no model {value!r}: a checkpoint of the Hub is {use} (--help lists names)."
     makers, today = read_yaml(_RETIRED)["makers"], _today()
     rows = [row for maker in makers.values() for row in maker["models"] if row["date"] <= today]
 

@@ -1,4 +1,4 @@
-"""The leaderboard: every complete result below some folders, best F1 first. python -m harness.leaderboard --help"""
+"""The leaderboard: every complete result below some folders, best F1 first. harness leaderboard --help"""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from harness.tables.table import Part, Table
 HELP = """\
 Rebuild the leaderboard from the results of earlier runs.
 
-  python -m harness.leaderboard                         results/, written to results/LEADERBOARD.md too
-  python -m harness.leaderboard A B                     several results folders; written only with out=
-  python -m harness.leaderboard out=table.tex           .md, .csv, .json, .tex or .html
-  python -m harness.leaderboard model='gpt*,always_*' metrics=f1,accuracy by=relation groups=family published=true
-  python -m harness.leaderboard by=perturbation         the original beside its perturbations, with differences and p
-  python -m harness.leaderboard over=seed               one row for the runs of a model with several seeds
-  python -m harness.leaderboard results preset=4 out=table4.tex     a table of the papers, with what was measured
+  harness leaderboard                         results/, written to results/LEADERBOARD.md too
+  harness leaderboard A B                     several results folders; written only with out=
+  harness leaderboard out=table.tex           .md, .csv, .json, .tex or .html
+  harness leaderboard model='gpt*,always_*' metrics=f1,accuracy by=relation groups=family published=true
+  harness leaderboard by=perturbation         the original beside its perturbations, with differences and p
+  harness leaderboard over=seed               one row for the runs of a model with several seeds
+  harness leaderboard results preset=4 out=table4.tex     a table of the papers, with what was measured
 
 Runs on different items or with different headline labels stand in tables of their own; incomplete ones are not ranked.
 

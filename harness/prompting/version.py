@@ -51,5 +51,5 @@ def by_other_rules(reading: Mapping[str, Any] | None, words: Mapping[str, Any] |
 def other_rules_note(count: int, runs: str, folders: Iterable[str]) -> str:
     """Return the sentence that `count` runs were read by other rules, and the command that reads them again."""
     verb, those = ("was", "it") if count == 1 else ("were", "them")
-    command = f"python -m harness.reread {shlex.join(folders)}"
+    command = f"harness reread {shlex.join(folders)}"
     return f"{count:,} {runs} {verb} read by other rules than today's: {command} reads {those} again."

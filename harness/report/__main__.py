@@ -1,4 +1,4 @@
-"""One page for people, from results folders: python -m harness.report results/ out=report.html (--help)."""
+"""One page for people, from results folders: harness report results/ out=report.html (--help)."""
 
 from __future__ import annotations
 
@@ -19,19 +19,22 @@ from harness.leaderboard.build import build, with_more
 from harness.leaderboard.comparable import family, find_runs
 from harness.report import bundle
 from harness.report.chunks import NO_RECORDS, NOT_WANTED, ChunkBuilder
+from harness.report.follow import follow
 from harness.runtime.progress import Progress
 from harness.scoring.definitions import MetricDefinition, definitions, main_metrics
 from harness.storage.atomic_write import cannot_write, check
 from harness.storage.manifest import Manifest
 from harness.storage.runs import Run
 from harness.tables.markdown_csv_json import table_json
+from harness.tables.results import FEW_ITEMS
 from harness.types import JSON
 
 HELP = """\
 Write a page that opens from disk, in any current browser: leaderboard, charts, graphs, and the answers behind them.
 
-  python -m harness.report results                      report.html from everything below results/
-  python -m harness.report A B out=mine.html            several results folders
+  harness report results                  report.html from everything below results/
+  harness report A B out=mine.html        several results folders
+  harness report results follow=true      written anew every few seconds while a run is under way
 
 Answers come from records.jsonl (or .gz); runs without them show their scores only. Runs that are not complete are shown
 as such, and ranked nowhere.
@@ -40,6 +43,8 @@ as such, and ranked nowhere.
   title=                what the page is called
   answers=auto          inside the page up to 20 MB, else in a folder beside it (report_files, to be kept with the
                         page); inside, beside: always so; none: without answers
+  follow=true           show runs under way from the records that they have left so far; the page reloads itself. Ends
+                        with Ctrl-C, or a minute after the last run
   trust=                a folder may come from anybody, so nothing that it names is imported or opened: items of a task
                         that does not ship with harness, of a file or of the Hub are shown as the records tell them,
                         unless you name what you trust (module.Class, the file, hub)
@@ -57,6 +62,7 @@ class ReportSettings:
     title: str = "Causal reasoning in language models"
     answers: Literal["auto", "inside", "beside", "none"] = "auto"
     trust: key_value.Words = ()
+    follow: bool = False
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -69,17 +75,32 @@ def job(arguments: list[str], settings: ReportSettings) -> str:
     if out.suffix != ".html":
         raise ConfigError(f"out={settings.out}: the page's name has to end in .html.")
     check(settings.out)
-    place = settings.answers if settings.answers in ("inside", "beside") else None
     try:
-        rows = find_runs(arguments or ["results"])
-        data, chunks = content(rows, settings.title, answers=settings.answers != "none", trust=settings.trust)
-        try:
-            out.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise cannot_write(settings.out, error) from error
-        folder = bundle.write(out, settings.title, data, chunks, place)
+        if not settings.follow:
+            return _write(find_runs(arguments or ["results"]), settings)
+        print(f"{out} is written anew every few seconds; Ctrl-C ends it.", file=sys.stderr)
+        written: list[str] = []
+        follow(
+            arguments or ["results"], settings.trust, lambda rows, about: written.append(_write(rows, settings, about))
+        )
+        return written[-1]
     except KeyboardInterrupt:
         raise KeyboardInterrupt("interrupted: no page was written; one that was there is as it was.") from None
+
+
+def _write(rows: Sequence[Run], settings: ReportSettings, about: dict[str, JSON] | None = None) -> str:
+    """Write the page of some runs; return the sentences that say what was written.
+
+    `about` is what a page that is followed knows of that.
+    """
+    out = Path(settings.out)
+    place = settings.answers if settings.answers in ("inside", "beside") else None
+    data, chunks = content(rows, settings.title, answers=settings.answers != "none", trust=settings.trust)
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise cannot_write(settings.out, error) from error
+    folder = bundle.write(out, settings.title, data | {"follow": about}, chunks, place)
     runs = "1 run" if len(rows) == 1 else f"{len(rows):,} runs"
     sentences = [f"{out}: {runs}{_missing_answers(data)}, {out.stat().st_size / 1e6:.1f} MB.", *_unreadable(data)]
     if folder:
@@ -117,8 +138,10 @@ def content(
         "runs": [_run(row, name) | parts for row, name, parts in zip(rows, names, builder.parts_of_runs, strict=True)],
         "tables": _tables(rows, names),
         "published": [table_json(table) for table in published],
+        "differences": _differences(rows, names),
         "charts": [chart_json(chart) for chart in charts_of(rows)],
         "marks": marks_json(),
+        "few_items": FEW_ITEMS,
         "metrics": {name: _metric(metric, rows) for name, metric in definitions().items() if metric.on_page},
     }
     return data, builder.chunks
@@ -140,6 +163,26 @@ def _tables(rows: Sequence[Run], names: Sequence[str]) -> list[dict[str, JSON]]:
     for table in tables:
         lines = table["rows"]
         table["rows"] = [line | {"run": line["folder"], "folder": named[line["folder"]].source} for line in lines]
+    return tables
+
+
+def _differences(rows: Sequence[Run], names: Sequence[str]) -> list[dict[str, JSON]]:
+    """Return the tables of differences between runs; none without the plug-in that compares them."""
+    tables_of = plugin.view("differences")
+    if tables_of is None:
+        return []
+    named = zip(rows, names, strict=True)
+    places = {(row.task, row.source, row.variant, row.prompt, row.model): name for row, name in named}
+    tasks = sorted({row.task for row in rows})
+    tables = [
+        table_json(table)
+        for task in Progress("comparing runs").watch(tasks, range(len(tasks)))
+        for table in tables_of(task, [row for row in rows if row.task == task])
+    ]
+    for table in tables:
+        for line in table["rows"]:
+            place = (table["task"], *(line.get(name) for name in ("folder", "variant", "prompt", "model")))
+            line["run"] = places.get(place)
     return tables
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Generator, Iterable, Iterator, Mapping
+from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
+from types import MappingProxyType
 from typing import Any
 
 from harness.errors import HarnessError
@@ -155,40 +156,54 @@ class Answers:
     """A run's answers. Records come in the order in which a server replied, and are sorted by item and sample."""
 
     def __init__(self) -> None:
-        self._rows: list[tuple[int, int, dict[str, Any], dict[str, Any]]] = []
+        self._rows: list[tuple[int, int, dict[str, Any], dict[str, Any], Mapping[str, str]]] = []
 
     def __len__(self) -> int:
         return len(self._rows)
 
-    def add(self, item: int, line: Line, right: bool | None) -> None:
-        """Add a record about the item in that row."""
+    def add(
+        self,
+        item: int,
+        line: Line,
+        right: bool | None,
+        sections: Sequence[int] = (),
+        filters: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
+        """Add a record about the item in that row; `sections` and `filters` are what plug-ins say of its reply."""
         columns = {name: _shown(name, value) for name, value in reply_columns(line).items()}
         fields = {
             "sample": line["sample"] or None,
             **{name: columns.pop(column, None) for name, column in _OWN.items()},
             "failure": line.get("failure"),
             "right": right,
+            "sections": [*sections] or None,
         }
         present = {name: value for name, value in fields.items() if value is not None}
         more = {name: value for name, value in columns.items() if name not in _FAILURE and value is not None}
-        self._rows.append((item, line["sample"], present, more))
+        self._rows.append((item, line["sample"], present, more, filters))
 
     def json(self) -> dict[str, JSON]:
         """Return the columns, all of one length; those that have nothing are left out."""
         rows = sorted(self._rows, key=lambda row: row[:2])
         empty = {"sample": 0, "reply": "", "reasoning": "", "span": ""}
         columns: dict[str, JSON] = {"item": [item for item, *_ in rows]}
-        for name in dict.fromkeys(name for _, _, fields, _ in rows for name in fields):
-            columns[name] = [fields.get(name, empty.get(name)) for _, _, fields, _ in rows]
+        for name in dict.fromkeys(name for _, _, fields, *_ in rows for name in fields):
+            columns[name] = [fields.get(name, empty.get(name)) for _, _, fields, *_ in rows]
         if "finish" in columns:
-            finish = Codes()
-            for row, name in enumerate(columns["finish"]):
-                finish.set(row, name)
-            columns["finish"] = finish.json(len(rows))
-        more = dict.fromkeys(name for *_, others in rows for name in others)
+            columns["finish"] = _codes(columns["finish"])
+        more = dict.fromkeys(name for *_, others, _ in rows for name in others)
         if more:
-            columns["more"] = {name.replace("_", " "): [others.get(name) for *_, others in rows] for name in more}
+            columns["more"] = {name.replace("_", " "): [others.get(name) for *_, others, _ in rows] for name in more}
+        if names := dict.fromkeys(name for *_, filters in rows for name in filters):
+            columns["filters"] = {name: _codes([filters.get(name) for *_, filters in rows]) for name in names}
         return columns
+
+
+def _codes(names: Sequence[str | None]) -> JSON:
+    codes = Codes()
+    for row, name in enumerate(names):
+        codes.set(row, name)
+    return codes.json(len(names))
 
 
 class RequestTexts:

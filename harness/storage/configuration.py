@@ -21,7 +21,7 @@ Configuration = dict[str, Any]
 METHODS: Mapping[type[Request], str] = {ChoiceRequest: "rank", ChatRequest: "generate"}
 """What model.method= calls the kinds of request."""
 _OPTIONS = {"observations": "samples"}
-"""Settings of harness.discover that are called otherwise on its command line."""
+"""Settings of `harness discover` that are called otherwise on its command line."""
 
 
 def of_model(

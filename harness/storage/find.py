@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Literal
 
-from harness.errors import DataError
+from harness.errors import DataError, HarnessError
 from harness.runtime.console import clean
 from harness.storage import files
 from harness.storage.run_folder import RESULT
@@ -44,7 +44,7 @@ def find(folders: Sequence[str], *, need: Literal["each", "one", "none"] = "each
     if (need == "each" and empty) or (need == "one" and not places):
         ours = [str(Path(name, SHIPPED)) for name in empty if Path(name, SHIPPED).is_dir()]
         raise DataError(
-            f"no {RESULT} below {', '.join(empty)}: run something first, such as python -m harness, or give the folder "
+            f"no {RESULT} below {', '.join(empty)}: run something first, such as harness, or give the folder "
             f"of a run that has ended{f' ({ours[0]} holds those that came with the project)' if ours else ''}."
         )
     return dict(places.values())
@@ -81,6 +81,6 @@ def below(
     return loaded
 
 
-def left_out(error: DataError) -> None:
+def left_out(error: HarnessError) -> None:
     """Print to standard error why a run is left out, on one line: its folder's name may hold line breaks."""
     print(f"left out: {' '.join(clean(str(error)).split())[:LONGEST]}", file=sys.stderr)

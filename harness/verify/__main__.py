@@ -1,4 +1,4 @@
-"""Check results against their own records: python -m harness.verify results/…
+"""Check results against their own records: harness verify results/…
 
 A results folder is read as data: nothing that it names is imported, opened or fetched, unless trust= names it.
 """
@@ -37,8 +37,8 @@ SEALED = "records and scores hold; its items are sealed"
 HELP = """\
 Make every number of earlier runs again from their records, and every record from its task, its prompt and its reply.
 
-  python -m harness.verify                     everything below results/
-  python -m harness.verify A B                 other folders, of runs or above them
+  harness verify                     everything below results/
+  harness verify A B                 other folders, of runs or above them
 
 A line for each run: it holds, it does not (with what differs), or it has no records to compute its scores from. The
 exit code is 0 where at least one run holds and none does not. Where items come from a private seed that is not revealed

@@ -53,7 +53,7 @@ class Readings:
             replies = f" and {otherwise:,} read otherwise today" if otherwise else ""
             yield (
                 f"its replies were read by rules of version {version}, today's are of version {VERSION}{replies}: "
-                f"python -m harness.reread {folder} reads them again."
+                f"harness reread {folder} reads them again."
             )
 
     def _by_rules(self, response: Response, item: Item) -> Answer | None:

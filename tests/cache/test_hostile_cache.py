@@ -66,7 +66,7 @@ def sound(server, tmp_path_factory) -> Path:
 
 
 def command(*arguments: object) -> str:
-    """Return what a command of python -m harness.cache prints; check that a refusal is one sentence."""
+    """Return what a command of harness cache prints; check that a refusal is one sentence."""
     said = io.StringIO()
     before, sys.argv = sys.argv, ["harness.cache", *map(str, arguments)]
     try:

@@ -1,4 +1,4 @@
-"""python -m harness.export: every record is in what is written, whatever its text."""
+"""harness export: every record is in what is written, whatever its text."""
 
 from __future__ import annotations
 

@@ -213,9 +213,7 @@ def test_runs_that_were_read_by_other_rules_are_counted_below_the_table():
     rows = [run("a"), older(run("b"), "results"), older(run("c"), "my results"), older(run("d"), "results")]
     unranked = [older(run("e", complete=False), "f"), older(run("f"), "f", config={"algorithm": {"name": "f"}})]
     (table,) = build([*rows, *unranked])
-    sentence = (
-        "3 of these runs were read by other rules than today's: python -m harness.reread results 'my results' reads"
-    )
+    sentence = "3 of these runs were read by other rules than today's: harness reread results 'my results' reads"
     assert sum(note.startswith(sentence) for note in table.notes) == 1
     (table,) = build([rows[0]])
     assert not any("other rules" in note for note in table.notes)

@@ -171,6 +171,10 @@ def test_what_was_answered_before_a_stop_can_be_read(serve, key):
     few(
         [
             ({"model": "gtp4"}, "there is no model 'gtp4' (did you mean 'gpt4'?)"),
+            (
+                {"model": "org/m"},
+                "there is no model 'org/m': a checkpoint of the Hub is model=causal_lm model.path=org/m",
+            ),
             ({"task": "corr2caus"}, "there is no task 'corr2caus' (did you mean 'corr2cause'?)"),
             ({"cache": "of"}, "there is no cache 'of' (did you mean 'off'?)"),
             ({"limt": 3}, "there is no setting 'limt' (did you mean 'limit'?)"),

@@ -52,7 +52,7 @@ def percent(row: Scores, name: str, *, interval: bool = True) -> list[str]:
 
 
 def head_table() -> list[str]:
-    """python -m harness -m model=… task.version=v2,v1 task.perturbation=none,permutation (results/shipped)"""
+    """harness -m model=… task.version=v2,v1 task.perturbation=none,permutation (results/shipped)"""
     found: list[str] = []
     for model in ("always_yes", "hypothesis_only", "shortcut", "linear", *LEARNED, "reasoner"):
         if model == "reasoner":
@@ -69,13 +69,13 @@ def public_labels() -> list[str]:
 
 
 def zero_shot_floor() -> list[str]:
-    """python -m harness -m model=hypothesis_only task.version=v2,v1 task.perturbation=none,permutation"""
+    """harness -m model=hypothesis_only task.version=v2,v1 task.perturbation=none,permutation"""
     runs = ("version=v1", "perturbation=permutation")
     return [percent(scores("hypothesis_only", variant, "published")["all"], "f1")[0] for variant in runs]
 
 
 def near_the_top() -> list[str]:
-    """python -m harness.published table=5a, and the runs of the table"""
+    """harness published table=5a, and the runs of the table"""
     f1, *interval = percent(scores("linear", "version=v1", "published")["all"], "f1")
     best = sorted((float(row["f1"]) for row in paper()), reverse=True)[:5]
     return [f1, *(f"{value:.2f}" for value in best), *interval]
@@ -188,7 +188,7 @@ def wrong(model: str, variant: str) -> set[str]:
 
 
 def forced_errors() -> list[str]:
-    """python -m harness.compare results/…/linear results/…/reasoner"""
+    """harness compare results/…/linear results/…/reasoner"""
     row = scores("reasoner", "version=v1", "published")["all"].confusion
     v1, v2 = ((wrong("linear", variant), wrong("reasoner", variant)) for variant in ("version=v1", "default"))
     return [str(n) for n in (row["fp"] + row["fn"], row["tp"], row["fp"], row["fp"] + row["fn"],
@@ -208,7 +208,7 @@ def wrong_labels() -> list[str]:
 
 
 def shortcut() -> list[str]:
-    """python -m harness -m model=shortcut task.labels=null,audited"""
+    """harness -m model=shortcut task.labels=null,audited"""
     found = []
     for labels in ("published", "audited"):
         row = scores("shortcut", "default", labels)["all"]
@@ -218,7 +218,7 @@ def shortcut() -> list[str]:
 
 
 def latent() -> list[str]:
-    """python -m harness task=corr2cause/latent task.draw=all model=reasoner"""
+    """harness task=corr2cause/latent task.draw=all model=reasoner"""
     counts = {(n, h): followers(n, h) for n in (4, 5) for h in (2, 1, 0)}
     return [f"{number:,}" for pair in counts.values() for number in pair]
 
@@ -244,7 +244,7 @@ def latent_graphs() -> list[str]:
 
 
 def a_cause() -> list[str]:
-    """python -m harness.published table=11"""
+    """harness published table=11"""
     held = [claim for claim in public_test("v1") if "a cause" in hypothesis(claim.relation, "A", "B").split(" for")[0]]
     valid = sum(bool(claim.published) for claim in held)
     return [str(len(held)), str(valid), f"{100 * valid / len(held):.1f}"]

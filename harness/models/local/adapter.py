@@ -1,4 +1,4 @@
-"""Low-rank adapters (Hu et al. 2022) as peft stores them, merged into the weights of their base."""
+"""Low-rank adapters (Hu et al. 2022) as peft stores them, merged into the weights of their base or, where these are in 4 bits, beside them."""
 
 from __future__ import annotations
 
@@ -17,14 +17,18 @@ def adapter_folder(path: str) -> Path:
     return folder
 
 
-def with_adapter(model: Any, folder: Path) -> Any:
-    """Return the model with the adapter's weights added to its own. Raises ConfigError where they do not fit."""
+def with_adapter(model: Any, folder: Path, *, merged: bool = True) -> Any:
+    """Return the model with the adapter's weights added to its own, or beside them, each of them whole.
+
+    Raises ConfigError where they do not fit.
+    """
     try:
         from peft import PeftModel
     except ImportError:
         raise ConfigError(f"model.adapter needs peft, which is not installed: {installing('train')}.") from None
     try:
-        return PeftModel.from_pretrained(model, str(folder)).merge_and_unload().eval()
+        adapted = PeftModel.from_pretrained(model, str(folder))
+        return (adapted.merge_and_unload() if merged else adapted.get_base_model()).eval()
     except Exception as error:  # of sizes and names that are not the base's, peft and torch raise kinds of their own
         reason = " ".join(str(error).split())[:200]
         raise ConfigError(f"model.adapter={folder} does not fit the checkpoint: {reason}") from error

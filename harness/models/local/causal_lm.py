@@ -17,6 +17,7 @@ from harness.models.local.adapter import adapter_folder, with_adapter
 from harness.models.local.checkpoint import DType, fingerprint
 from harness.models.local.engine import Backend, Padded, Sequence, Writing, windows
 from harness.models.local.loading import Checkpoint, brings_code, exact_head
+from harness.models.local.placing import FORM, Bits, DeviceMap, devices, placed
 from harness.protocols import Outcome, Outcomes, Traits, as_text, unanswered
 from harness.settings import LOCAL
 from harness.types import JSON, ChatRequest, ChoiceRequest, Failure, Request, Response, Transcript, Usage
@@ -41,6 +42,8 @@ class CausalLM(Checkpoint):
     chat_template: bool | None = None
     share_prefixes: bool = True
     adapter: str | None = field(default=None, metadata=LOCAL)
+    device_map: DeviceMap | None = None
+    bits: Bits | None = None
 
     traits: ClassVar[Traits] = Traits(role="model", ranks_and_writes=True)
 
@@ -52,7 +55,8 @@ class CausalLM(Checkpoint):
     def identity(self) -> Mapping[str, JSON]:
         words = {"chat_template": self.chat_template, "chat_date": str(CHAT_DATE)}
         adapter = {"adapter": fingerprint(adapter_folder(self.adapter))} if self.adapter else {}
-        return self._identity("causal_lm") | words | adapter
+        quantised = {"quantised": f"{FORM}_double" if self.adapter else FORM} if self.bits else {}
+        return self._identity("causal_lm") | words | adapter | quantised
 
     def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
         """Answer the requests of a window, first the rankings, then the writings, in batches, each of them a list."""
@@ -60,12 +64,16 @@ class CausalLM(Checkpoint):
             yield from self._rank([request for request in window if isinstance(request, ChoiceRequest)])
             yield from self._write([request for request in window if isinstance(request, ChatRequest)])
 
+    def _placed(self, device: str, dtype: Any) -> dict[str, Any]:
+        # An adapter was trained beside weights whose scales are rounded (QLoRA), if beside rounded ones at all.
+        return placed(self.device_map, self.bits, self.device, device, dtype, double=self.adapter is not None)
+
     @cached_property
     def _parts(self) -> tuple[Any, Any]:
         """(tokenizer, model); the model is set to write greedily."""
         tokenizer, model = self._load("AutoModelForCausalLM")
         if self.adapter:
-            model = with_adapter(model, adapter_folder(self.adapter))
+            model = with_adapter(model, adapter_folder(self.adapter), merged=not self.bits)
         from transformers import GenerationConfig
 
         # Padding is masked, so that any token of the table serves; an added [PAD] may lie beyond it.
@@ -91,7 +99,7 @@ class CausalLM(Checkpoint):
         _, model = self._parts
         from harness.models.local.prefix_sharing import Sharing, obstacle
 
-        if not self.share_prefixes:
+        if not self.share_prefixes or len(devices(model)) > 1:  # what is remembered would lie on several devices
             return Padded(model, self._budget)
         if reason := obstacle(model, self._limit):
             message = f"{self.path}: prompts cannot share what they begin with ({reason}): each is computed as a whole."

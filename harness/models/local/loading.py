@@ -27,6 +27,7 @@ from harness.models.local.checkpoint import (
     training_record,
 )
 from harness.models.local.engine import TokenBudget
+from harness.models.local.placing import check_room
 from harness.protocols import Traits
 from harness.types import JSON, Failure, Response, Usage
 
@@ -114,12 +115,13 @@ class Checkpoint:
         self._check_code()
         dtype = getattr(torch, "float32" if self.dtype == "int8" else dtype_of(self.dtype, device))
         trust = {"trust_remote_code": self.trust_remote_code}
+        placed = self._placed(device, dtype)
         try:
             tokenizer = transformers.AutoTokenizer.from_pretrained(self.folder, **trust)
             settings = transformers.AutoConfig.from_pretrained(self.folder, **config, **trust)
             kind = model_class(self.folder, auto_class, trusted=self.trust_remote_code)
             model, report = kind.from_pretrained(
-                self.folder, config=settings, dtype=dtype, output_loading_info=True, **trust
+                self.folder, config=settings, dtype=dtype, output_loading_info=True, **placed, **trust
             )
         except Exception as error:  # safetensors, tokenizers and transformers each raise kinds of their own
             if not self.trust_remote_code and "trust_remote_code" in str(error):
@@ -137,7 +139,14 @@ class Checkpoint:
             )
         if brings_code(model):
             restore_buffers(model)
+        if placed:
+            check_room(model, self.path)
+            return tokenizer, model.eval()
         return tokenizer, model.to(device).eval()
+
+    def _placed(self, device: str, dtype: Any) -> dict[str, Any]:
+        """Return what transformers is told of devices and precision; nothing for a whole model on one device."""
+        return {}
 
     def _untrained(self, model: Any, missing: Collection[str]) -> Collection[str]:
         """Return which missing weights may be drawn at random: none, unless they are to be trained."""

@@ -1,4 +1,4 @@
-"""python -m harness.cache stats|export|import|prune|verify: the stored answers, and what plug-ins do with them."""
+"""harness cache stats|export|import|prune|verify: the stored answers, and what plug-ins do with them."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ CACHE = Path(".cache/answers.sqlite")
 _HELP = f"""\
 The cache of answers: every one that was paid for, in one SQLite file.
 
-  python -m harness.cache stats                         what is in it, by model and task
-  python -m harness.cache export FILE                   every answer as a JSON line, for another machine or for your own
-                                                        tools; - for standard output
-  python -m harness.cache import FILE FILE              take in what export wrote, or another cache
-  python -m harness.cache prune model=gpt4              remove answers by model, identity, task or date, once
-                                                        they have been shown
-  python -m harness.cache verify                        recompute every key and digest, read every answer, and run
-                                                        SQLite's own check
+  harness cache stats                         what is in it, by model and task
+  harness cache export FILE                   every answer as a JSON line, for another machine or for your own
+                                              tools; - for standard output
+  harness cache import FILE FILE              take in what export wrote, or another cache
+  harness cache prune model=gpt4              remove answers by model, identity, task or date, once
+                                              they have been shown
+  harness cache verify                        recompute every key and digest, read every answer, and run
+                                              SQLite's own check
 
   cache={CACHE}   the file, with each of them
 
@@ -51,11 +51,11 @@ settings of prune
   yes=false             true: remove them; without it they are only shown
 
 examples:
-  python -m harness.cache export node1.jsonl                    on a compute node, then at home:
-  python -m harness.cache import node1.jsonl node2.jsonl
-  python -m harness.cache import backup/answers.sqlite replace=true
-  python -m harness.cache prune model=gpt4 before=2026-01-31
-  python -m harness.cache verify cache=shared/answers.sqlite
+  harness cache export node1.jsonl                    on a compute node, then at home:
+  harness cache import node1.jsonl node2.jsonl
+  harness cache import backup/answers.sqlite replace=true
+  harness cache prune model=gpt4 before=2026-01-31
+  harness cache verify cache=shared/answers.sqlite
 
 A line of an export: schema, key, model, task, stored, identity, request, response, digest. Its words stand in full
 where they come first in the file, by sha256 after that.
@@ -175,7 +175,7 @@ def verify(names: list[str], settings: AnswersSettings) -> int:
         more = ", …" if count > len(findings.places[what]) else ""
         print(f"{count:,} times: {what} ({', '.join(map(printable, findings.places[what]))}{more})")
     raise StoreError(
-        f"{cache} is not sound: `python -m harness.cache import {cache} cache=NEW.sqlite` makes a new one of what is."
+        f"{cache} is not sound: `harness cache import {cache} cache=NEW.sqlite` makes a new one of what is."
     )
 
 

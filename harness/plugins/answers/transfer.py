@@ -276,7 +276,7 @@ def _answer_of(line: Any, number: int, counts: ImportCounts) -> StoredAnswer | N
         digest_of_line, labels = line["digest"], (utf8(line["task"]), utf8(line["model"]))
     except (*UNREADABLE, OSError) as error:
         raise DataError(
-            f"line {number} is no answer as `python -m harness.cache export` writes them ({error}); the lines before "
+            f"line {number} is no answer as `harness cache export` writes them ({error}); the lines before "
             "it are stored."
         ) from None
     try:

@@ -57,13 +57,13 @@ class BatchesSettings:
 
 
 _REQUESTS_HELP = """\
-  python -m harness.cache requests FILE model=gpt4      write what that run would ask as lines of a batch, for vLLM's
-                                                        run-batch, a server's web form or somebody else's account; takes
-                                                        the settings of `python -m harness`
-  python -m harness.cache requests FOLDER/ model=gpt4   the same as Parquet parts (custom_id, body), for engines that
-                                                        read whole data sets
-  python -m harness.cache import DONE                   take in the output of such a batch, too, or a folder of such
-                                                        outputs, JSON lines or Parquet (custom_id, response)
+  harness cache requests FILE model=gpt4      write what that run would ask as lines of a batch, for vLLM's
+                                              run-batch, a server's web form or somebody else's account; takes
+                                              the settings of `harness`
+  harness cache requests FOLDER/ model=gpt4   the same as Parquet parts (custom_id, body), for engines that
+                                              read whole data sets
+  harness cache import DONE                   take in the output of such a batch, too, or a folder of such
+                                              outputs, JSON lines or Parquet (custom_id, response)
 
 settings of requests
   lines=50000           at most in a file or part; more go into FILE-2, FILE-3, …
@@ -73,15 +73,15 @@ settings of import
   model= task= prompt=  of a batch whose requests were written elsewhere: the run that they are of
 
 examples:
-  python -m harness.cache requests todo.jsonl model=openai model.model=my-model task=corr2cause
+  harness cache requests todo.jsonl model=openai model.model=my-model task=corr2cause
   vllm run-batch -i todo.jsonl -o done.jsonl --model path/to/my-model --served-model-name my-model
-  python -m harness.cache import done.jsonl
+  harness cache import done.jsonl
 """
 
 _BATCHES_HELP = """\
-  python -m harness.cache batches                       what is at servers (model.batch=true); `batches collect` takes
-                                                        in what has ended, `batches cancel DIGEST` ends one, and
-                                                        `batches forget DIGEST` gives one up that its server lost
+  harness cache batches                       what is at servers (model.batch=true); `batches collect` takes
+                                              in what has ended, `batches cancel DIGEST` ends one, and
+                                              `batches forget DIGEST` gives one up that its server lost
 
 settings of batches
   base_url=             where they are, if not at OpenAI: the key goes nowhere that a file alone names
@@ -120,7 +120,7 @@ def write_requests(cache: Path, out: str, run: Main, lines: int, megabytes: floa
             file=stream,
         )
     if written:
-        print(f"Answers: python -m harness.cache import OUTPUT.jsonl cache={cache}", file=stream)
+        print(f"Answers: harness cache import OUTPUT.jsonl cache={cache}", file=stream)
     return 0
 
 

@@ -28,7 +28,7 @@ class BatchServer(EndpointServer):
     """The server of an endpoint, asked for files and batches."""
 
     subject = "files or batches"
-    lost = "; `python -m harness.cache batches forget DIGEST` gives up what the server has lost"
+    lost = "; `harness cache batches forget DIGEST` gives up what the server has lost"
 
 
 class Sending:
@@ -204,7 +204,7 @@ class Collecting:
         return (
             f"the batch {batch.id} at {self._server.address} is {remote.status}, and {lost:,} of its {batch.size:,} "
             f"requests are in no file of it ({self.unread.rstrip('.') or why}). The same command reads it again; "
-            f"`python -m harness.cache batches forget {batch.digest[:8]}` has them asked, and perhaps billed, again."
+            f"`harness cache batches forget {batch.digest[:8]}` has them asked, and perhaps billed, again."
         )
 
     def _failed(self, remote: Remote, left: set[str], failures: dict[str, Failure]) -> Iterator[Outcomes]:

@@ -73,7 +73,7 @@ class Sought:
 
     @property
     def way_out(self) -> str:
-        return f"`python -m harness.cache batches forget {self.mark[:8]}` has the requests sent again"
+        return f"`harness cache batches forget {self.mark[:8]}` has the requests sent again"
 
 
 class Files:

@@ -256,7 +256,7 @@ def form_of(endpoint: Endpoint) -> Files:
         host = urlsplit(first_address(endpoint.base_url)).hostname
         raise RunStopped(
             f"{host} takes batches in a form of its own, which model.batch "
-            "does not speak: ask it without, or write the requests for a web form (python -m harness.cache requests)."
+            "does not speak: ask it without, or write the requests for a web form (harness cache requests)."
         )
     form = _FORMS[name]()
     form.check(endpoint)

@@ -308,7 +308,7 @@ def under_way(store: Store, name: str) -> str:
         return ""
     return (
         f"{requests:,} requests to {name} are in a batch under way, and this run does not wait for them: what it asks "
-        "itself is paid for twice. model.batch=true collects them; `python -m harness.cache batches` shows them."
+        "itself is paid for twice. model.batch=true collects them; `harness cache batches` shows them."
     )
 
 

@@ -248,8 +248,8 @@ class _BatchCall:
                     READS,
                     (
                         f"the batch {batch.id} at {self._server.address} is {remote.status} still, after "
-                        f"{OVERDUE:g} times its {self._settings.window}: the same command looks again, `python -m "
-                        f"harness.cache batches cancel {digest[:8]}` ends it and `forget` gives it up."
+                        f"{OVERDUE:g} times its {self._settings.window}: the same command looks again, "
+                        f"`harness cache batches cancel {digest[:8]}` ends it and `forget` gives it up."
                     ),
                 )
         elif remote.state == "ended":

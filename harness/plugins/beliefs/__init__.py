@@ -15,6 +15,7 @@ PLUGIN = Plugin(
             module="harness.plugins.beliefs.command",
         ),
     },
+    sections=("harness.plugins.beliefs.page:sections",),
     extends={"corr2cause": "harness.plugins.beliefs.equivalent:corr2cause"},
     metrics=tuple(f"harness.plugins.beliefs.contradictions:{name}" for name in ("CONTRADICTIONS", "CHANCE")),
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING
@@ -11,7 +11,10 @@ from typing import TYPE_CHECKING
 from harness.causal.dag import from_integer
 from harness.causal.relations import Relation
 from harness.causal.sheets import LARGEST, Claim, canonical, essential_graph, hamming, packed, places, sheet, sheets
+from harness.errors import DataError
 from harness.plugins.beliefs.belief import Belief, Believed, shuffles
+from harness.scoring.samples import Votes
+from harness.storage.runs import Run
 from harness.tasks.corr2cause.text import LETTERS
 from harness.types import Record
 
@@ -57,6 +60,13 @@ def premises(records: Iterable[Record], believed: Believed) -> list[Premise]:
         claim = canonical(relation, LETTERS.index(match[4]), LETTERS.index(match[5]))
         premise.answers.setdefault(claim, (relation, set()))[1].add(record.answer.label)
     return list(by_name.values())
+
+
+def records_of(run: Run) -> Iterator[Record]:
+    """Yield a record for each item, the vote where it has several answers. Raises DataError for a run without them."""
+    if not run.complete:
+        raise DataError(f"{run.folder} holds a run that is not complete: start its command again, which goes on.")
+    return run.records() if run.samples == 1 else Votes(run.result.headline, run.samples).votes(run.records())
 
 
 def believe(records: Iterable[Record], *, least: float, number: int, seed: int) -> Believed:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
@@ -18,13 +18,11 @@ from harness.leaderboard.comparable import find_runs, of_other_rules, select_run
 from harness.plugins.beliefs import classes
 from harness.plugins.beliefs.belief import Believed
 from harness.plugins.beliefs.tables import per_premise, summary
-from harness.scoring.samples import Votes
 from harness.storage.atomic_write import atomic_file, check
 from harness.storage.runs import Run
 from harness.tables.markdown_csv_json import as_csv, as_json, markdown
 from harness.tables.table import Part, Table
 from harness.tasks.find import benchmark_of
-from harness.types import Record
 
 HELP = """\
 Do a model's answers about one premise fit any world? Which one, and how far is that from the true one?
@@ -105,13 +103,6 @@ def _believe(run: Run) -> Believe | None:
     return networks.believe
 
 
-def _records(run: Run) -> Iterator[Record]:
-    """Yield a record for each item, the vote where it has several answers. Raises DataError for a run without them."""
-    if not run.complete:
-        raise DataError(f"{run.folder} holds a run that is not complete: start its command again, which goes on.")
-    return run.records() if run.samples == 1 else Votes(run.result.headline, run.samples).votes(run.records())
-
-
 def _tables(runs: Sequence[Run], settings: BeliefSettings) -> list[Part]:
     started = time.process_time()
     kinds: dict[Believe, list[tuple[Run, Believed]]] = {}
@@ -120,7 +111,9 @@ def _tables(runs: Sequence[Run], settings: BeliefSettings) -> list[Part]:
         believe = _believe(run)
         assert believe is not None
         try:
-            believed = believe(_records(run), least=settings.least, number=settings.shuffles, seed=settings.seed)
+            believed = believe(
+                classes.records_of(run), least=settings.least, number=settings.shuffles, seed=settings.seed
+            )
         except DataError as error:
             left_out.append(error)
         else:
@@ -147,7 +140,7 @@ def _graphs(runs: Sequence[Run], name: str) -> list[Part]:
     known: dict[str, None] = {}
     for run in runs:
         if _believe(run) is classes.believe:
-            of_run = {premise.name: premise for premise in classes.premises(_records(run), Believed())}
+            of_run = {premise.name: premise for premise in classes.premises(classes.records_of(run), Believed())}
             known |= dict.fromkeys(of_run)
             premises += [(run, of_run[name])] if name in of_run and of_run[name].settled else []
     if not premises:

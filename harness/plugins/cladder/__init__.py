@@ -14,8 +14,8 @@ PLUGIN = Plugin(
     metrics=tuple(
         f"harness.plugins.cladder.step_scores:{name}"
         for name in (
-            *("LADDER_EXACT", "LADDER_F1", "FIRST_GRAPH", "FIRST_KIND", "FIRST_FORMAL", "FIRST_ESTIMAND", "FIRST_DATA"),
-            *("FIRST_NUMBER", "FIRST_ANSWER", "FIRST_NOWHERE"),
+            *("LADDER_EXACT", "LADDER_F1", "LADDER_OWN", "FIRST_GRAPH", "FIRST_KIND", "FIRST_FORMAL"),
+            *("FIRST_ESTIMAND", "FIRST_DATA", "FIRST_NUMBER", "FIRST_ANSWER", "FIRST_NOWHERE"),
         )
     ),
 )

@@ -1,4 +1,4 @@
-"""What is wrong in the authors' sample questions, counted: python -m harness.published table=cladder/audit."""
+"""What is wrong in the authors' sample questions, counted: harness published table=cladder/audit."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ def worth(step: Step, answer: Answer | None, case: Case, right: int) -> Worth:
     if step == "kind":
         return Worth(read_kind(words) == case.ask.query)
     if step == "number":
-        value = number_of(number(Response(f"Answer: {words}")))
+        value = read_number(answer)
         return Worth(value is not None and case.rounded[0] <= value <= case.rounded[1])
     if step == "answer":
         return Worth(words.strip(" .").casefold() == ("yes" if right else "no"))
@@ -75,6 +75,12 @@ def worth(step: Step, answer: Answer | None, case: Case, right: int) -> Worth:
         return Worth(canonical(expression) == canonical(read_expression(case.formal, case.graph.nodes)))
     except UnreadableExpression:
         return Worth(exact=False)
+
+
+def read_number(answer: Answer | None) -> float | None:
+    """Return the number that a reply says; None where none can be read."""
+    words = answer.span if answer is not None and answer.label is not None else ""
+    return number_of(number(Response(f"Answer: {words}")))
 
 
 def _of_lists(own: frozenset[object], others: int, right: frozenset[object]) -> Worth:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import cast
 
-from harness.plugins.cladder.step_questions import STEPS, Case, Step
-from harness.plugins.cladder.step_reading import worth
+from harness.plugins.cladder.stated import follows
+from harness.plugins.cladder.step_questions import ROUNDING, STEPS, Case, Step
+from harness.plugins.cladder.step_reading import read_number, worth
 from harness.plugins.cladder.task import ORDERS
 from harness.scoring.definitions import MetricDefinition
 from harness.scoring.means import MeanRow, mean_rows
 from harness.scoring.summary import OutcomeCounts
-from harness.types import Record, Result
+from harness.types import Answer, Record, Result
 
 HEADLINE = "stated"
 BREAKS = tuple(f"ladder_first_{name}" for name in (*STEPS, "nowhere"))
@@ -19,6 +20,7 @@ LADDER_EXACT = MetricDefinition(
     name="ladder_exact", title="right", made_of="items", lead="first", in_comparisons=True, in_heat_maps=True
 )
 LADDER_F1 = MetricDefinition(name="ladder_f1", title="F1 of the list", made_of="items")
+LADDER_OWN = MetricDefinition(name="ladder_own", title="follows from its own number", made_of="items")
 FIRST = tuple(
     MetricDefinition(
         name=name,
@@ -34,7 +36,9 @@ NOTE = (
     "Right: the edges and the probabilities are those of the text and no others; the kind is named; the formal query "
     "is the same but for notation; the estimand has the value that is asked for in five random models of the graph, "
     "and takes nothing that is not observed; the number fits the printed percents; the last answer is the right one. "
-    "F1: of edges and probabilities. Breaks first: the first step that is not right, once for each question. A reply "
+    "F1: of edges and probabilities. Follows from its own number (task.given=own): the last answer is what the number "
+    "of the step before it comes to, right or wrong; undefined where none can be read, or it is too near to where the "
+    "answer changes. Breaks first: the first step that is not right, once for each question. A reply "
     "that cannot be read is not right."
 )
 ORDER: Mapping[str, tuple[str, ...]] = {
@@ -45,11 +49,15 @@ ORDER: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def summarize(records: Iterable[Record], cases: Mapping[str, Case]) -> Result:
-    """Return the scores by step, rung, kind of question and both; `cases` has what each question rests on."""
+def summarize(records: Iterable[Record], cases: Mapping[str, Case], *, own: bool) -> Result:
+    """Return the scores by step, rung, kind of question and both.
+
+    `cases` has what each question rests on; `own`: whether each step goes on from the replies to those before it.
+    """
     totals, kept = OutcomeCounts(), list[Record]()
     values: dict[str, dict[str, float | None]] = {}
     exact: dict[str, dict[Step, bool]] = {}
+    answers: dict[str, dict[Step, Answer | None]] = {}
     for record in records:
         totals.add(record.outcome)
         kept.append(record)
@@ -57,13 +65,25 @@ def summarize(records: Iterable[Record], cases: Mapping[str, Case]) -> Result:
         result = worth(step, record.answer, cases[question], record.labels[HEADLINE])
         values[record.item] = {"ladder_exact": float(result.exact), "ladder_f1": result.f1}
         exact.setdefault(question, {})[step] = result.exact
+        answers.setdefault(question, {})[step] = record.answer
     for question, by_step in exact.items():
         if (last := f"{question}/{STEPS[-1]}") in values:
             first = next((step for step in STEPS if not by_step.get(step, False)), "nowhere")
+            values[last]["ladder_own"] = _own(answers[question], cases[question]) if own else None
             values[last] |= {name: float(name == f"ladder_first_{first}") for name in BREAKS}
     rows = [MeanRow.of(record, HEADLINE, lambda record: values[record.item]) for record in kept]
-    scores = mean_rows(rows, ("ladder_exact", "ladder_f1", *BREAKS), orders=ORDER, mean_of=None, unit="")
+    scores = mean_rows(rows, ("ladder_exact", "ladder_f1", "ladder_own", *BREAKS), orders=ORDER, mean_of=None, unit="")
     return Result(HEADLINE, {HEADLINE: scores}, len({row.cluster for row in rows}), **totals.parts(), notes=(NOTE,))
+
+
+def _own(answers: Mapping[Step, Answer | None], case: Case) -> float | None:
+    """Return whether the last answer is what the reply to the step before it comes to."""
+    value, last = read_number(answers.get("number")), answers.get("answer")
+    if value is None or last is None or last.label is None:
+        return None
+    expected = follows(case.ask, (value - ROUNDING, value + ROUNDING))
+    said = {"yes": True, "no": False}.get(last.span.strip(" .").casefold())
+    return None if expected is None or said is None else float(said == expected)
 
 
 def place(item: str) -> tuple[str, Step]:

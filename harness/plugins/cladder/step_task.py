@@ -58,7 +58,7 @@ class CLadderSteps(CLadder):
         records = list(records)
         wanted = {place(record.item)[0] for record in records}
         cases = {item.id: Case.read(str(item.fields["text"])) for item in super().items() if item.id in wanted}
-        return summarize(records, cases)
+        return summarize(records, cases, own=self.given == "own")
 
     @cached_property
     def _choice(self) -> QuestionChoice:

@@ -23,5 +23,9 @@ PLUGIN = Plugin(
             summary="is a candidate no worse than a margin: GO, NO-GO or NOT ENOUGH EVIDENCE", module=f"{_HERE}.gate"
         ),
     },
-    views={"by": f"{_HERE}.by_setting:tables", "over": f"{_HERE}.over_setting:tables"},
+    views={
+        "by": f"{_HERE}.by_setting:tables",
+        "over": f"{_HERE}.over_setting:tables",
+        "differences": f"{_HERE}.differences:tables",
+    },
 )

@@ -1,6 +1,6 @@
 """A table whose columns are the values of a setting: the same questions paraphrased, beside the original.
 
-The differences are those of `python -m harness.compare`: paired by item, intervals and tests over whole clusters.
+The differences are those of `harness compare`: paired by item, intervals and tests over whole clusters.
 """
 
 from __future__ import annotations
@@ -192,9 +192,13 @@ def _columns(task: str, step: str, base: str, metrics: Sequence[str]) -> Iterato
     for metric in metrics:
         yield Column(f"{metric}/{step}", definition(metric).title, "metric", definition(metric).best, step)
         if step != base and _has_differences(metric, task):
-            yield Column(f"{metric}/{step}/difference", f"− {base}", "metric", None, step)
-            yield Column(f"{metric}/{step}/p", "p", "metric", None, step)
-            yield Column(f"{metric}/{step}/p_holm", "p (Holm)", "count", None, step)
+            yield from difference_columns(f"{metric}/{step}", base, step)
+
+
+def difference_columns(name: str, base: str, over: str = "") -> Iterator[Column]:
+    yield Column(f"{name}/difference", f"− {base}", "metric", None, over)
+    yield Column(f"{name}/p", "p", "metric", None, over)
+    yield Column(f"{name}/p_holm", "p (Holm)", "count", None, over)
 
 
 def _cells(
@@ -216,7 +220,11 @@ def _cells(
         yield metric_cell(run.result.overall.metric(metric) or Metric(metric, None), intervals)
     if step == base or not _has_differences(metric, row.chain.first.task):
         return
-    difference = row.differences.get((step, metric))
+    yield from difference_cells(row.differences.get((step, metric)), p_holm.get((id(row), step, metric)), intervals)
+
+
+def difference_cells(difference: Difference | str | None, holm_p: float | None, intervals: Intervals) -> Iterator[Cell]:
+    """Yield a difference with its interval, its p, and for programs p corrected; dashes where there is none."""
     if not isinstance(difference, Difference):
         yield Cell(f"– {difference}" if difference else "–")
         yield from [Cell("–")] * 2
@@ -224,7 +232,6 @@ def _cells(
     ends = difference.interval
     interval = f"[{signed_text(ends[0], 1)}, {signed_text(ends[1], 1)}]" if ends and intervals != "none" else ""
     yield Cell(signed_text(difference.value), difference.value, ends, interval)
-    holm_p = p_holm[id(row), step, metric]
     mark = MARK if holm_p is not None and holm_p <= 0.05 else ""
     yield Cell(f"{p_text(difference.p)}{mark}", difference.p)
     yield Cell(p_text(holm_p), holm_p)
@@ -236,13 +243,16 @@ def _notes(
     """Yield how scores, differences and p were computed, and what the dashes mean."""
     if intervals != "none":
         yield " ".join(interval_notes(scores))
-    differences = [d for row in rows for d in row.differences.values()]
+    yield from difference_notes(base, [d for row in rows for d in row.differences.values()])
+
+
+def difference_notes(base: str, differences: Sequence[Difference | str]) -> Iterator[str]:
     if any(isinstance(d, Difference) for d in differences):
         count = sum(isinstance(d, Difference) and d.p is not None for d in differences)
         yield (
-            f"− {base}: the difference on the same items, as harness.compare has it: 95% over {RESAMPLES:,} resamples "
-            f"of whole clusters, the same for both; p from swapping the two in whole clusters. {MARK}: at most 0.05 "
-            f"when the {count:,} p-values of this table are corrected together (Holm)."
+            f"− {base}: the difference on the same items, as harness compare has it: 95% over {RESAMPLES:,} "
+            f"resamples of whole clusters, the same for both; p from swapping the two in whole clusters. {MARK}: at "
+            f"most 0.05 when the {count:,} p-values of this table are corrected together (Holm)."
         )
     if words := sorted({d for d in differences if isinstance(d, str)}):
         yield f"No difference where the runs cannot be paired: {', '.join(words)}."

@@ -1,4 +1,4 @@
-"""Two runs or more on the same items, compared in pairs: python -m harness.compare A B, --help for all of it."""
+"""Two runs or more on the same items, compared in pairs: harness compare A B, --help for all of it."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from harness.tables.table import Part
 HELP = """\
 Compare models, prompts or perturbations on the same items, in pairs.
 
-  python -m harness.compare A B                       two results folders, or files of records (.jsonl, .jsonl.gz)
-  python -m harness.compare A B C D                   the others against the first
-  python -m harness.compare A B C pairs=all           every two of them
-  python -m harness.compare A B by=relation           and in every relation (network, num_nodes, template, …)
-  python -m harness.compare A B out=comparison.json   all of it, every differing item too (.json, .md; .csv: the table)
+  harness compare A B                       two results folders, or files of records (.jsonl, .jsonl.gz)
+  harness compare A B C D                   the others against the first
+  harness compare A B C pairs=all           every two of them
+  harness compare A B by=relation           and in every relation (network, num_nodes, template, …)
+  harness compare A B out=comparison.json   all of it, every differing item too (.json, .md; .csv: the table)
 
 Items pair by their ids, which no perturbation, prompt, version or split of the builtin data changes. The difference has
 an interval over clusters and a p from swapping A and B in whole clusters; all p-values of a call are corrected together
@@ -79,7 +79,7 @@ def suggested(key: str, arguments: Sequence[str]) -> set[str] | None:
 def job(folders: list[str], settings: CompareSettings) -> list[Part]:
     """Return the comparison in words and tables, and write it where settings say so."""
     if len(folders) < 2:
-        raise ConfigError("give two runs or more: python -m harness.compare A B (--help for the rest).")
+        raise ConfigError("give two runs or more: harness compare A B (--help for the rest).")
     if twice := [name for name in folders if folders.count(name) > 1]:
         raise ConfigError(f"{twice[0]} is given twice: a run is compared with another one.")
     if settings.out and Path(settings.out).suffix not in (".json", ".md", ".csv"):

@@ -29,8 +29,8 @@ from harness.tasks.find import benchmark_of
 HELP = """\
 Published questions against twins of them under other names: how much of a score is gone?
 
-  python -m harness.contamination                    every model with both, of the runs below results/
-  python -m harness.contamination A B model='gpt*'   of several folders, some models
+  harness contamination                    every model with both, of the runs below results/
+  harness contamination A B model='gpt*'   of several folders, some models
   harness -m model=gpt4 task.perturbation=none,permutation,refactorization        makes the runs
 
 A twin asks of the same graph with the same answer: permutation (the same letters change places), refactorization

@@ -1,4 +1,4 @@
-"""Figures for papers: python -m harness.plot results/…, --help for all of it."""
+"""Figures for papers: harness plot results/…, --help for all of it."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ if TYPE_CHECKING:
 HELP = """\
 Draw charts of runs for a paper, at the width of its column.
 
-  python -m harness.plot                                   results/, every chart, to figures/*.pdf
-  python -m harness.plot results chart=scores,robustness   some kinds of chart
-  python -m harness.plot results chart='corr2cause/heat/*' format=pdf,png width=text
-  python -m harness.plot results chart='corr2cause/perturbation=paraphrase/*'
+  harness plot                                   results/, every chart, to figures/*.pdf
+  harness plot results chart=scores,robustness   some kinds of chart
+  harness plot results chart='corr2cause/heat/*' format=pdf,png width=text
+  harness plot results chart='corr2cause/perturbation=paraphrase/*'
 
 corr2cause/heat/* is of the default variant; the names of other variants' charts have the variant, + for its commas.
 

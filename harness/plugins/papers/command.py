@@ -1,4 +1,4 @@
-"""Numbers that the papers print, beside measured ones: python -m harness.published table=4"""
+"""Numbers that the papers print, beside measured ones: harness published table=4"""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from harness.tasks.find import benchmark_of, every
 HELP = """\
 Numbers that the papers print, marked as such, with their data version.
 
-  python -m harness.published                        the tables there are
-  python -m harness.published table=4                Corr2Cause, Table 4; so too 5 (or 5a, 5b), 6 (6a, 6b), 12, 13
-  python -m harness.published table=follow-ups       what later works measured on Corr2Cause, each with its source
-  python -m harness.published table=XI               CausalBench, Table XI; VIII has marks in place of numbers
-  python -m harness.published table=1                Corr2Cause, Table 1 (3; 8: stories; 11: n-grams), measured
-  python -m harness.published table=4 results        and the runs below results/ on the same task
+  harness published                        the tables there are
+  harness published table=4                Corr2Cause, Table 4; so too 5 (or 5a, 5b), 6 (6a, 6b), 12, 13
+  harness published table=follow-ups       what later works measured on Corr2Cause, each with its source
+  harness published table=XI               CausalBench, Table XI; VIII has marks in place of numbers
+  harness published table=1                Corr2Cause, Table 1 (3; 8: stories; 11: n-grams), measured
+  harness published table=4 results        and the runs below results/ on the same task
 """
 
 

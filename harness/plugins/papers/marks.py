@@ -77,7 +77,7 @@ CONTRADICTIONS = (
 )
 """Where the published marks disagree with other things that the paper says."""
 COMMAND = (
-    "python -m harness -m model=gpt4 task=causalbench/causality task.scale=small "
+    "harness -m model=gpt4 task=causalbench/causality task.scale=small "
     "task.format=variable_name,background,data,background_data"
 )
 

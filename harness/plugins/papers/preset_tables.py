@@ -280,7 +280,7 @@ def table_notes(preset: Preset, entries: Sequence[Entry], unfinished: Sequence[t
     counted_tables = {row.table for row in published if row.counts}
     if with_counts := [table for table in preset.published if table in counted_tables]:
         name = with_counts[0].removeprefix("Table ")
-        yield f"What intervals the published rows have: python -m harness.published table={name}"
+        yield f"What intervals the published rows have: harness published table={name}"
     yield from contradiction_notes([row for row in published if row.contradicted])
     if any(not entry.usual for entry in entries):
         yield "In parentheses: the prompt, where it is not the table's usual one."

@@ -1,4 +1,4 @@
-"""python -m harness.stories model=… n=100: natural stories for items of Corr2Cause, by a model, checked by rule.
+"""harness stories model=… n=100: natural stories for items of Corr2Cause, by a model, checked by rule.
 
 A run like any other: cache, budget and resuming are those of `harness`. What it leaves besides is the file of stories.
 """

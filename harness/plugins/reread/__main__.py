@@ -1,4 +1,4 @@
-"""Stored replies read again by today's rules: python -m harness.reread results/… (judge=…)
+"""Stored replies read again by today's rules: harness reread results/… (judge=…)
 
 A results folder is read as data: nothing that it names is imported, opened or fetched, unless trust= names it.
 """
@@ -37,20 +37,20 @@ HELP = """\
 Read the replies of earlier runs again by today's rules, without asking their models: records, scores and manifest are
 renewed in their place, and say by which version of the rules they were read.
 
-  python -m harness.reread                     everything below results/
-  python -m harness.reread A B                 other folders, of runs or above them
-  python -m harness.reread A dry_run=true      what would change, and nothing is written
-  python -m harness.reread A judge=gpt4        a judge reads what the rules cannot; its run stands beside the other one
+  harness reread                     everything below results/
+  harness reread A B                 other folders, of runs or above them
+  harness reread A dry_run=true      what would change, and nothing is written
+  harness reread A judge=gpt4        a judge reads what the rules cannot; its run stands beside the other one
 
-  python -m harness.reread RUN sample=50       a page (RUN/marks.html) on which you mark, for replies drawn at random,
-                                               whether the rules read them right; nothing is read again
-  python -m harness.reread RUN marks=FILE      how often they did not, by the marks that the page has saved, with an
-                                               interval; the marks are kept in RUN/marks.json
+  harness reread RUN sample=50       a page (RUN/marks.html) on which you mark, for replies drawn at random,
+                                     whether the rules read them right; nothing is read again
+  harness reread RUN marks=FILE      how often they did not, by the marks that the page has saved, with an
+                                     interval; the marks are kept in RUN/marks.json
 
-A run that does not hold (harness.verify says why) is left as it is.
+A run that does not hold (harness verify says why) is left as it is.
 
   dry_run=false       true: only show what would change
-  trust=              as for harness.verify: module.Class of a task, module:function of a parser, the file of task.path,
+  trust=              as for harness verify: module.Class of a task, module:function of a parser, the file of task.path,
                       hub for the Hub's data; several with commas
   judge=              a model that is asked about the replies that the rules cannot read; judge.…=, cache=, cache.…=
                       and budget.…= (for each run) as in the command of a run
@@ -133,7 +133,7 @@ def _by_person(of_a_run: Sequence[str], folders: list[str], settings: RereadSett
     elif settings.sample is not None:
         page = write_page(load(folder), settings.sample)
         _print(f"{page}: open it in a browser, mark the replies, save the marks, and give the file that was saved:")
-        _print(f"  python -m harness.reread {shlex.quote(str(folder))} marks=marks.json")
+        _print(f"  harness reread {shlex.quote(str(folder))} marks=marks.json")
     return 0
 
 

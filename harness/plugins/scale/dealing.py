@@ -22,7 +22,7 @@ from harness.prompting import conversation
 from harness.prompting.fit import fitting
 from harness.prompting.prompts import Prompt
 from harness.protocols import Outcomes, Task, Wrapper, remarks_of
-from harness.types import JSON, Failure, Item, Record, Request, Response, Result
+from harness.types import JSON, ChatRequest, Failure, Item, Record, Request, Response, Result
 
 LONGEST = 256
 """Items of a cluster that stay together at most; fewer where shards would be left without any."""
@@ -132,7 +132,7 @@ def dealt(items: Iterable[Item], prompt: Prompt, longest: int) -> Iterator[tuple
     turn_of: dict[int, int] = {}
     turn, length, cluster = -1, 0, None
     for item in items:
-        mark = int(text_digest(prompt.opening(item.fields)[0])[:16], 16) if talks else None
+        mark = int(text_digest(_first_words(prompt, item))[:16], 16) if talks else None
         if mark is not None and mark in turn_of:
             yield item, turn_of[mark]
             continue
@@ -142,6 +142,15 @@ def dealt(items: Iterable[Item], prompt: Prompt, longest: int) -> Iterator[tuple
         if mark is not None:
             turn_of[mark] = turn
         yield item, turn
+
+
+def _first_words(prompt: Prompt, item: Item) -> str:
+    """Return what the user says first; of an item without an opening the question, with which others' may open."""
+    if opening := prompt.opening(item.fields):
+        return opening[0]
+    request = prompt.render(item.fields, (), ChatRequest)
+    assert isinstance(request, ChatRequest)
+    return request.messages[-1].content
 
 
 def holds_talks(prompt: Prompt) -> bool:

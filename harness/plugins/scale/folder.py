@@ -226,7 +226,7 @@ def take_in(store: Store, assignment: Path, say: Callable[[str], None]) -> Itera
     except (sqlite3.Error, OSError) as error:
         if isinstance(error, OSError) and full(error):
             raise StoreError(f"{cache} cannot be taken in ({error.strerror}): make room, and start again.") from error
-        say(f"{cache} cannot be read ({error}): `python -m harness.cache import {cache}` takes what can be saved")
+        say(f"{cache} cannot be read ({error}): `harness cache import {cache}` takes what can be saved")
         yield -1
 
 

@@ -109,7 +109,7 @@ def next_step(prepared: Sequence[Prepared]) -> str:
     several = (
         f"{Path(caches[0]).parent}/*.sqlite" if len({Path(path).parent for path in caches}) == 1 else " ".join(caches)
     )
-    take_in = f"`python -m harness.cache import {several if len(caches) > 1 else caches[0]}`"
+    take_in = f"`harness cache import {several if len(caches) > 1 else caches[0]}`"
     if len(caches) > 1:
         return f"Next: {take_in} (copied from elsewhere, each with its log: *.sqlite*), then {rest}."
     return f"When all shards have ended: {take_in} with those of the others, unless all of them share one, then {rest}."

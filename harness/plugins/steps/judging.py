@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal
 
+from harness.causal.dag import DAG
 from harness.causal.every_graph import Constraint
-from harness.causal.inference import Support, support
+from harness.causal.inference import Support, supported
 from harness.causal.statements import GraphClass, Kind, PairSentences, Statement, Verdict, class_of
 from harness.plugins.steps.traces import Step, Trace, circular, read
 from harness.tasks.corr2cause.text import Premise, read_dag
@@ -46,6 +47,8 @@ class JudgedStep:
     step: Step
     verdict: Verdict
     support: Support | Unjudged
+    counterexample: DAG | None = None
+    """Of a leap, a graph in which all that it names is true, and the step is not."""
 
     @property
     def sound(self) -> bool:
@@ -75,7 +78,7 @@ def judge(reply: str, premise: Premise) -> JudgedTrace:
             by_number.setdefault(step.number, []).append(step)
     in_circles = circular(trace.steps)
     steps = [
-        JudgedStep(step, graphs.verdict(step.statement), _support(step, by_number, in_circles, graphs))
+        JudgedStep(step, graphs.verdict(step.statement), *_support(step, by_number, in_circles, graphs))
         for step in trace.steps
     ]
     return JudgedTrace(trace, tuple(steps))
@@ -83,18 +86,18 @@ def judge(reply: str, premise: Premise) -> JudgedTrace:
 
 def _support(
     step: Step, by_number: Mapping[int, Sequence[Step]], in_circles: frozenset[int], graphs: GraphClass
-) -> Support | Unjudged:
+) -> tuple[Support | Unjudged, DAG | None]:
     if step.rests_on is None or not (step.rests_on or step.on_premise):
-        return "names nothing"
+        return "names nothing", None
     if step.number in in_circles:
-        return "circular"
+        return "circular", None
     if any(number not in by_number for number in step.rests_on):
-        return "names what is not there"
+        return "names what is not there", None
     named = [other.statement for number in step.rests_on for other in by_number[number]]
     if any(statement.open for statement in (step.statement, *named)):
-        return "of a class"
+        return "of a class", None
     basis: set[Constraint] = set(named)
     if step.on_premise:
         about = sorted({node for statement in (step.statement, *named) for node in statement.nodes})
         basis |= {PairSentences.of(graphs.n, graphs.separations, i, j) for i, j in combinations(about, 2)}
-    return support(graphs.n, basis, step.statement, graphs.graphs)
+    return supported(graphs.n, basis, step.statement, graphs.graphs)

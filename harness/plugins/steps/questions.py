@@ -12,8 +12,6 @@ from harness.tasks.corr2cause.text import Premise
 Question = Literal["edges", "triples", "colliders", "directions", "answer"]
 QUESTIONS: tuple[Question, ...] = get_args(Question)
 
-ASKED = "corr2cause/steps"
-"""The task that asks them."""
 _LIST = 'End with one line: "Answer: " and {what}, with semicolons between them, or "Answer: none".'
 WORDS: dict[Question, str] = {
     "edges": (

@@ -66,3 +66,10 @@ def questions_of(run: Run, trust: Collection[str] = ()) -> Mapping[str, Texts]:
     if traced.summary != run.manifest.items:
         raise DataError(f"{run.folder}: its items are other ones today, so its replies cannot be judged: run it again.")
     return questions
+
+
+def called(run: Run, runs: Collection[Run]) -> str:
+    """Return what a run is called among others: its model, and what else tells it from them."""
+    parts = ("model", "prompt", "variant", "task")
+    telling = [part for part in parts if part == "model" or len({other.place[part] for other in runs}) > 1]
+    return ", ".join(run.place[part] for part in telling)

@@ -63,6 +63,7 @@ _FORMS: tuple[tuple[Kind, bool, str], ...] = (
     (Kind.INDEPENDENT, True, rf"{_A} is {_NOT}?(?:correlated|associated) with {_B}(?:{_GIVEN})?"),
     (Kind.INDEPENDENT, True, rf"{_A} correlates with {_B}"),
     (Kind.INDEPENDENT, False, rf"{_A} _\|\|_ {_B}(?:{_GIVEN})?"),
+    (Kind.INDEPENDENT, True, rf"{_A} _/_ {_B}(?:{_GIVEN})?"),
     (Kind.COLLIDER, False, rf"{_M} is {_NOT}?a collider between {_A} and {_B}"),
     (Kind.COLLIDER, True, rf"{_M} is no collider between {_A} and {_B}"),
     (Kind.COLLIDER, False, rf"{_A} -> {_M} <- {_B}"),
@@ -94,11 +95,14 @@ _LEADS = re.compile(
     r"(?:(?:so|thus|therefore|hence|then|also|next|likewise|similarly|finally|now|and|but|yet|however|moreover|indeed|"
     r"furthermore|consequently|accordingly|as a result|in addition|since|because|as|given that|i\.?e\.?|that is|first|"
     r"second|third|(?:this means|this implies|it follows|which means|we (?:have|know|see|conclude|get|find|note)|note|"
-    r"the premise (?:says|states|tells us))(?: that)?|in every graph|(?:by|from) the premise)[,:]? +)+",
+    r"i (?:claim|conclude)|it is (?:clear|plain)|the premise (?:says|states|tells us))(?: that)?|clearly|obviously|"
+    r"in every graph|(?:by|from) the premise)[,:]? +)+",
     re.IGNORECASE,
 )
 _TAILS = re.compile(
-    r"(?: holds| too| as well| in every graph| in all graphs| by the premise| marginally)+$", re.IGNORECASE
+    r"(?: holds| too| as well| in (?:every graph|all graphs)(?: that fits?)?(?: the premise)?| by the premise|"
+    r" marginally| ?[✓✔☑])+$",
+    re.IGNORECASE,
 )
 _SAYS_NOTHING = re.compile(
     r"\?|\b(?:if|whether|unless|suppos\w*|assum\w*|imagin\w*|consider\w*|could|would|might|may|can|cannot|can['’]t|could"
@@ -107,7 +111,7 @@ _SAYS_NOTHING = re.compile(
     r"absurd|violat\w*|inconsistent|reject\w*|exclude\w*|example|instance|another|alternative\w*|scenario|ruled? out|"
     r"false|wrong|incorrect|not (?:true|allowed|the case)|need|want|were|unclear|unknown|some|"
     r"(?:not|n['’]t|never) (?:follow|mean|imply|say|state|necessarily|know|tell|sure))\b"
-    r"|\b(?:case|option|graph|dag|model|structure|chain|fork|path)s?\b[^:]{0,30}:",
+    r"|\b(?:case|option|graph|dag|model|structure|chain|fork|path|goal|aim|target|plan)s?\b[^:]{0,30}:",
     re.IGNORECASE,
 )
 """What keeps a sentence from saying anything: it asks, supposes, hedges, quotes, leads to the absurd or lists cases."""
@@ -118,7 +122,9 @@ _OF_SOME = re.compile(
 """How a sentence begins whose first clause says of what the others hold."""
 _LISTS_CASES = re.compile(
     r"\b(?:graphs?|dags?|structures?|cases?|options?|models?|chains?|forks?|paths?|possib\w*|could|might|may|either|or|if|"
-    r"suppose|assume|examples?|alternatives?|compatible|consistent|hypothes\w*)\b[^:]*:$",
+    r"suppose|assume|examples?|alternatives?|compatible|consistent|hypothes\w*|plan|goals?|aims?|"
+    r"to (?:do|show|check|prove)|false|wrong|incorrect|untrue|not (?:true|so|the case)|(?:does|do) not (?:hold|follow)|"
+    r"withdrawn|rejected)\b[^:]*:$",
     re.IGNORECASE,
 )
 _EDGES = " .,;:!\"'“”"

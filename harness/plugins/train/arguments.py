@@ -76,5 +76,29 @@ def arguments_of(recipe: Recipe, examples: int, folder: Path, dtype: str, parts:
                 unknown("setting", f"recipe.trainer.{wrong}", [f"recipe.trainer.{n}" for n in names])
             ) from None
         raise ConfigError(f"recipe.trainer: {' '.join(str(error).split())[:300]}") from error
+    _check_sharding(recipe, cpu=cpu)
     arguments._n_gpu = min(1, arguments.n_gpu)  # several GPUs by `accelerate launch`, not by threads of one process
     return arguments
+
+
+def _check_sharding(recipe: Recipe, *, cpu: bool) -> None:
+    """Raise ConfigError for what accelerate's config file asks for and would not come to pass.
+
+    Its choice of FSDP or DeepSpeed arrives in the environment, and the Trainer follows it.
+    """
+    fsdp, deepspeed = (os.environ.get(f"ACCELERATE_USE_{name}") == "true" for name in ("FSDP", "DEEPSPEED"))
+    if cpu and (fsdp or deepspeed):
+        raise ConfigError(
+            "accelerate divides a model over GPUs only, and would train it whole in each process here: take "
+            "distributed_type: MULTI_GPU (with use_cpu: true) in its config file."
+        )
+    if (fsdp or deepspeed) and recipe.lora.r:
+        raise ConfigError(
+            "adapters (recipe.lora.r) and a base divided over GPUs do not go together here: train all weights, or take "
+            "distributed_type: MULTI_GPU, with recipe.bits=4 where a GPU has no room for the base."
+        )
+    if fsdp and os.environ.get("FSDP_VERSION", "1") != "2":
+        raise ConfigError(
+            "fsdp_version: 1 takes apart the weights with which the dev items are answered: write fsdp_version: 2 in "
+            "accelerate's config file."
+        )

@@ -9,7 +9,9 @@ from typing import Any
 
 from harness.errors import ConfigError
 from harness.models.local.causal_lm import CausalLM
+from harness.models.local.checkpoint import dtype_of
 from harness.models.local.nli import NLI, class_indices
+from harness.models.local.placing import placed
 from harness.plugins.train.examples import Example, Lessons
 from harness.plugins.train.recipe import Recipe
 from harness.runtime.progress import Progress
@@ -142,7 +144,23 @@ class AnswerLearner(_OneByOne, CausalLM):
     def _load(self, auto_class: str, **config: JSON) -> tuple[Any, Any]:
         tokenizer, model = super()._load(auto_class, **(config | _dropout(self)))
         self.kept["generation_config"] = model.generation_config
+        if self.recipe.bits:
+            from peft import prepare_model_for_kbit_training
+
+            # The Trainer turns checkpointing of activations on, where recipe.trainer asks for it.
+            model = prepare_model_for_kbit_training(model, use_gradient_checkpointing=False)
         return tokenizer, model
+
+    def _placed(self, device: str, dtype: Any) -> dict[str, Any]:
+        """Return what transformers is told of a base in 4 bits, as QLoRA has it (Dettmers et al. 2023)."""
+        import torch
+
+        if not self.recipe.bits:
+            return {}
+        computing = getattr(torch, dtype_of(self.recipe.dtype, device) if device == "cuda" else "float32")
+        told = placed(None, self.recipe.bits, self.device, device, computing, double=True)
+        # accelerate compares the number of the GPU with its own, and "cuda" has none.
+        return told | {"device_map": {"": torch.cuda.current_device() if device == "cuda" else device}}
 
     def fits(self, examples: Sequence[Example]) -> Iterator[ExampleFit]:
         for sequences in self.sequences(self._requests(examples)):
@@ -162,7 +180,8 @@ class AnswerLearner(_OneByOne, CausalLM):
             rows.append(sequences[1 - example.label])  # the first choice says Yes
         engine = Padded(self.network, self._budget)
         ids, mask = engine.ids([row.read for row in rows])
-        first = min(len(row.prompt) for row in rows) - 1 if engine.limits_logits else 0
+        # From a token before the first answer: the Trainer leaves the first label out when it counts those of a batch.
+        first = max(0, min(len(row.prompt) for row in rows) - 2) if engine.limits_logits else 0
         labels = torch.full((len(rows), ids.shape[1] - first), NO_LABEL)
         for k, row in enumerate(rows):
             start = len(row.prompt) - 1 - first

@@ -22,12 +22,10 @@ from harness.plugins.train.arguments import arguments_of, check_trackers
 from harness.plugins.train.examples import ByLength, Example, Lessons, Scores, scores_of
 from harness.plugins.train.learners import Learner, fits_of
 from harness.plugins.train.packed import PackedLearner
-from harness.plugins.train.recipe import Recipe, leads
+from harness.plugins.train.recipe import ADAPTER, Recipe, leads
 from harness.runtime.progress import Progress
 
 STATE = "trainer_state.json"
-ADAPTER = "adapter"
-"""The folder of the low-rank adapters as they are before they are merged into the weights."""
 
 
 @dataclass(frozen=True)
@@ -35,13 +33,15 @@ class Learned:
     """A finished training."""
 
     network: Any
-    """With the weights of the chosen step."""
+    """With the weights of the chosen step; None where the adapter alone is kept, as 4 bits take none."""
     curve: list[dict[str, float]]
     """Loss and learning rate by step, and scores on dev at the steps that were evaluated."""
     step: int
     """The chosen one."""
     micro_batch: int
     """Examples that went through the model at once."""
+    weights: Any = None
+    """All of them by name, in the process that writes, where several processes had a part of each."""
 
 
 class _Watch(TrainerCallback):  # type: ignore[misc]  # transformers has no types
@@ -131,7 +131,7 @@ def train(learner: Learner, lessons: Lessons, recipe: Recipe, folder: Path, prog
 
     When memory runs out, the batch is divided and the gradients of its parts are accumulated. Raises RunStopped.
     """
-    network = _with_lora(learner.network, recipe)
+    network = with_lora(learner.network, recipe)
     for parts in _divisors(recipe.batch_size):
         teacher, watch = _teacher(learner, network, lessons, recipe, folder, progress, dtype, parts)
         try:
@@ -150,12 +150,14 @@ def train(learner: Learner, lessons: Lessons, recipe: Recipe, folder: Path, prog
         )
     best = teacher.state.best_global_step
     curve = [dict(entry) for entry in teacher.state.log_history if "loss" in entry or "eval_f1" in entry]
+    divided = teacher.is_fsdp_enabled or teacher.is_deepspeed_enabled
+    weights = teacher.accelerator.get_state_dict(teacher.model_wrapped) if divided else None  # of all, by all processes
     network = teacher.accelerator.unwrap_model(teacher.model)
     if recipe.lora.r:
         if leads():
             network.save_pretrained(folder / ADAPTER)
-        network = network.merge_and_unload()
-    return Learned(network, curve, best, recipe.batch_size // parts)
+        network = None if recipe.bits else network.merge_and_unload()
+    return Learned(network, curve, best, recipe.batch_size // parts, weights)
 
 
 def last_whole(folder: Path) -> str | None:
@@ -164,7 +166,7 @@ def last_whole(folder: Path) -> str | None:
     for checkpoint in folder.glob("checkpoint-*"):
         if (checkpoint / STATE).exists() and (checkpoint / STATE).read_text().rstrip().endswith("}"):
             whole.append(checkpoint)
-        else:
+        elif leads():
             shutil.rmtree(checkpoint)
     return str(max(whole, key=lambda path: int(path.name.rpartition("-")[2]))) if whole else None
 
@@ -218,7 +220,7 @@ def rank_of(scores: Scores, *, by: str, ties: bool, items: int) -> float:
     return scores[by] + (1 / (1 + scores["loss"]) / (2 * items + 1) ** 2 if ties else 0.0)
 
 
-def _with_lora(network: Any, recipe: Recipe) -> Any:
+def with_lora(network: Any, recipe: Recipe) -> Any:
     """Return the network with low-rank adapters, trained in place of its weights, if the recipe has any."""
     if not recipe.lora.r:
         return network
@@ -232,11 +234,6 @@ def _with_lora(network: Any, recipe: Recipe) -> Any:
         task_type="SEQ_CLS" if recipe.kind == "nli" else "CAUSAL_LM",
     )
     return get_peft_model(network, config)
-
-
-def room_needed(network: Any, kept: int = 3) -> int:
-    """Return the bytes that `kept` checkpoints take: weights and Adam's two moments, in float32."""
-    return kept * 3 * 4 * int(sum(parameter.numel() for parameter in network.parameters()))
 
 
 class Pass(torch.utils.data.Dataset[list[Example]]):

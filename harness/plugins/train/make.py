@@ -20,7 +20,7 @@ from harness.models.local.checkpoint import Device, device_of, dtype_of, fingerp
 from harness.plugins.train.examples import Example, Lessons, teaching_task
 from harness.plugins.train.learners import AnswerLearner, Learner, PairLearner, base_config, fit_counts
 from harness.plugins.train.packed import PackedLearner
-from harness.plugins.train.recipe import MANIFEST, FinetuneSettings, Recipe, alone, leads, room
+from harness.plugins.train.recipe import ADAPTER, MANIFEST, FinetuneSettings, Recipe, alone, leader_first, leads, room
 from harness.plugins.train.scratch import make_base
 from harness.prompting.fit import choose_prompt, fitting
 from harness.prompting.prompts import Prompt
@@ -40,6 +40,8 @@ class FinishedCheckpoint:
     training: Mapping[str, Any]
     """Its training.json."""
     kind: str
+    base: str = ""
+    """How to name the base, where the checkpoint is an adapter beside it in 4 bits; "" for whole weights."""
 
     @property
     def score(self) -> float:
@@ -48,7 +50,9 @@ class FinishedCheckpoint:
     @property
     def lines(self) -> list[str]:
         """Lines to print: where it is, and the command that evaluates it."""
-        command = f"harness model={self.kind} model.path={self.folder}"
+        command = f"harness model={self.kind} model.path={self.base or self.folder}"
+        if self.base:
+            command += f" model.adapter={self.folder / ADAPTER} model.bits=4"
         prompt = self.training["prompt"]["name"]
         default = {"nli": "pair", "causal_lm": "plain"}[self.kind]
         return [
@@ -67,7 +71,7 @@ def make(config: Mapping[str, Any]) -> FinishedCheckpoint:
     recipe = build(settings.recipe, "recipe")
     if not isinstance(recipe, Recipe):
         raise ConfigError(f"recipe={recipe.name} makes one job at a server at a time: leave -m out.")
-    _check_packages(recipe)
+    _check_packages(recipe, settings.device)
     check(settings.out, folder=True)
     # What is learned, in which words, by whom.
     task = teaching_task({**settings.task, **recipe.task})
@@ -83,7 +87,9 @@ def make(config: Mapping[str, Any]) -> FinishedCheckpoint:
     if recipe.scratch:
         read = recipe.scratch.also_read
         also = teaching_task({**settings.task, **recipe.task, **read}).items() if read else ()
-        make_base(recipe.scratch, lessons.texts(also), recipe.seed, base)
+        with leader_first(device_of(settings.device)):
+            if leads():
+                make_base(recipe.scratch, lessons.texts(also), recipe.seed, base)
     progress = Progress(f"{recipe.name} learns {task.name}")
     dtype = dtype_of(recipe.dtype, device_of(settings.device)) if device_of(settings.device) == "cuda" else "float32"
     # Its place: the same settings and data are the same checkpoint.
@@ -92,9 +98,10 @@ def make(config: Mapping[str, Any]) -> FinishedCheckpoint:
     except ConfigError as error:  # a checkpoint names the setting of a run
         raise ConfigError(str(error).replace("model.path=", "recipe.path=")) from error
     folder = Path(settings.out, recipe.name, digest(facts)[:12])
+    named = f"{recipe.path}{f' model.revision={recipe.revision}' * bool(recipe.revision)}" if recipe.bits else ""
     if (folder / MANIFEST).exists():
         progress.say(f"{folder} is there already.")
-        return FinishedCheckpoint(folder, json.loads((folder / MANIFEST).read_text()), recipe.kind)
+        return FinishedCheckpoint(folder, json.loads((folder / MANIFEST).read_text()), recipe.kind, named)
     about = {**provenance(dict(config)), **({"own_files": own} if own else {})}
     work = folder.with_name(f"{folder.name}.work")
     with alone(work), room(settings.out):
@@ -102,7 +109,7 @@ def make(config: Mapping[str, Any]) -> FinishedCheckpoint:
         if leads():  # training.json is in the folder before the folder has its name
             atomic_write.write(work / "chosen" / MANIFEST, training)
             (work / "chosen").replace(folder)
-        return FinishedCheckpoint(folder, training, recipe.kind)
+        return FinishedCheckpoint(folder, training, recipe.kind, named)
 
 
 def _train(
@@ -111,13 +118,20 @@ def _train(
     """Train, leave the chosen weights in work/chosen, and return what training.json says of it."""
     from transformers import set_seed
 
-    from harness.plugins.train.loop import ADAPTER, room_needed, train
+    from harness.plugins.train import memory
+    from harness.plugins.train.loop import train
 
     set_seed(recipe.seed)  # a new head is drawn when the network is loaded
+    device = device_of(learner.device)
+    memory.check(memory.needed(learner, recipe, dtype), recipe, device)  # before the weights are loaded
     fits = fit_counts(learner, lessons, recipe, progress)
+    need = memory.needed(learner, recipe, dtype, fits["fit"]["longest_in_tokens"])
+    line = memory.check(need, recipe, device)
+    if leads():
+        progress.say(line)
     if isinstance(learner, PairLearner):
         learner.balance(lessons.train.positives, len(lessons.train.rows))
-    if (room := shutil.disk_usage(work).free) < (needed := room_needed(learner.network)):
+    if (room := shutil.disk_usage(work).free) < (needed := memory.room_needed(need, recipe)):
         raise StoreError(
             f"{work} has room for {room / 1e9:.1f} GB; training {recipe.path} may take {needed / 1e9:.1f} GB "
             "for its checkpoints: make room, or choose another out=."
@@ -128,7 +142,10 @@ def _train(
     best = next(entry for entry in scores if entry["step"] == trained.step)
     dev = {name.removeprefix("eval_"): value for name, value in best.items() if name.startswith("eval_")}
     if leads():
-        save(trained.network, learner, work / "chosen", lessons.dev.rows)
+        shutil.rmtree(work / "chosen", ignore_errors=True)
+        (work / "chosen").mkdir()
+        if trained.network is not None:
+            save(trained.network, learner, work / "chosen", lessons.dev.rows, trained.weights)
         if recipe.lora.r:
             (work / ADAPTER).replace(work / "chosen" / ADAPTER)
     steps = max(entry["step"] for entry in scores)
@@ -138,7 +155,7 @@ def _train(
         f"step {trained.step:,} of {steps:,}, {which or 'with'} the best {_NAMES[recipe.by]} "
         f"on {len(lessons.dev.rows):,} dev items ({100 * dev[recipe.by]:.2f}%) of {len(scores)} that were evaluated"
     )
-    if not dev["yes"]:
+    if leads() and not dev["yes"]:
         progress.say("The chosen step answers No to every dev item: it has learned nothing yet (more recipe.epochs?).")
     return {
         **fits,
@@ -176,11 +193,18 @@ def _learner(recipe: Recipe, device: Device, base: Path | None) -> Learner:
     return learner_of(recipe, device, str(base) if base else None)
 
 
-def _check_packages(recipe: Recipe) -> None:
+def _check_packages(recipe: Recipe, device: Device) -> None:
     needed = ["torch", "transformers", "accelerate", *(["peft"] if recipe.lora.r else [])]
+    needed += ["bitsandbytes"] if recipe.bits else []
     if missing := [name for name in needed if find_spec(name) is None]:
+        extra = "bits" if missing == ["bitsandbytes"] else "train"
         raise ConfigError(
-            f"fine-tuning needs {', '.join(needed)} ({', '.join(missing)} is missing): {installing('train')}."
+            f"fine-tuning needs {', '.join(needed)} ({', '.join(missing)} is missing): {installing(extra)}."
+        )
+    if recipe.bits and device != "cpu" and (found := device_of(device)) != "cuda":
+        raise ConfigError(
+            f"recipe.bits=4 is for a GPU of CUDA, and this machine has none (device={found}): leave recipe.bits out, or "
+            "take device=cpu to try it, slowly."
         )
 
 
@@ -204,14 +228,13 @@ def learner_of(recipe: Recipe, device: Any, base: str | None = None) -> Learner:
     return (PackedLearner if recipe.packed else PairLearner)(labels=recipe.labels, **settings)
 
 
-def save(network: Any, learner: Learner, folder: Path, examples: Sequence[Example]) -> None:
-    """Save weights, settings and tokenizer as transformers reads them."""
-    shutil.rmtree(folder, ignore_errors=True)
+def save(network: Any, learner: Learner, folder: Path, examples: Sequence[Example], weights: Any = None) -> None:
+    """Save weights (the network's own, or these), settings and tokenizer as transformers reads them."""
     # The Trainer and the adapter have set these for themselves.
     network.config.use_cache = base_config(learner.folder).get("use_cache", True)
     if isinstance(learner, AnswerLearner):
         network.generation_config = learner.kept["generation_config"]
-    network.save_pretrained(folder)
+    network.save_pretrained(folder, state_dict=weights)
     learner.tokenizer.save_pretrained(folder)
     _check_tokenizer(learner, folder, examples)
 

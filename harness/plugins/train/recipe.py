@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -15,6 +15,7 @@ from pydantic import Field
 
 from harness.errors import ConfigError, HarnessError, RunStopped, StoreError
 from harness.models.local.checkpoint import RECORD, Device
+from harness.models.local.placing import Bits
 from harness.plugins.train.scratch import Scratch
 from harness.plugins.train.trainer_settings import check_names, of_weights
 from harness.settings import LOCAL, without_path
@@ -27,7 +28,7 @@ Whole = Annotated[int, Field(gt=0, strict=True)]
 
 @dataclass(frozen=True, kw_only=True)
 class Lora:
-    """Low-rank adapters (Hu et al. 2022), merged into the weights at the end; `r` None trains all weights."""
+    """Low-rank adapters (Hu et al. 2022), merged into whole weights at the end; `r` None trains all weights."""
 
     r: Whole | None = None
     alpha: Annotated[int, Field(gt=0)] = 16
@@ -66,6 +67,7 @@ class Recipe:
     patience: Whole | None = None
     dtype: Literal["auto", "float32", "bfloat16"] = "auto"
     lora: Lora = field(default_factory=Lora)
+    bits: Bits | None = None
     trainer: Mapping[str, JSON] | None = None
     seed: Annotated[int, Field(ge=0, lt=2**31)] = 0
 
@@ -81,6 +83,11 @@ class Recipe:
             self.kind != "nli" or self.settings == "paper" or int(os.environ.get("WORLD_SIZE", "1")) > 1
         ):
             raise ConfigError("recipe.packed goes with recipe.kind=nli, recipe.settings=harness and one process.")
+        if self.bits and (self.kind != "causal_lm" or not self.lora.r):
+            raise ConfigError(
+                "recipe.bits=4 stores the base in 4 bits, which cannot be trained: it goes with adapters beside it, "
+                "recipe.lora.r=16, and with recipe.kind=causal_lm."
+            )
         if self.scratch and self.kind != "nli":
             raise ConfigError("recipe.scratch makes classifiers of pairs: it goes with recipe.kind=nli.")
         if self.kind == "causal_lm" and (self.class_weight != "none" or self.labels or self.settings == "paper"):
@@ -108,12 +115,15 @@ class Recipe:
     def as_json(self) -> Mapping[str, JSON]:
         """Return the settings that the weights depend on, with folders by name and digest in place of their paths."""
         values = {**asdict(self), "path": None if self.path is None else without_path(self.path)}
-        trainer = of_weights(values.pop("trainer") or {})
-        return {**values, "trainer": trainer} if trainer else values
+        later = {"bits": values.pop("bits"), "trainer": of_weights(values.pop("trainer") or {})}
+        # Left out where they are not set: they came later, and a checkpoint made before keeps its name.
+        return {**values, **{name: value for name, value in later.items() if value}}
 
 
 MANIFEST = RECORD
 """The file beside the weights that describes their training."""
+ADAPTER = "adapter"
+"""The folder of the low-rank adapters, as they are before they are merged into the weights."""
 
 
 @dataclass(frozen=True)
@@ -133,6 +143,16 @@ class FinetuneSettings:
 def leads() -> bool:
     """Return whether this process, of several started by `accelerate launch`, is the one that writes and prints."""
     return os.environ.get("RANK", "0") == "0"
+
+
+def leader_first(device: str) -> AbstractContextManager[None]:
+    """Have the process that writes go through a block before its peers enter it."""
+    if os.environ.get("WORLD_SIZE", "1") == "1":
+        return nullcontext()
+    from accelerate import PartialState
+
+    first: AbstractContextManager[None] = PartialState(cpu=device == "cpu").main_process_first()
+    return first
 
 
 @contextmanager

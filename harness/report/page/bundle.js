@@ -8,9 +8,9 @@
   async function loadReport() {
     report = await unpack(await packedText("data"));
   }
-  function loadChunk(name) {
-    if (!chunks.has(name)) chunks.set(name, packedText(name).then(unpack));
-    return chunks.get(name);
+  function loadChunk(name2) {
+    if (!chunks.has(name2)) chunks.set(name2, packedText(name2).then(unpack));
+    return chunks.get(name2);
   }
   async function unpack(text) {
     if (!window.DecompressionStream) {
@@ -24,27 +24,27 @@
     const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
     return JSON.parse(await new Response(stream).text());
   }
-  function packedText(name) {
-    const block = [...document.querySelectorAll("script[data-chunk]")].find((script) => script.dataset.chunk === name);
+  function packedText(name2) {
+    const block = [...document.querySelectorAll("script[data-chunk]")].find((script) => script.dataset.chunk === name2);
     if (block) return Promise.resolve(block.textContent);
-    const file = (report && report.beside || {})[name];
-    if (!file) return Promise.reject(new Error(`this page has no ${name}`));
+    const file = (report && report.beside || {})[name2];
+    if (!file) return Promise.reject(new Error(`this page has no ${name2}`));
     return new Promise((resolve, reject) => {
-      arrivals.set(name, resolve);
+      arrivals.set(name2, resolve);
       const script = document.createElement("script");
       script.src = file;
       script.onerror = () => reject(new Error(`${file} is not there: keep the folder beside the page`));
       document.head.append(script);
     });
   }
-  window.harnessChunk = (name, text) => arrivals.get(name)(text);
+  window.harnessChunk = (name2, text) => arrivals.get(name2)(text);
 
   // harness/report/page/ui/dom.js
-  function el(name, attributes, ...children) {
-    return fill(document.createElement(name), attributes, children);
+  function el(name2, attributes, ...children) {
+    return fill(document.createElement(name2), attributes, children);
   }
-  function svgEl(name, attributes, ...children) {
-    return fill(document.createElementNS("http://www.w3.org/2000/svg", name), attributes, children);
+  function svgEl(name2, attributes, ...children) {
+    return fill(document.createElementNS("http://www.w3.org/2000/svg", name2), attributes, children);
   }
   function fill(element, attributes, children) {
     for (const [key, value] of Object.entries(attributes || {})) {
@@ -180,6 +180,28 @@
   addEventListener("click", writeBeforeLink, { capture: true });
   addEventListener("blur", write);
 
+  // harness/report/page/ui/follow.js
+  function followRuns() {
+    const { follow } = report;
+    if (!follow) return;
+    const sentence = el("p", { class: "following" }, `${follow.sentence} This page reloads itself.`);
+    document.querySelector("header").after(sentence);
+    const { top } = history.state || {};
+    if (top) requestAnimationFrame(() => requestAnimationFrame(() => window.scrollTo(0, top)));
+    const timer3 = setInterval(() => {
+      if (Date.now() > follow.until) {
+        clearInterval(timer3);
+        sentence.textContent = `${follow.sentence} Nothing writes this page anew any more.`;
+      } else if (!isBusy()) {
+        history.replaceState({ top: window.scrollY }, "");
+        location.reload();
+      }
+    }, 1e3 * follow.every);
+  }
+  function isBusy() {
+    return document.hidden || document.activeElement.matches("input, select") || !getSelection().isCollapsed;
+  }
+
   // harness/report/page/ui/router.js
   var lastView;
   async function showView(views) {
@@ -302,17 +324,17 @@ ${reply}`.toLowerCase();
     return (result.scores || {})[result.headline] || {};
   }
   function metricsIn(rows) {
-    return Object.keys(report.metrics).filter((name) => rows.some((row) => name in row));
+    return Object.keys(report.metrics).filter((name2) => rows.some((row) => name2 in row));
   }
   function breakdownsOf(tables) {
     const rowsByName = /* @__PURE__ */ new Map();
     for (const row of tables.flatMap((table) => table.rows)) {
-      for (const [name, groups] of Object.entries(headlineScores(row.run))) {
-        if (name === "overall" || name.includes("/")) continue;
-        rowsByName.set(name, [...rowsByName.get(name) || [], ...Object.values(groups)]);
+      for (const [name2, groups] of Object.entries(headlineScores(row.run))) {
+        if (name2 === "overall" || name2.includes("/")) continue;
+        rowsByName.set(name2, [...rowsByName.get(name2) || [], ...Object.values(groups)]);
       }
     }
-    return new Map([...rowsByName].map(([name, rows]) => [name, metricsIn(rows)]));
+    return new Map([...rowsByName].map(([name2, rows]) => [name2, metricsIn(rows)]));
   }
 
   // harness/report/page/ui/controls.js
@@ -396,9 +418,9 @@ ${reply}`.toLowerCase();
   var UNKNOWN_METRIC = { percent: true, decimals: 2 };
   var isPercent = (metric) => (report.metrics[metric] || UNKNOWN_METRIC).percent;
   var bestEnd = (metric) => (report.metrics[metric] || {}).best;
-  var heatMetrics = () => Object.keys(report.metrics).filter((name) => report.metrics[name].in_heat_maps);
-  var metricTitle = (name) => (report.metrics[name] || {}).title || name.replace(/_/g, " ");
-  var groupTitle = (name) => name.replace("num_nodes", "number of variables").replace(/_/g, " ").replace("/", " and ");
+  var heatMetrics = () => Object.keys(report.metrics).filter((name2) => report.metrics[name2].in_heat_maps);
+  var metricTitle = (name2) => (report.metrics[name2] || {}).title || name2.replace(/_/g, " ");
+  var groupTitle = (name2) => name2.replace("num_nodes", "number of variables").replace(/_/g, " ").replace("/", " and ");
   var formatCount = (number) => number.toLocaleString("en-US");
   function formatMetric(metric, value) {
     if (value === null || value === void 0) return "–";
@@ -445,6 +467,7 @@ ${reply}`.toLowerCase();
     output: "tokens of the reply",
     usd: "cost"
   };
+  var MOST_VALUES = 40;
   function facetsOf(set, other) {
     const facets = [
       { name: "right", title: "Outcome", values: OUTCOMES, of: (row) => set.status[row] },
@@ -455,11 +478,15 @@ ${reply}`.toLowerCase();
       const of = (row) => grades.indexOf(set.answers.grade[row]);
       facets.push({ name: "grade", title: "How read", values: grades, of });
     }
+    for (const [name2, { names, codes }] of Object.entries(set.answers.filters || {})) {
+      if (names.length < 2 || names.length > MOST_VALUES) continue;
+      facets.push({ name: name2, title: capitalized(groupTitle(name2)), values: names, of: (row) => codes[row] });
+    }
     if (other) facets.push(contrastFacet(set, other));
-    for (const [name, group] of Object.entries(set.items.groups)) {
-      if (group.names.length < 2 || group.names.length > 40) continue;
+    for (const [name2, group] of Object.entries(set.items.groups)) {
+      if (group.names.length < 2 || group.names.length > MOST_VALUES) continue;
       const of = (row) => group.codes[set.answers.item[row]];
-      facets.push({ name, title: capitalized(groupTitle(name)), values: group.names, of });
+      facets.push({ name: name2, title: capitalized(groupTitle(name2)), values: group.names, of });
     }
     return facets;
   }
@@ -509,7 +536,7 @@ ${reply}`.toLowerCase();
   function sortsOf(set) {
     const { probability, output, usd } = set.answers;
     const columns2 = { probability, output, usd };
-    return Object.entries(SORTS).filter(([name]) => !(name in columns2) || columns2[name]);
+    return Object.entries(SORTS).filter(([name2]) => !(name2 in columns2) || columns2[name2]);
   }
   function sortRows(set, rows, by, descending) {
     const { answers } = set;
@@ -530,7 +557,6 @@ ${reply}`.toLowerCase();
   }
 
   // harness/report/page/ui/list.js
-  var ROW_HEIGHT = 34;
   var MARGIN = 8;
   var VirtualList = class {
     /** columns: [{title, class, cell(row) → node or text, plain(row) → what screen readers are told instead}, …]. */
@@ -539,13 +565,17 @@ ${reply}`.toLowerCase();
       this.href = href;
       this.rows = [];
       this.active = 0;
-      this.range = [-1, -1];
+      this.range = [-1, -1, 0];
       Object.assign(this, frame(label, columns2));
       this.none = el("p", { class: "quiet", hidden: true }, empty);
       this.node = el("div", {}, this.box, this.none);
       this.box.addEventListener("scroll", () => this.draw());
       this.box.addEventListener("keydown", (event) => this.onKey(event));
       new ResizeObserver(() => this.draw()).observe(this.box);
+    }
+    /** Return the height of a row in pixels, which the style sheet says: on a narrow screen rows have two lines. */
+    get rowHeight() {
+      return parseFloat(getComputedStyle(this.table).getPropertyValue("--row"));
     }
     /** Show these rows; `chosen` is the row that becomes active and is in sight, where it is among them. */
     show(rows, chosen) {
@@ -555,35 +585,35 @@ ${reply}`.toLowerCase();
       table.setAttribute("aria-rowcount", rows.length + 1);
       box.hidden = !rows.length;
       none.hidden = !!rows.length;
-      if (box.scrollTop > rows.length * ROW_HEIGHT) box.scrollTop = 0;
+      if (box.scrollTop > rows.length * this.rowHeight) box.scrollTop = 0;
       this.redraw();
       if (this.active && chosen !== void 0) this.reveal();
     }
     /** Scroll so far that the active row is in sight. */
     reveal() {
-      const { box, table, active } = this;
+      const { box, table, active, rowHeight } = this;
       const head = table.tHead.offsetHeight;
-      const top = active * ROW_HEIGHT;
+      const top = active * rowHeight;
       if (top < box.scrollTop) box.scrollTop = top;
-      if (top + ROW_HEIGHT > box.scrollTop + box.clientHeight - head) {
-        box.scrollTop = top + ROW_HEIGHT - box.clientHeight + head;
+      if (top + rowHeight > box.scrollTop + box.clientHeight - head) {
+        box.scrollTop = top + rowHeight - box.clientHeight + head;
       }
       this.redraw();
     }
     redraw() {
-      this.range = [-1, -1];
+      this.range = [-1, -1, 0];
       this.draw();
     }
     /** Draw the rows in sight, if others are drawn. */
     draw() {
-      const { box, body, above, below, rows } = this;
-      const from = Math.max(0, Math.floor(box.scrollTop / ROW_HEIGHT) - MARGIN);
+      const { box, body, above, below, rows, rowHeight } = this;
+      const from = Math.max(0, Math.floor(box.scrollTop / rowHeight) - MARGIN);
       const bottom = box.scrollTop + (box.clientHeight || 600);
-      const to = Math.min(rows.length, Math.ceil(bottom / ROW_HEIGHT) + MARGIN);
-      if (from === this.range[0] && to === this.range[1]) return;
-      this.range = [from, to];
-      above.firstChild.style.height = `${from * ROW_HEIGHT}px`;
-      below.firstChild.style.height = `${(rows.length - to) * ROW_HEIGHT}px`;
+      const to = Math.min(rows.length, Math.ceil(bottom / rowHeight) + MARGIN);
+      if (from === this.range[0] && to === this.range[1] && rowHeight === this.range[2]) return;
+      this.range = [from, to, rowHeight];
+      above.firstChild.style.height = `${from * rowHeight}px`;
+      below.firstChild.style.height = `${(rows.length - to) * rowHeight}px`;
       body.replaceChildren(above, ...rows.slice(from, to).map((row, k) => this.line(row, from + k)), below);
       markActive(body, this.active);
     }
@@ -604,7 +634,7 @@ ${reply}`.toLowerCase();
         this.visitRow(active);
         return;
       }
-      const page = Math.max(1, Math.floor(box.clientHeight / ROW_HEIGHT) - 2);
+      const page = Math.max(1, Math.floor(box.clientHeight / this.rowHeight) - 2);
       const steps = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -rows.length, End: rows.length };
       const step = steps[event.key];
       if (step === void 0) return;
@@ -645,7 +675,7 @@ ${reply}`.toLowerCase();
   var ANSWER_COLUMNS = ["sample", "read", "outcome", "reply"];
   function saveCsv(set, rows, second, matches) {
     const { answers, items } = set;
-    const secondColumns = second ? ANSWER_COLUMNS.map((name) => `second_${name}`) : [];
+    const secondColumns = second ? ANSWER_COLUMNS.map((name2) => `second_${name2}`) : [];
     const head = ["item", "question", "gold", ...ANSWER_COLUMNS, ...secondColumns];
     const lines = rows.map((row) => {
       const item = answers.item[row];
@@ -750,7 +780,7 @@ ${reply}`.toLowerCase();
     function clear() {
       controls2.clear();
       const names = ["q", "sort", "order", ...facets.map((facet) => facet.name)];
-      change(Object.fromEntries(names.map((name) => [name, ""])));
+      change(Object.fromEntries(names.map((name2) => [name2, ""])));
     }
     function filtered() {
       return filterAnswers(set, facets, currentRoute().query);
@@ -772,7 +802,7 @@ ${reply}`.toLowerCase();
       oninput: (q) => change({ q })
     });
     const selects = facets.map(
-      ({ title, name }) => selectField({ label: title, value: "", options: [], onchange: (value) => change({ [name]: value }) })
+      ({ title, name: name2 }) => selectField({ label: title, value: "", options: [], onchange: (value) => change({ [name2]: value }) })
     );
     const sort = sortField(set, change);
     return {
@@ -791,11 +821,11 @@ ${reply}`.toLowerCase();
     };
   }
   function sortField(set, change) {
-    const both = (name, title) => [
-      [name, `${title}, up`],
-      [`${name} desc`, `${title}, down`]
+    const both = (name2, title) => [
+      [name2, `${title}, up`],
+      [`${name2} desc`, `${title}, down`]
     ];
-    const options = sortsOf(set).flatMap(([name, title]) => name ? both(name, title) : [[name, title]]);
+    const options = sortsOf(set).flatMap(([name2, title]) => name2 ? both(name2, title) : [[name2, title]]);
     const onchange = (value) => {
       const [by, order] = value.split(" ");
       change({ sort: by, order: order || "" });
@@ -923,8 +953,8 @@ ${reply}`.toLowerCase();
     return new Map(ranked.slice(0, 2).map((text, place) => [text, place]));
   }
   function emphasized(text, places) {
-    const name = ["strong", "u"][places.get(text)];
-    return name ? el(name, {}, text) : text;
+    const name2 = ["strong", "u"][places.get(text)];
+    return name2 ? el(name2, {}, text) : text;
   }
 
   // harness/report/page/views/board/columns.js
@@ -938,11 +968,11 @@ ${reply}`.toLowerCase();
       return { ...column, value, show: column.name === "model" ? modelCell : null };
     });
   }
-  function isUsual(table, name) {
-    const column = table.columns.find((own) => own.name === name);
+  function isUsual(table, name2) {
+    const column = table.columns.find((own) => own.name === name2);
     if (!column || column.in_caption) return false;
     const compared = table.rows.filter(isCompared);
-    return !compared.length || compared.some((row) => hasValue(row[name]));
+    return !compared.length || compared.some((row) => hasValue(row[name2]));
   }
   var hasValue = (cell) => cell && typeof cell === "object" ? cell.value !== null : cell !== null;
   var countText = (value) => typeof value === "number" ? formatCount(value) : value;
@@ -1048,7 +1078,7 @@ ${reply}`.toLowerCase();
     const { breakdowns: breakdowns2, change } = board;
     if (!breakdowns2.size) return null;
     const breakdown = board.breakdown();
-    const titles = [...breakdowns2.keys()].map((name) => [name, groupTitle(name)]);
+    const titles = [...breakdowns2.keys()].map((name2) => [name2, groupTitle(name2)]);
     return [
       selectField({
         label: "Broken down by",
@@ -1059,7 +1089,7 @@ ${reply}`.toLowerCase();
       breakdown && selectField({
         label: "Score",
         value: board.score(),
-        options: breakdowns2.get(breakdown).map((name) => [name, metricTitle(name)]),
+        options: breakdowns2.get(breakdown).map((name2) => [name2, metricTitle(name2)]),
         onchange: (score) => change({ score }, update.draw)
       })
     ];
@@ -1094,7 +1124,7 @@ ${reply}`.toLowerCase();
     );
     const node = scrollTable(label, { class: "data" }, label, [el("thead", {}, el("tr", {}, heads)), body]);
     if (initial) sort(initial);
-    return { node, sort, filter, has: (name) => columns2.some((column) => column.name === name) };
+    return { node, sort, filter, has: (name2) => columns2.some((column) => column.name === name2) };
     function head(column) {
       const attributes = { scope: "col", class: cellClass(column) };
       if (!onsort) return el("th", attributes, column.title, column.head);
@@ -1209,8 +1239,8 @@ ${reply}`.toLowerCase();
     const groupNotes = () => hasGroupIntervals(board, table) ? [GROUP_NOTE] : [];
     const notes = breakdownOf(board, table) ? groupNotes() : ownNotes();
     const links = runs.map((run, number) => {
-      const name = [run.variant, run.prompt, run.model].join("/");
-      return [number ? ", " : "", el("a", { href: addressOf("run", [run.id]) }, name)];
+      const name2 = [run.variant, run.prompt, run.model].join("/");
+      return [number ? ", " : "", el("a", { href: addressOf("run", [run.id]) }, name2)];
     });
     const isLinked = names.length > 0 && runs.length > 0;
     return el(
@@ -1365,7 +1395,7 @@ ${reply}`.toLowerCase();
       const scores = breakdowns2.get(breakdown());
       return scores.includes(state.score) ? state.score : scores[0];
     };
-    const usualColumns = metrics.filter(({ name }) => measured.some((table) => isUsual(table, name))).map((column) => column.name);
+    const usualColumns = metrics.filter(({ name: name2 }) => measured.some((table) => isUsual(table, name2))).map((column) => column.name);
     const chosenColumns = () => state.columns ? state.columns.split(",") : null;
     const change = (changes, then) => {
       Object.assign(state, changes);
@@ -1403,7 +1433,7 @@ ${reply}`.toLowerCase();
   function showTip(target, title, lines) {
     clearTimeout(timer2);
     tip ||= makeTip();
-    const rows = lines.map(([name, value]) => el("div", {}, el("span", {}, name), " ", value));
+    const rows = lines.map(([name2, value]) => el("div", {}, el("span", {}, name2), " ", value));
     tip.replaceChildren(el("strong", {}, title), ...rows);
     mark = target;
     placeTip();
@@ -1475,11 +1505,11 @@ ${reply}`.toLowerCase();
 
   // harness/report/page/charts/figure.js
   function chartFigure(chart, parts) {
-    const name = `chart-${chart.id.replace(/[^\w]+/g, "-")}`;
+    const name2 = `chart-${chart.id.replace(/[^\w]+/g, "-")}`;
     const place = el("div", { class: "drawing" });
     let width = 0;
     const draw6 = () => {
-      const drawing = parts.draw(width, name);
+      const drawing = parts.draw(width, name2);
       place.replaceChildren(drawing);
       rovingFocus([...drawing.querySelectorAll("a")], parts.across);
     };
@@ -1489,10 +1519,10 @@ ${reply}`.toLowerCase();
       width = now;
       draw6();
     }).observe(place);
-    const title = el("h3", { id: `${name}-title` }, chart.title);
+    const title = el("h3", { id: `${name2}-title` }, chart.title);
     const node = el(
       "figure",
-      { class: `chart chart-${chart.kind}`, id: name, "aria-labelledby": `${name}-title` },
+      { class: `chart chart-${chart.kind}`, id: name2, "aria-labelledby": `${name2}-title` },
       el("figcaption", {}, title),
       parts.legend,
       place,
@@ -1514,14 +1544,14 @@ ${reply}`.toLowerCase();
     };
     return el("details", { class: "numbers", ontoggle }, el("summary", {}, "The numbers"), inside);
   }
-  function chartSvg(chart, name, width, height, ...children) {
-    const labels = `${name}-name ${name}-desc`;
+  function chartSvg(chart, name2, width, height, ...children) {
+    const labels = `${name2}-name ${name2}-desc`;
     const help = "Arrow keys move from mark to mark, Enter opens the run; the same numbers stand below as a table.";
     return svgEl(
       "svg",
       { role: "group", "aria-labelledby": labels, width, height, viewBox: `0 0 ${width} ${height}` },
-      svgEl("title", { id: `${name}-name` }, `${chart.title}${chart.heading ? ` (${chart.heading})` : ""}`),
-      svgEl("desc", { id: `${name}-desc` }, help),
+      svgEl("title", { id: `${name2}-name` }, `${chart.title}${chart.heading ? ` (${chart.heading})` : ""}`),
+      svgEl("desc", { id: `${name2}-desc` }, help),
       children
     );
   }
@@ -1535,9 +1565,9 @@ ${reply}`.toLowerCase();
     value: (row) => row.label,
     show: (row) => el("a", { href: addressOf("run", [row.run]) }, row.label)
   };
-  function metricColumn2(metric, name, title, value, ends) {
+  function metricColumn2(metric, name2, title, value, ends) {
     const show = (row) => `${formatMetric(metric, value(row))} ${formatInterval(metric, ends && ends(row))}`.trim();
-    return { name, title, kind: "metric", best: bestEnd(metric), value, show };
+    return { name: name2, title, kind: "metric", best: bestEnd(metric), value, show };
   }
   function scoreLines(metric, value, ends) {
     const interval = ends ? [["95% interval", formatInterval(metric, ends)]] : [];
@@ -1550,6 +1580,17 @@ ${reply}`.toLowerCase();
     pen ||= document.createElement("canvas").getContext("2d");
     pen.font = `${size}px ${getComputedStyle(document.body).fontFamily}`;
     return pen.measureText(text).width;
+  }
+  function wrapped(text, width, size = 12) {
+    const lines = [""];
+    for (const part of text.split(/(?<=[_/=,\s-])/)) {
+      if (lines.at(-1) && textWidth(lines.at(-1) + part.trimEnd(), size) > width) lines.push("");
+      for (const letter of part) {
+        if (lines.at(-1) && textWidth(lines.at(-1) + letter.trim(), size) > width) lines.push("");
+        lines[lines.length - 1] += letter;
+      }
+    }
+    return lines;
   }
   function shortened(text, width, size, first) {
     if (textWidth(text, size) <= width) return text;
@@ -1731,28 +1772,28 @@ ${reply}`.toLowerCase();
     });
     return chartFigure(chart, {
       legend: legend(chart),
-      draw: (width, name) => draw(chart, width, name),
+      draw: (width, name2) => draw(chart, width, name2),
       across: 1,
       numbers: () => ({ rows, columns: [NAME_COLUMN, ...SIDES2.flatMap((side) => side.keys).map(countColumn3)] })
     });
   }
   function legend(chart) {
-    const name = `legend-${chart.id.replace(/\W+/g, "-")}`;
+    const name2 = `legend-${chart.id.replace(/\W+/g, "-")}`;
     const occurs = (_, place) => chart.rows.some((row) => SIDES2.some((side) => row.counts[side.keys[place]]));
     const entries = PARTS.filter(occurs).map(([part, title]) => {
-      const fill2 = `url(#${name}-${part})`;
+      const fill2 = `url(#${name2}-${part})`;
       const rect = svgEl("rect", { class: `part ${part}`, width: 22, height: 12, fill: fill2 });
-      return el("li", {}, svgEl("svg", { width: 22, height: 12, "aria-hidden": "true" }, patterns(name), rect), title);
+      return el("li", {}, svgEl("svg", { width: 22, height: 12, "aria-hidden": "true" }, patterns(name2), rect), title);
     });
     return el("ul", { class: "legend", "aria-label": "Legend" }, entries);
   }
-  function draw(chart, width, name) {
+  function draw(chart, width, name2) {
     const { rows } = chart;
     const narrow = width < 620;
     const longest = Math.max(...rows.map((row) => textWidth(row.label, 13)));
     const left = narrow ? 0 : Math.min(longest + 16, width * 0.32);
     const layout = {
-      name,
+      name: name2,
       width,
       narrow,
       left,
@@ -1765,10 +1806,10 @@ ${reply}`.toLowerCase();
     const sideTitle = (side, number) => svgEl("text", { class: "tick", x: left + number * (layout.barWidth + 16), y: 12 }, side.title);
     return chartSvg(
       chart,
-      name,
+      name2,
       width,
       layout.top + rows.length * layout.rowHeight,
-      patterns(name),
+      patterns(name2),
       !narrow && SIDES2.map(sideTitle),
       rows.map((row, number) => confusionRow(row, labels[number], layout.top + number * layout.rowHeight, layout))
     );
@@ -1796,7 +1837,7 @@ ${reply}`.toLowerCase();
     const heading2 = ["", `${side.title}: ${formatCount(sideTotal(row, side))}`];
     return [heading2, ...occurring.map(([title, count]) => [title, formatCount(count)])];
   }
-  function sideBar(row, side, from, y, { name, barWidth }) {
+  function sideBar(row, side, from, y, { name: name2, barWidth }) {
     const x = linearScale([0, sideTotal(row, side)], [from, from + barWidth]);
     let total = 0;
     return side.keys.map((key, place) => {
@@ -1811,7 +1852,7 @@ ${reply}`.toLowerCase();
       const full = place < 2 ? `${COLUMN_TITLES[key]} ${number}` : number;
       const text = hasRoom(full) ? full : number;
       const plate = { class: "plate", x: start2 + 3, y: y + 2, width: textWidth(text, 12) + 4, height: 12 };
-      const fill2 = `url(#${name}-${part})`;
+      const fill2 = `url(#${name2}-${part})`;
       return [
         svgEl("rect", { class: `part ${part}`, x: start2, y, width: Math.max(1, width - 1), height: 16, fill: fill2 }),
         hasRoom(number) && part !== "right" && svgEl("rect", plate),
@@ -1822,10 +1863,10 @@ ${reply}`.toLowerCase();
   function sideTotal(row, side) {
     return side.keys.reduce((sum, key) => sum + row.counts[key], 0);
   }
-  function patterns(name) {
+  function patterns(name2) {
     const pattern = (part, size, ...children) => svgEl(
       "pattern",
-      { id: `${name}-${part}`, width: size, height: size, patternUnits: "userSpaceOnUse" },
+      { id: `${name2}-${part}`, width: size, height: size, patternUnits: "userSpaceOnUse" },
       svgEl("rect", { class: `ground ${part}`, width: size, height: size }),
       children
     );
@@ -1861,12 +1902,12 @@ ${reply}`.toLowerCase();
     );
     return chartFigure(chart, {
       legend: roleLegend(rows),
-      draw: (width, name) => draw2(chart, width, name),
+      draw: (width, name2) => draw2(chart, width, name2),
       numbers: () => ({ rows, columns: [NAME_COLUMN, costColumn, scoreColumn2] })
     });
   }
   var amountText = (unit, value) => unit === "USD" ? `$${formatAmount(value)}` : formatAmount(value);
-  function draw2(chart, width, name) {
+  function draw2(chart, width, name2) {
     const { metric, rows, unit } = chart;
     const right = width - 14;
     const height = Math.max(300, Math.min(460, width * 0.5));
@@ -1885,7 +1926,7 @@ ${reply}`.toLowerCase();
     const title = `${unit} per 1,000 items${log ? ", logarithmic" : ""}`;
     return chartSvg(
       chart,
-      name,
+      name2,
       width,
       height,
       horizontalGrid(metric, y, range, LEFT, right),
@@ -1930,7 +1971,7 @@ ${reply}`.toLowerCase();
   }
   function dotLabels(rows, dots, y, width, bottom) {
     const texts = rows.map((row) => row.label);
-    const names = shortenAll(texts, width < 520 ? 110 : 200);
+    const names = shortenAll(texts, Math.max(200, width - LEFT - 20));
     const whiskers = rows.map(({ interval }, number) => {
       const { x } = dots[number];
       return interval && [x - 1, y(interval[1]), x + 1, y(interval[0])];
@@ -2012,6 +2053,7 @@ ${reply}`.toLowerCase();
   var COLOURS = ["blue", "orange", "green", "pink", "yellow", "sky", "black"];
   var LEFT2 = 32;
   var TOP2 = 12;
+  var LINE = 13;
   function robustnessChart(chart) {
     const rows = chart.rows.map((row) => ({
       ...row,
@@ -2027,10 +2069,10 @@ ${reply}`.toLowerCase();
   }
   function scaleChart(chart) {
     const rows = chart.rows.map((row) => ({ ...row, runs: row.values.map(() => row.run) }));
-    const steps = chart.networks.map(({ name, nodes, edges, scale }) => ({
-      title: name,
+    const steps = chart.networks.map(({ name: name2, nodes, edges, scale }) => ({
+      title: name2,
       below: nodes,
-      fullTitle: `${name} (${nodes} variables, ${edges} edges, ${scale})`
+      fullTitle: `${name2} (${nodes} variables, ${edges} edges, ${scale})`
     }));
     return lineChart(chart, rows, steps);
   }
@@ -2045,7 +2087,7 @@ ${reply}`.toLowerCase();
     );
     return chartFigure(chart, {
       legend: roleLegend(rows, true),
-      draw: (width, name) => draw3(chart, lineLayout(chart.metric, rows, steps, width), classes, name),
+      draw: (width, name2) => draw3(chart, lineLayout(chart.metric, rows, steps, width), classes, name2),
       across: steps.length,
       numbers: () => ({ rows, columns: [NAME_COLUMN, ...steps.map(stepColumn)] })
     });
@@ -2054,7 +2096,7 @@ ${reply}`.toLowerCase();
     const coloured = rows.filter((row) => row.role !== "baseline");
     const firsts = coloured.filter((row) => row === coloured.find((other) => other.role === row.role));
     const others = coloured.filter((row) => !firsts.includes(row));
-    const free = COLOURS.filter((name) => !firsts.some((row) => report.marks[row.role].colour === name));
+    const free = COLOURS.filter((name2) => !firsts.some((row) => report.marks[row.role].colour === name2));
     return rows.map((row) => {
       const ownColour = others.includes(row) && coloured.length <= 7;
       return `role-${row.role} ${ownColour ? `line-${free[others.indexOf(row)]}` : ""}`;
@@ -2065,17 +2107,17 @@ ${reply}`.toLowerCase();
     const aisle = crowded ? 40 : 24;
     const longest = Math.max(...rows.map((row) => textWidth(row.label, 12)));
     const right = Math.min(longest + 10 + aisle, width * 0.42);
-    const labels = rows.map((row) => row.label);
+    const names = rows.map((row) => wrapped(row.label, right - aisle - 2));
+    const nameHeight = LINE * Math.max(...names.map((lines) => lines.length)) + 2;
     const gap = (width - LEFT2 - right) / Math.max(1, steps.length - 1);
     const tight = crowded || gap < rows.length * 2.5 + 16;
     const turned = steps.length > 1 && gap < Math.max(...steps.map((step) => textWidth(step.title, 12))) + 8;
-    const bottom = TOP2 + Math.max(width < 520 ? 260 : 320, rows.length * 18);
+    const bottom = TOP2 + Math.max(width < 520 ? 260 : 320, rows.length * (nameHeight + 3));
     const values = rows.flatMap((row) => [...row.values, ...crowded ? [] : row.intervals.flat()]);
     const range = metricRange(metric, values);
     const last = steps.length - 1;
     return {
-      ...{ metric, rows, steps, width, right, aisle, gap, crowded, tight, turned, bottom, range },
-      names: shortenAll(labels, right - aisle - 2),
+      ...{ metric, rows, steps, width, right, aisle, gap, crowded, tight, turned, bottom, range, names, nameHeight },
       foot: footHeight(steps, turned),
       y: linearScale(range, [bottom, TOP2]),
       x: (number) => LEFT2 + 6 + (last > 0 ? number * (width - LEFT2 - right - 6) / last : 0)
@@ -2086,15 +2128,15 @@ ${reply}`.toLowerCase();
     return steps.some((step) => step.below) ? 38 : 24;
   }
   var turnedTitle = (step) => step.below ? `${step.title} ${step.below}` : step.title;
-  function draw3(chart, layout, classes, name) {
-    const { metric, rows, steps, width, bottom, foot, range, x, y } = layout;
+  function draw3(chart, layout, classes, name2) {
+    const { metric, rows, steps, width, bottom, foot, range, nameHeight, x, y } = layout;
     const ends = rows.map((row) => row.values.reduce((end, value, step) => value === null ? end : step, -1));
     const numbers = [...rows.keys()].filter((number) => ends[number] >= 0);
     const endHeights = numbers.map((number) => y(rows[number].values[ends[number]]));
-    const heights = spreadHeights(endHeights, 15, [TOP2, bottom]);
+    const heights = spreadHeights(endHeights, nameHeight, [TOP2, bottom]);
     return chartSvg(
       chart,
-      name,
+      name2,
       width,
       bottom + foot,
       [horizontalGrid(metric, y, range, LEFT2, x(steps.length - 1)), stepTitles(layout)],
@@ -2135,8 +2177,13 @@ ${reply}`.toLowerCase();
       svgEl("path", { class: "line", d: linePath(row.values, x, y) }),
       svgEl("path", { class: "leader", d: leader }),
       row.values.map((value, step) => value !== null && stepMark(row, step, layout)),
-      svgEl("text", { class: "end", x: nameX, y: height + 4 }, names[number])
+      endName(names[number], nameX, height)
     );
+  }
+  function endName(lines, x, middle) {
+    const top = middle + 4 - (lines.length - 1) * LINE / 2;
+    const tspans = lines.map((text, number) => svgEl("tspan", { x, y: top + number * LINE }, text));
+    return svgEl("text", { class: "end" }, tspans);
   }
   function linePath(values, x, y) {
     const parts = values.map((value, step) => {
@@ -2165,24 +2212,24 @@ ${reply}`.toLowerCase();
   function reliabilityChart(chart) {
     return chartFigure(chart, {
       legend: roleLegend(chart.rows),
-      draw: (width, name) => draw4(chart, width, name),
+      draw: (width, name2) => draw4(chart, width, name2),
       across: Math.max(...chart.rows.map((row) => row.bins.length)),
       numbers: () => ({ rows: chart.rows.flatMap(binRows), columns: columns() })
     });
   }
   var binRows = (row) => row.bins.map((bin) => ({ ...bin, label: row.label, run: row.run }));
   function columns() {
-    const share = (name, ends) => metricColumn2(SHARE, name, name, (row) => row[name], ends);
-    const count = (name) => ({
-      name,
-      title: name,
+    const share = (name2, ends) => metricColumn2(SHARE, name2, name2, (row) => row[name2], ends);
+    const count = (name2) => ({
+      name: name2,
+      title: name2,
       kind: "count",
-      value: (row) => row[name],
-      show: (row) => formatCount(row[name])
+      value: (row) => row[name2],
+      show: (row) => formatCount(row[name2])
     });
     return [NAME_COLUMN, share("predicted"), share("observed", (row) => row.interval), count("items"), count("clusters")];
   }
-  function draw4(chart, width, name) {
+  function draw4(chart, width, name2) {
     const across = Math.max(1, Math.min(chart.rows.length, Math.floor(width / 200)));
     const panel2 = Math.min(width / across, WIDEST + LEFT3);
     const height = TOP3 + panel2 - LEFT3 - 14 + BELOW;
@@ -2194,9 +2241,9 @@ ${reply}`.toLowerCase();
     const frames = chart.rows.map(
       (row, number) => frame2(row, names[number], number % across * panel2, Math.floor(number / across) * height, panel2)
     );
-    return chartSvg(chart, name, width, Math.ceil(chart.rows.length / across) * height, frames);
+    return chartSvg(chart, name2, width, Math.ceil(chart.rows.length / across) * height, frames);
   }
-  function frame2(row, name, left, top, panel2) {
+  function frame2(row, name2, left, top, panel2) {
     const [from, to] = [LEFT3, panel2 - 14];
     const [low, high] = [TOP3 + to - from, TOP3];
     const x = linearScale([0, 1], [from, to]);
@@ -2204,7 +2251,7 @@ ${reply}`.toLowerCase();
     return svgEl(
       "g",
       { class: `series role-${row.role}`, transform: `translate(${left} ${top})` },
-      svgEl("text", { class: "name", x: 0, y: 14 }, name),
+      svgEl("text", { class: "name", x: 0, y: 14 }, name2),
       numberLines(row).map((line2, number) => svgEl("text", { class: "tick", x: 0, y: 29 + 14 * number }, line2)),
       verticalGrid(SHARE, x, [0, 1], high, low, 4),
       horizontalGrid(SHARE, y, [0, 1], from, to),
@@ -2245,7 +2292,7 @@ ${reply}`.toLowerCase();
     const { metric, rows } = chart;
     return chartFigure(chart, {
       legend: roleLegend(rows),
-      draw: (width, name) => draw5(chart, width, name),
+      draw: (width, name2) => draw5(chart, width, name2),
       numbers: () => ({
         rows,
         columns: [
@@ -2262,10 +2309,10 @@ ${reply}`.toLowerCase();
       })
     });
   }
-  function countColumn(name) {
-    return { name, title: name, kind: "count", value: (row) => row[name], show: (row) => formatCount(row[name]) };
+  function countColumn(name2) {
+    return { name: name2, title: name2, kind: "count", value: (row) => row[name2], show: (row) => formatCount(row[name2]) };
   }
-  function draw5(chart, width, name) {
+  function draw5(chart, width, name2) {
     const { metric, rows } = chart;
     const narrow = width < 520;
     const longest = Math.max(...rows.map((row) => textWidth(row.label, 13)));
@@ -2282,7 +2329,7 @@ ${reply}`.toLowerCase();
     layout.names = shortenAll(labels, narrow ? width - 12 : left - 12, 13);
     return chartSvg(
       chart,
-      name,
+      name2,
       width,
       bottom + (rows.length * rowHeight > 500 ? 22 : 4),
       verticalGrid(metric, x, range, top, bottom, Math.min(6, (width - left) / 70)),
@@ -2403,8 +2450,8 @@ ${reply}`.toLowerCase();
       metrics.length > 1 && selectField({
         label: "Metric",
         value: metric(),
-        options: metrics.map((name) => [name, metricTitle(name)]),
-        onchange: (name) => change({ metric: name })
+        options: metrics.map((name2) => [name2, metricTitle(name2)]),
+        onchange: (name2) => change({ metric: name2 })
       })
     );
   }
@@ -2425,6 +2472,75 @@ ${reply}`.toLowerCase();
     return el("section", {}, el("h2", {}, breakable(heading2 || state.task)), parts);
   }
 
+  // harness/report/page/views/differences.js
+  var ABOUT = "Runs on the same items, compared item by item. An interval that does not reach zero, the line in the middle, and a small p speak for a difference that chance does not make.";
+  var differencesView = {
+    title: "Differences",
+    listed: () => report.differences.length > 0,
+    show(place, route) {
+      const tasks = [...new Set(report.differences.map((table) => table.task))];
+      const asked = route.query.get("task");
+      const task = tasks.includes(asked) ? asked : taskWithMostRuns(tasks);
+      place.classList.add("differences");
+      place.append(el("h1", {}, "Differences"));
+      if (!tasks.length) {
+        place.append(el("p", {}, "No two runs of this page have the same items and their answers here."));
+        return;
+      }
+      if (tasks.length > 1) place.append(el("div", { class: "controls" }, taskField2(tasks, task)));
+      place.append(el("p", { class: "above" }, ABOUT));
+      const tables = report.differences.filter((table) => table.task === task);
+      place.append(...tables.map((table, k) => tableSection(table, lastNotes(table, tables.slice(k + 1)))));
+    }
+  };
+  function taskField2(tasks, value) {
+    const onchange = (task) => visit(addressOf("differences", [], { task }));
+    return selectField({ label: "Task", value, options: tasks.map((task) => [task, task]), onchange });
+  }
+  var lastNotes = (table, later) => table.notes.filter((note) => !later.some(({ notes }) => notes.includes(note)));
+  function tableSection(table, notes) {
+    const columns2 = table.columns.filter((column) => !column.in_caption).map((column) => shownColumn(table, column));
+    const sortable = sortableTable({
+      label: table.heading,
+      columns: columns2,
+      rows: table.rows,
+      mark: (row) => `role-${(findRun(row.run) || {}).role || "model"}`,
+      onsort: (order) => sortable.sort(order)
+    });
+    return titledSection(
+      breakable(table.heading),
+      el("p", { class: "above" }, table.above),
+      table.settings && el("p", { class: "settings" }, breakable(table.settings)),
+      sortable.node,
+      el(
+        "div",
+        { class: "notes" },
+        notes.map((note) => el("p", {}, note))
+      )
+    );
+  }
+  function shownColumn(table, column) {
+    if (column.kind === "text") return { ...column, value: (row) => row[column.name], show: (row) => name(row, column) };
+    const value = (row) => row[column.name].value;
+    const cells = table.rows.map((row) => row[column.name]);
+    const isDifference = column.name.endsWith("/difference");
+    const most = isDifference && Math.max(...cells.flatMap((cell) => [cell.value, ...cell.interval || []]).map(Math.abs));
+    const wide = cells.some(({ interval }) => interval);
+    return { ...column, wide, value, show: (row) => scoreCell2(row[column.name], wide, most) };
+  }
+  function name(row, column) {
+    const run = column.name === "model" && findRun(row.run);
+    const text = breakable(row[column.name] || "–");
+    return run ? el("a", { href: addressOf("run", [run.id]) }, text) : text;
+  }
+  function scoreCell2({ value, interval, text }, wide, most) {
+    if (!wide || value === null) return text;
+    const [number, ...range] = text.split(" ");
+    const shifted = interval && interval.map((end) => end + most);
+    if (most === false) return [number, " ", el("span", { class: "own-range" }, rangeText(range.join(" ")))];
+    return [number, " ", rangeText(range.join(" ")), intervalBar(value + most, shifted, 2 * most)];
+  }
+
   // harness/report/page/graphs/edges.js
   var EDGE_KINDS = {
     agree: "in both",
@@ -2436,11 +2552,11 @@ ${reply}`.toLowerCase();
   var LOST_REASONS = { unreadable: "unreadable", failed: "failed call", "not asked": "not asked" };
   var MOST_EXTRA = 600;
   function compareEdges({ directed, yes, lost, true: truth }) {
-    const name = (a, b) => directed || a < b ? `${a} ${b}` : `${b} ${a}`;
+    const name2 = (a, b) => directed || a < b ? `${a} ${b}` : `${b} ${a}`;
     const nodesOf = (edge) => edge.split(" ").map(Number);
-    const real = new Set(truth.map(([a, b]) => name(a, b)));
-    const answered = new Set(yes.map(([a, b]) => name(a, b)));
-    const unread = new Map(lost.map(([a, b, reason]) => [name(a, b), LOST_REASONS[reason]]));
+    const real = new Set(truth.map(([a, b]) => name2(a, b)));
+    const answered = new Set(yes.map(([a, b]) => name2(a, b)));
+    const unread = new Map(lost.map(([a, b, reason]) => [name2(a, b), LOST_REASONS[reason]]));
     const edges = [];
     for (const edge of answered) {
       const [a, b] = nodesOf(edge);
@@ -2659,9 +2775,9 @@ ${reply}`.toLowerCase();
   // harness/report/page/graphs/picture.js
   var labelWidth = (label) => Math.max(24, 7 * [...label].length + 12);
   function graphPicture({ nodes, at, edges, round, label }) {
-    const half = nodes.map((name) => round ? [14, 14] : [labelWidth(name) / 2, 11]);
+    const half = nodes.map((name2) => round ? [14, 14] : [labelWidth(name2) / 2, 11]);
     const lines = edges.map((edge) => edgePicture(edge, edges, at, half, round));
-    const marks = nodes.map((name, k) => nodePicture(name, k, at, half[k], round));
+    const marks = nodes.map((name2, k) => nodePicture(name2, k, at, half[k], round));
     const viewBox = viewBoxOf(at, half);
     return svgEl(
       "svg",
@@ -2695,13 +2811,13 @@ ${reply}`.toLowerCase();
       edge.arrow !== false && arrowHead(ends[ends.length - 2], ends[ends.length - 1])
     );
   }
-  function nodePicture(name, k, at, [width, height], round) {
+  function nodePicture(name2, k, at, [width, height], round) {
     const transform = `translate(${at.x[k].toFixed(1)} ${at.y[k].toFixed(1)})`;
     return svgEl(
       "g",
       { class: "node", "data-node": k, transform },
       round ? svgEl("circle", { r: 14 }) : svgEl("rect", { x: -width, y: -height, width: 2 * width, height: 2 * height, rx: 4 }),
-      svgEl("text", { "text-anchor": "middle", dy: "0.35em" }, name)
+      svgEl("text", { "text-anchor": "middle", dy: "0.35em" }, name2)
     );
   }
   function edgePoints(at, half, edge, edges) {
@@ -2866,27 +2982,27 @@ ${reply}`.toLowerCase();
     async show(place, route) {
       const runs = report.runs.filter((run2) => run2.graphs);
       const choice = chooseGraph(runs, route);
-      const { run, name, other } = choice;
-      const network = (await loadChunk(run.graphs.chunk)).networks[name];
-      const second = other && other.graphs && (await loadChunk(other.graphs.chunk)).networks[name];
+      const { run, name: name2, other } = choice;
+      const network = (await loadChunk(run.graphs.chunk)).networks[name2];
+      const second = other && other.graphs && (await loadChunk(other.graphs.chunk)).networks[name2];
       const templates = Object.keys(network.templates);
       const templateName = route.query.get("template");
       const template = templates.includes(templateName) ? templateName : templates[0];
       const chosenNode = () => network.nodes.indexOf(currentRoute().query.get("node"));
       const onNode = () => highlightNode(place, chosenNode());
-      setTitle(`Graphs of ${name}`, run.model);
+      setTitle(`Graphs of ${name2}`, run.model);
       place.append(
-        el("h1", {}, `${name}: true and answered graph`),
+        el("h1", {}, `${name2}: true and answered graph`),
         choosers2({ ...choice, runs, route, network, template, onNode })
       );
       if (other && !(second && second.templates[template])) {
-        place.append(el("p", { class: "quiet" }, `${other.model} was not asked this about ${name}.`));
+        place.append(el("p", { class: "quiet" }, `${other.model} was not asked this about ${name2}.`));
       }
       const sides = [{ run, graph: network.templates[template] }];
       if (second && second.templates[template]) sides.push({ run: other, graph: second.templates[template] });
       place.append(
         legend2(),
-        zoomable(panels(network, name, sides, route), chosenNode),
+        zoomable(panels(network, name2, sides, route), chosenNode),
         ...sides.map((side) => differences(network, side))
       );
       onNode();
@@ -2898,24 +3014,24 @@ ${reply}`.toLowerCase();
     const run = route.parts[0] ? requireRun(route.parts[0]) : byRole("model") || byRole("algorithm") || runs[0];
     if (!run.graphs) throw new Error(`The run ${run.id} has no graphs in this page.`);
     const { networks } = run.graphs;
-    const name = route.parts[1] || networks[0];
-    if (!networks.includes(name)) {
-      throw new Error(`The run ${run.id} was not asked about ${name}: ${networks.join(", ")}.`);
+    const name2 = route.parts[1] || networks[0];
+    if (!networks.includes(name2)) {
+      throw new Error(`The run ${run.id} was not asked about ${name2}: ${networks.join(", ")}.`);
     }
-    return { run, name, other: secondRun(route) };
+    return { run, name: name2, other: secondRun(route) };
   }
-  function choosers2({ runs, run, name, other, route, network, template, onNode }) {
+  function choosers2({ runs, run, name: name2, other, route, network, template, onNode }) {
     const query = Object.fromEntries(route.query);
-    const go = (changes, parts) => visit(addressOf("graphs", parts || [run.id, name], { ...query, template, ...changes }));
+    const go = (changes, parts) => visit(addressOf("graphs", parts || [run.id, name2], { ...query, template, ...changes }));
     const templates = Object.entries(network.templates);
-    const others = comparableRuns(run, "graphs").filter((candidate) => candidate.graphs.networks.includes(name));
+    const others = comparableRuns(run, "graphs").filter((candidate) => candidate.graphs.networks.includes(name2));
     return el(
       "div",
       { class: "choosers" },
-      runChooser({ label: "Run", runs, chosen: run, onchange: (id) => go({}, [id, name]) }),
+      runChooser({ label: "Run", runs, chosen: run, onchange: (id) => go({}, [id, name2]) }),
       selectField({
         label: "Network",
-        value: name,
+        value: name2,
         options: run.graphs.networks.map((title) => [title, title]),
         onchange: (title) => go({ node: "" }, [run.id, title])
       }),
@@ -2942,7 +3058,7 @@ ${reply}`.toLowerCase();
       })
     );
   }
-  function panels(network, name, sides, route) {
+  function panels(network, name2, sides, route) {
     const at = layeredLayout(network.nodes.map(labelWidth), network.edges);
     const picture = (edges, label) => graphPicture({ nodes: network.nodes, at, edges, round: false, label });
     const truth = sides[0].graph;
@@ -2950,13 +3066,13 @@ ${reply}`.toLowerCase();
     const shows = el("span", { class: "quiet" }, ` ${truth.shows}`);
     const differing = route.query.get("only") === "1";
     return [
-      panel("True graph", shows, picture(trueEdges, `True graph of ${name}`)),
+      panel("True graph", shows, picture(trueEdges, `True graph of ${name2}`)),
       ...sides.map(({ run, graph }) => {
         const edges = compareEdges(graph);
         const chosenEdges = differing ? edges.filter(({ kind }) => kind !== "agree") : edges;
         const limited = limitExtra(chosenEdges);
         const pictured = limited.map((edge) => pictureEdge(network, edge, graph.directed));
-        const image = picture(pictured, `Graph of ${run.model} on ${name}`);
+        const image = picture(pictured, `Graph of ${run.model} on ${name2}`);
         return panel(run.model, summary(graph, edges), image, chosenEdges.length > limited.length);
       })
     ];
@@ -2972,9 +3088,9 @@ ${reply}`.toLowerCase();
     );
   }
   function summary(graph, edges) {
-    const scores = ["f1", "shd"].filter((name) => graph[name] !== null && graph[name] !== void 0).map((name) => {
-      const value = name === "shd" ? formatCount(graph.shd) : formatMetric(name, graph[name]);
-      return `${report.metrics[name].title} ${value}`;
+    const scores = ["f1", "shd"].filter((name2) => graph[name2] !== null && graph[name2] !== void 0).map((name2) => {
+      const value = name2 === "shd" ? formatCount(graph.shd) : formatMetric(name2, graph[name2]);
+      return `${report.metrics[name2].title} ${value}`;
     });
     const counts = Object.entries(EDGE_KINDS).map(([kind, title]) => [title, edges.filter((edge) => edge.kind === kind).length]).filter(([, count]) => count).map(([title, count]) => `${formatCount(count)} ${title}`);
     return el("span", { class: "quiet" }, " ", [...scores, ...counts].join(" · "));
@@ -3007,6 +3123,62 @@ ${reply}`.toLowerCase();
     );
   }
 
+  // harness/report/page/views/item/sections.js
+  var SIGNS2 = { true: "✓", false: "✗", null: "·" };
+  var CLASSES = { true: "right", false: "wrong", null: "neither" };
+  function replySections(sections) {
+    return sections.map(
+      (section2) => el(
+        "div",
+        { class: "said" },
+        el("h3", {}, section2.title),
+        section2.note && el("p", {}, section2.note),
+        section2.lines.length > 0 && el("ol", { class: "judged" }, section2.lines.map(judgedLine)),
+        section2.pictures.length > 0 && pictureList(section2.pictures)
+      )
+    );
+  }
+  function judgedLine({ text, verdicts, why, pictures }) {
+    return el(
+      "li",
+      {},
+      el("p", { class: "claim" }, el("bdi", {}, text), verdicts.map(verdictMark)),
+      why.length > 0 && el("p", { class: "quiet" }, why.join(" ")),
+      pictures.length > 0 && pictureFold(pictures)
+    );
+  }
+  function verdictMark({ word, good }) {
+    const sign = el("span", { "aria-hidden": "true" }, `${SIGNS2[good]} `);
+    return el("span", { class: `verdict ${CLASSES[good]}` }, sign, word);
+  }
+  function pictureFold(pictures) {
+    const title = pictures.length > 1 ? `${pictures.length} graphs that show it` : "A graph that shows it";
+    const fold = el("details", { ontoggle: build }, el("summary", {}, title));
+    return fold;
+    function build() {
+      if (fold.children.length < 2) fold.append(pictureList(pictures));
+    }
+  }
+  var pictureList = (pictures) => el(
+    "ul",
+    { class: "members" },
+    pictures.map((one) => el("li", {}, figure(one)))
+  );
+  function figure({ caption, nodes, arrows, lines, marked }) {
+    const isMarked = new Set(marked.map((edge) => edge.join(" ")));
+    const edgeOf = (arrow) => (ends) => {
+      const [a, b] = ends;
+      return { a, b, arrow, kind: isMarked.has(ends.join(" ")) ? "marked" : "" };
+    };
+    const edges = [...arrows.map(edgeOf(true)), ...lines.map(edgeOf(false))];
+    const words = edges.map(({ a, b, arrow }) => `${nodes[a]} ${arrow ? "→" : "–"} ${nodes[b]}`).join(", ") || "no edge";
+    const round = nodes.every((name2) => [...name2].length <= 3);
+    const at = circleLayout(nodes.length, round ? 62 : 92);
+    const picture = graphPicture({ nodes, at, edges, round, label: `${caption}: ${words}` });
+    picture.classList.add("small");
+    return el("figure", {}, picture, el("figcaption", {}, caption));
+  }
+
   // harness/report/page/views/item/answer.js
   var RULES = {
     "in the form": "an answer in the form that the prompt asks for",
@@ -3026,18 +3198,19 @@ ${reply}`.toLowerCase();
     const several = rows.length > 1;
     const prompts = run.answers.prompts ? await loadChunk(run.answers.prompts) : null;
     const messages = prompts && prompts.messages[item];
+    const sections = run.answers.sections ? await loadChunk(run.answers.sections) : [];
     const settings = el("span", { class: "quiet" }, ` ${run.prompt} · ${run.variant}`);
     return el(
       "section",
       { class: "side", "aria-label": run.id },
       el("h2", {}, el("a", { href: addressOf("run", [run.id]) }, run.model), settings),
       several && el("p", { class: "quiet" }, "Asked several times: the majority of these replies is scored."),
-      rows.map((reply, k) => replyBox(set, reply, several && `Reply ${k + 1} of ${rows.length}`)),
+      rows.map((reply, k) => replyBox(set, reply, several && `Reply ${k + 1} of ${rows.length}`, sections)),
       el("h3", {}, "Prompt"),
       messages ? messages.map(([role, text]) => messageBox(role, prompts.texts[text])) : el("p", { class: "quiet" }, "Nothing was sent to a model for this item.")
     );
   }
-  function replyBox(set, row, sampleTitle) {
+  function replyBox(set, row, sampleTitle, sections) {
     const { answers } = set;
     const failure = answers.failure && answers.failure[row];
     const span = spanText(answers, row);
@@ -3051,8 +3224,9 @@ ${reply}`.toLowerCase();
       el(
         "dl",
         { class: "of-reply" },
-        facts.map(([name, value]) => [el("dt", {}, name), el("dd", {}, el("bdi", {}, value))])
-      )
+        facts.map(([name2, value]) => [el("dt", {}, name2), el("dd", {}, el("bdi", {}, value))])
+      ),
+      replySections((answers.sections && answers.sections[row] || []).map((place) => sections[place]))
     );
   }
   function reasoningFold(answers, row) {
@@ -3070,7 +3244,7 @@ ${reply}`.toLowerCase();
     const { answers } = set;
     const failure = answers.failure && answers.failure[row];
     const span = spanText(answers, row);
-    const number = (name) => answers[name] ? answers[name][row] : null;
+    const number = (name2) => answers[name2] ? answers[name2][row] : null;
     const [probability, input, output, usd] = ["probability", "input", "output", "usd"].map(number);
     const seconds = number("seconds");
     return [
@@ -3083,8 +3257,8 @@ ${reply}`.toLowerCase();
       ["tokens", input === null && output === null ? null : `${input ?? "?"} in, ${output ?? "?"} out`],
       ["cost", usd === null ? null : `$${usd.toPrecision(3)}`],
       ["seconds", seconds ? seconds.toFixed(2) : null],
-      ...Object.entries(answers.more || {}).map(([name, column]) => [
-        name,
+      ...Object.entries(answers.more || {}).map(([name2, column]) => [
+        name2,
         column[row] === null ? null : `${column[row]}`
       ])
     ];
@@ -3155,7 +3329,7 @@ ${reply}`.toLowerCase();
     const marked = new Set((reason ? reason.marked : []).map((edge) => edge.join(" ")));
     const edges = graphClass.members[k].map(([a, b]) => ({ a, b, kind: marked.has(`${a} ${b}`) ? "marked" : "" }));
     const title = graphClass.total === 1 ? "The graph" : `Graph ${k + 1} of ${formatCount(graphClass.total)}`;
-    const round = names.every((name) => [...name].length <= 3);
+    const round = names.every((name2) => [...name2].length <= 3);
     const arrows = edges.map(({ a, b }) => `${names[a]} → ${names[b]}`).join(", ") || "no edge";
     const at = circleLayout(names.length, round ? 62 : 92);
     const picture = graphPicture({ nodes: names, at, edges, round, label: `${title}: ${arrows}` });
@@ -3241,17 +3415,17 @@ ${reply}`.toLowerCase();
   addEventListener("keydown", stepByKey);
   function itemFacts(items, item) {
     const groups = Object.entries(items.groups).filter(([, group]) => group.codes[item] >= 0);
-    const texts = groups.map(([name, group]) => ` · ${groupTitle(name)} ${group.names[group.codes[item]]}`);
+    const texts = groups.map(([name2, group]) => ` · ${groupTitle(name2)} ${group.names[group.codes[item]]}`);
     return [` · cluster ${items.clusters[item]}`, ...texts];
   }
   function goldLabels(items, item, headline) {
     const sets = Object.entries(items.labels);
     const known = sets.map(([, labels]) => labels[item]).filter((label) => label !== null && label !== void 0);
     const differ = new Set(known).size > 1;
-    const texts = sets.map(([name, labels], k) => [
+    const texts = sets.map(([name2, labels], k) => [
       k ? ", " : "",
       el("strong", {}, answerWord(labels[item], items)),
-      sets.length > 1 ? ` (${name}${name === headline ? ", scored here" : ""})` : ""
+      sets.length > 1 ? ` (${name2}${name2 === headline ? ", scored here" : ""})` : ""
     ]);
     const note = differ && el("span", { class: "note" }, " The label sets do not agree on this item.");
     return el("p", { class: "gold" }, "Gold: ", texts, note);
@@ -3260,13 +3434,28 @@ ${reply}`.toLowerCase();
   // harness/report/page/views/run/breakdowns.js
   var COUNTS = ["items", "positives", "clusters", "unreadable", "failed"];
   var MOST_COLOURED = 20;
-  function breakdownFold(run, name, groups) {
-    const title = groupTitle(name);
+  function breakdownFolds(run, breakdowns2) {
+    const titles = /* @__PURE__ */ new Map();
+    return breakdowns2.map(([name2, groups]) => {
+      const scores = JSON.stringify(
+        Object.values(groups).map((row) => JSON.stringify(row)).sort()
+      );
+      const first = titles.get(scores);
+      if (!first) titles.set(scores, groupTitle(name2));
+      const most = Math.max(...Object.values(groups).map((row) => row.items));
+      const isSmall = most <= report.few_items;
+      const reason = first ? `, the same as by ${first}` : isSmall ? `, of ${formatCount(most)} item${most === 1 ? "" : "s"} at most` : "";
+      return breakdownFold(run, name2, groups, reason);
+    });
+  }
+  function breakdownFold(run, name2, groups, reason) {
+    const title = groupTitle(name2);
     const rows = Object.entries(groups).map(([group, row]) => ({ group, ...row }));
     const metrics = metricsIn(rows);
     const main = run.main.find((metric) => metrics.includes(metric));
-    const summary2 = el("summary", {}, el("h3", {}, `By ${title}`), ` ${rows.length} groups`);
-    const fold = el("details", { class: "breakdown", open: !name.includes("/"), ontoggle: build }, summary2);
+    const summary2 = el("summary", {}, el("h3", {}, `By ${title}`), ` ${rows.length} groups${reason}`);
+    const isOpen = !reason && !name2.includes("/");
+    const fold = el("details", { class: "breakdown", open: isOpen, ontoggle: build }, summary2);
     if (fold.open) build();
     return fold;
     function build() {
@@ -3309,9 +3498,9 @@ ${reply}`.toLowerCase();
       show
     };
   }
-  function countColumn2(name) {
-    const show = (row) => name in row ? formatCount(row[name]) : "–";
-    return { name, title: name, kind: "count", value: (row) => row[name], show };
+  function countColumn2(name2) {
+    const show = (row) => name2 in row ? formatCount(row[name2]) : "–";
+    return { name: name2, title: name2, kind: "count", value: (row) => row[name2], show };
   }
 
   // harness/report/page/views/run/facts.js
@@ -3334,19 +3523,19 @@ ${reply}`.toLowerCase();
   }
   function firmFact(firm) {
     const bounds = Object.entries(firm || {});
-    const range = (name, ends) => `${metricTitle(name)} ${ends.map((end) => formatMetric(name, end)).join(" to ")}`;
+    const range = (name2, ends) => `${metricTitle(name2)} ${ends.map((end) => formatMetric(name2, end)).join(" to ")}`;
     const title = "If all others than form and announced had been wrong, or right";
-    return bounds.length > 0 && [title, bounds.map(([name, ends]) => range(name, ends)).join(", ")];
+    return bounds.length > 0 && [title, bounds.map(([name2, ends]) => range(name2, ends)).join(", ")];
   }
   function countsFact(title, counts) {
     const entries = Object.entries(counts || {});
-    return entries.length > 0 && [title, entries.map(([name, count]) => `${name} ${formatCount(count)}`).join(", ")];
+    return entries.length > 0 && [title, entries.map(([name2, count]) => `${name2} ${formatCount(count)}`).join(", ")];
   }
   function confusionTable(counts, headline) {
     const heads = ["said yes", "said no", "unreadable", "failed call"].map(
       (title) => el("th", { scope: "col", class: "number" }, title)
     );
-    const cell = (name) => el("td", { class: "number" }, formatCount(counts[name] || 0));
+    const cell = (name2) => el("td", { class: "number" }, formatCount(counts[name2] || 0));
     const rows = [
       ["yes", "tp", "fn", "unreadable_positive", "failed_positive"],
       ["no", "fp", "tn", "unreadable_negative", "failed_negative"]
@@ -3369,20 +3558,20 @@ ${reply}`.toLowerCase();
       factSection("How it came about", provenanceFacts(id, result, manifest))
     ].filter(Boolean);
   }
-  function sampleFact([name, value]) {
-    const isShare = name !== "number" && typeof value === "number";
-    return [name.replace(/_/g, " "), isShare ? `${formatNumber(100 * value, 2)}%` : String(value ?? "–")];
+  function sampleFact([name2, value]) {
+    const isShare = name2 !== "number" && typeof value === "number";
+    return [name2.replace(/_/g, " "), isShare ? `${formatNumber(100 * value, 2)}%` : String(value ?? "–")];
   }
   function costFacts(result, { price }) {
     const cost = result.cost || {};
     const usage = Object.entries(result.usage || {});
     return [
-      ...usage.map(([name, count]) => [`${name.replace(/_/g, " ")} tokens`, formatCount(count)]),
+      ...usage.map(([name2, count]) => [`${name2.replace(/_/g, " ")} tokens`, formatCount(count)]),
       "usd" in cost && ["cost", dollarText(cost.usd)],
       cost.answers && ["answers paid for", formatCount(cost.answers)],
       cost.answers_without_cost && ["answers without a count of tokens", formatCount(cost.answers_without_cost)],
       cost.price && ["price", cost.price],
-      ...flatSettings(price).map(([name, value]) => [`price: ${name}`, value])
+      ...flatSettings(price).map(([name2, value]) => [`price: ${name2}`, value])
     ];
   }
   function dollarText(usd) {
@@ -3391,7 +3580,7 @@ ${reply}`.toLowerCase();
   }
   function provenanceFacts(id, { interval }, manifest) {
     const { harness, versions, machine, items, started, ended, python } = manifest;
-    const joined2 = (pairs) => pairs.map(([name, value]) => `${name} ${value}`).join(", ");
+    const joined2 = (pairs) => pairs.map(([name2, value]) => `${name2} ${value}`).join(", ");
     return [
       ["run", id],
       harness && ["harness", versionText(harness)],
@@ -3415,14 +3604,14 @@ ${reply}`.toLowerCase();
   function factList(pairs) {
     const facts = pairs.filter(Boolean);
     if (!facts.length) return null;
-    const rows = facts.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value)));
+    const rows = facts.map(([name2, value]) => el("div", {}, el("dt", {}, name2), el("dd", {}, value)));
     return el("dl", { class: "about" }, rows);
   }
-  function flatSettings(value, name = "") {
-    if (value === null || value === void 0) return name ? [[name, "none"]] : [];
-    if (typeof value !== "object") return [[name, String(value)]];
-    if (Array.isArray(value)) return [[name, value.map(entryText).join(", ") || "none"]];
-    return Object.entries(value).flatMap(([key, inside]) => flatSettings(inside, name ? `${name}.${key}` : key));
+  function flatSettings(value, name2 = "") {
+    if (value === null || value === void 0) return name2 ? [[name2, "none"]] : [];
+    if (typeof value !== "object") return [[name2, String(value)]];
+    if (Array.isArray(value)) return [[name2, value.map(entryText).join(", ") || "none"]];
+    return Object.entries(value).flatMap(([key, inside]) => flatSettings(inside, name2 ? `${name2}.${key}` : key));
   }
   var entryText = (entry) => entry && typeof entry === "object" ? JSON.stringify(entry) : String(entry);
 
@@ -3481,8 +3670,8 @@ ${reply}`.toLowerCase();
   }
   function labelSets({ result }) {
     const scores = result.scores || {};
-    const others = Object.keys(scores).filter((name) => name !== result.headline);
-    return [result.headline, ...others].filter((name) => scores[name]);
+    const others = Object.keys(scores).filter((name2) => name2 !== result.headline);
+    return [result.headline, ...others].filter((name2) => scores[name2]);
   }
   function heading(run, query) {
     const { result } = run;
@@ -3505,13 +3694,13 @@ ${reply}`.toLowerCase();
   }
   function mainScores({ result, main }) {
     const row = ((result.scores[result.headline] || {}).overall || {}).all || {};
-    const names = [.../* @__PURE__ */ new Set([...main, ...heatMetrics()])].filter((name) => name in row).slice(0, MOST_LARGE);
-    const figures = names.map((name) => {
-      const ends = (row.intervals || {})[name];
-      const number = el("span", { class: "big" }, formatMetric(name, row[name]));
-      const bar = isPercent(name) && intervalBar(row[name], ends, 1);
-      const interval = rangeText(formatInterval(name, ends));
-      return el("div", {}, el("dt", {}, metricTitle(name)), el("dd", {}, number, " ", interval, bar));
+    const names = [.../* @__PURE__ */ new Set([...main, ...heatMetrics()])].filter((name2) => name2 in row).slice(0, MOST_LARGE);
+    const figures = names.map((name2) => {
+      const ends = (row.intervals || {})[name2];
+      const number = el("span", { class: "big" }, formatMetric(name2, row[name2]));
+      const bar = isPercent(name2) && intervalBar(row[name2], ends, 1);
+      const interval = rangeText(formatInterval(name2, ends));
+      return el("div", {}, el("dt", {}, metricTitle(name2)), el("dd", {}, number, " ", interval, bar));
     });
     return el("dl", { class: "figures", "aria-label": "Main scores" }, figures);
   }
@@ -3545,19 +3734,19 @@ ${reply}`.toLowerCase();
       title: `${title} labels`.replace(", mean of networks labels", " labels, mean of networks"),
       kind: "metric",
       wide: true,
-      value: (name) => row[name],
-      show: (name) => scoreCell2(row, name)
+      value: (name2) => row[name2],
+      show: (name2) => scoreCell3(row, name2)
     };
   }
-  function scoreCell2(row, name) {
-    if (!(name in row)) return ["– ", rangeText()];
-    if (COUNTS.includes(name)) return [formatCount(row[name]), " ", rangeText()];
-    const range = (ends) => ends && ends.map((end) => formatMetric(name, end)).join(" to ");
-    const below = range((row.bounds || {})[name]);
-    const firm = range((row.firm || {})[name]);
-    const interval = formatInterval(name, (row.intervals || {})[name]);
+  function scoreCell3(row, name2) {
+    if (!(name2 in row)) return ["– ", rangeText()];
+    if (COUNTS.includes(name2)) return [formatCount(row[name2]), " ", rangeText()];
+    const range = (ends) => ends && ends.map((end) => formatMetric(name2, end)).join(" to ");
+    const below = range((row.bounds || {})[name2]);
+    const firm = range((row.firm || {})[name2]);
+    const interval = formatInterval(name2, (row.intervals || {})[name2]);
     return [
-      formatMetric(name, row[name]),
+      formatMetric(name2, row[name2]),
       " ",
       rangeText(interval),
       below && el("span", { class: "below" }, below),
@@ -3566,7 +3755,7 @@ ${reply}`.toLowerCase();
   }
   function missingIntervals({ title, row }) {
     return Object.entries(row.no_interval || {}).map(([reason, names]) => {
-      const metrics = metricsIn([Object.fromEntries(names.map((name) => [name, true]))]);
+      const metrics = metricsIn([Object.fromEntries(names.map((name2) => [name2, true]))]);
       if (!metrics.length) return null;
       const titles = metrics.map(metricTitle).join(", ");
       return el("p", { class: "notes" }, `No interval, ${title} labels: ${reason} (${titles}).`);
@@ -3575,15 +3764,15 @@ ${reply}`.toLowerCase();
   function breakdowns(run, sets, query) {
     const set = sets.includes(query.labels) ? query.labels : sets[0];
     const inside = el("div", {});
-    const fill2 = (name) => {
-      const parts = Object.entries(run.result.scores[name]).filter(([part]) => part !== "overall");
-      inside.replaceChildren(...parts.map(([part, groups]) => breakdownFold(run, part, groups)));
+    const fill2 = (name2) => {
+      const parts = Object.entries(run.result.scores[name2]).filter(([part]) => part !== "overall");
+      inside.replaceChildren(...breakdownFolds(run, parts));
     };
     fill2(set);
     const chooser2 = selectField({
       label: "Label set",
       value: set,
-      options: sets.map((name) => [name, name]),
+      options: sets.map((name2) => [name2, name2]),
       onchange: (labels) => {
         setQuery({ labels });
         fill2(labels);
@@ -3597,6 +3786,7 @@ ${reply}`.toLowerCase();
     __proto__: null,
     // an address may name anything, such as #/constructor
     board: boardView,
+    differences: differencesView,
     charts: chartsView,
     answers: answersView,
     graphs: graphsView,
@@ -3607,12 +3797,13 @@ ${reply}`.toLowerCase();
     await loadReport();
     document.head.prepend(markStyles());
     const listedViews = Object.entries(VIEWS).filter(([, view]) => view.listed());
-    const links = listedViews.map(([name, view]) => el("li", {}, el("a", { href: addressOf(name) }, view.title)));
+    const links = listedViews.map(([name2, view]) => el("li", {}, el("a", { href: addressOf(name2) }, view.title)));
     document.getElementById("nav").append(...links);
     document.getElementById("footer").append(el("p", {}, report.footer));
     document.querySelector(".skip").addEventListener("click", skipToContent);
     addEventListener("hashchange", () => showView(VIEWS));
     await showView(VIEWS);
+    followRuns();
   }
   function skipToContent(event) {
     event.preventDefault();

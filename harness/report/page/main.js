@@ -3,10 +3,12 @@ import { markStyles } from "./charts/marks.js";
 import { loadReport, report } from "./data/store.js";
 import { addressOf } from "./ui/address.js";
 import { el } from "./ui/dom.js";
+import { followRuns } from "./ui/follow.js";
 import { showError, showView } from "./ui/router.js";
 import { answersView } from "./views/answers/view.js";
 import { boardView } from "./views/board/view.js";
 import { chartsView } from "./views/charts.js";
+import { differencesView } from "./views/differences.js";
 import { graphsView } from "./views/graphs.js";
 import { itemView } from "./views/item/view.js";
 import { runView } from "./views/run/view.js";
@@ -15,6 +17,7 @@ import { runView } from "./views/run/view.js";
 const VIEWS = {
   __proto__: null, // an address may name anything, such as #/constructor
   board: boardView,
+  differences: differencesView,
   charts: chartsView,
   answers: answersView,
   graphs: graphsView,
@@ -32,6 +35,7 @@ async function start() {
   document.querySelector(".skip").addEventListener("click", skipToContent);
   addEventListener("hashchange", () => showView(VIEWS));
   await showView(VIEWS);
+  followRuns();
 }
 
 // The link itself would change the address, which is that of the view.

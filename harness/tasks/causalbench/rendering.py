@@ -163,7 +163,7 @@ def check_choice(networks: Networks | None, scale: Scales | None) -> None:
     """Raise ConfigError if networks are chosen by both settings, or none are left."""
     if networks is not None and scale is not None:
         raise ConfigError(
-            "task.networks and task.scale both choose networks: give one of them (harness.discover: network=null)."
+            "task.networks and task.scale both choose networks: give one of them (harness discover: network=null)."
         )
     if networks == () or scale == ():
         raise ConfigError(f"no network is left: task.networks takes {', '.join(NETWORKS)}, or all.")

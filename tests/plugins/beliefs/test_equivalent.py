@@ -40,6 +40,7 @@ CLAUSES = (
 RELATIONS = {"edge": Relation.PARENT, "path": Relation.ANCESTOR, "meet": Relation.COLLIDER, "part": Relation.CONFOUNDER}
 
 
+@cache
 def clause(text):
     """Return (relation, cause, effect) of a clause by its words."""
     ((kind, match),) = [(kind, match) for kind, form in CLAUSES if (match := re.fullmatch(form, text))]
@@ -59,9 +60,11 @@ def follows(text, fitting, others):
         text,
     )
     if conditional:  # each graph in which the clause fails has other statistical relations
-        failing = [dag for dag in (*fitting, *others) if not holds(dag, *clause(conditional[1]))]
+        claim = clause(conditional[1])
+        failing = [dag for dag in (*fitting, *others) if not holds(dag, *claim)]
         return not set(failing) & set(fitting)
-    return all(holds(dag, *clause(text.removesuffix("."))) for dag in fitting)
+    claim = clause(text.removesuffix("."))
+    return all(holds(dag, *claim) for dag in fitting)
 
 
 @pytest.mark.parametrize("n", [2, 3, pytest.param(4, marks=pytest.mark.slow)])

@@ -147,11 +147,13 @@ def runs(tmp_path_factory):
 def test_each_baseline_breaks_where_it_should(runs):
     right = runs["steps_right"].result.scores["stated"]
     assert right["overall"]["all"]["ladder_exact"] == right["overall"]["all"]["ladder_first_nowhere"] == 1
+    assert right["step"]["answer"]["ladder_own"] == 1
     scores = runs["adjusts_for_nothing"].result.scores["stated"]
     assert {step: scores["step"][step]["ladder_exact"] for step in STEPS if step != "estimand"} == {
         step: 1 for step in STEPS if step != "estimand"
     }
     assert 0 < scores["step"]["estimand"]["ladder_exact"] < 1
+    assert scores["step"]["answer"]["ladder_own"] is None  # no reply saw its own number
     for graph, wrong in (("chain", 0), ("fork", 0), ("confounding", 1)):  # what there is to adjust for
         found = scores["graph"][graph]["ladder_first_estimand"]
         assert (found > 0) is bool(wrong)
@@ -187,6 +189,26 @@ def test_a_chain_goes_on_from_its_own_replies_and_a_failed_call_breaks_it(serve,
     assert [message["role"] for message in longest] == ["user", "assistant"] * 6 + ["user"]
     scores = run.result.scores["stated"]
     assert scores["step"]["number"].unreadable == 3 and scores["overall"]["all"]["ladder_first_number"] == 1
+
+
+@pytest.mark.parametrize(("number", "own"), [(-0.3, 0), (0.3, 1), (0.004, None), ("none", None)])
+def test_the_last_answer_is_held_against_the_number_before_it(number, own, serve, tmp_path, monkeypatch):
+    """An effect's number is turned round before a question whose answer is Yes: who says Yes all the same is caught."""
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    arguer = LadderArguer("steps_right", "any")
+
+    def reply(path, body, _):
+        words = "\n\n".join(message["content"] for message in body["messages"] if message["role"] == "user")
+        if "Step 7" in words or "Step 6" not in words:
+            return chat_reply(arguer.answer(words))
+        value = Case.read(words).value
+        return chat_reply(f"Answer: {number if number == 'none' else number * (1 if value > 0 else -1)}")
+
+    run = evaluate(
+        model="gpt4", task="cladder/steps", limit=3, results=str(tmp_path), queries="ate",
+        **{"model.base_url": serve(reply).url},
+    )  # fmt: skip
+    assert run.result.scores["stated"]["step"]["answer"]["ladder_own"] == own
 
 
 def test_settings_that_mean_nothing_are_refused():

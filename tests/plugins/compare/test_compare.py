@@ -1,4 +1,4 @@
-"""python -m harness.compare: pairing, what is told, what is written."""
+"""harness compare: pairing, what is told, what is written."""
 
 from __future__ import annotations
 
@@ -313,7 +313,7 @@ def test_no_spreadsheet_runs_a_name():
 
 def test_a_run_that_was_read_by_other_rules_is_named_with_the_command(tmp_path, output_of):
     today, older = put(tmp_path / "a", right()), put(tmp_path / "b", always(1), model="n", today=False)
-    command = f"python -m harness.reread {older} reads it again."
+    command = f"harness reread {older} reads it again."
     assert f"1 of the 2 runs was read by other rules than today's: {command}" in output_of(today, older)
     assert command in output_of(today, f"{older}/{RECORDS}")
     assert "other rules" not in output_of(today, put(tmp_path / "c", always(1), model="o"))

@@ -1,4 +1,4 @@
-"""python -m harness.discover as a user types it, and the answers that a learned graph gives."""
+"""harness discover as a user types it, and the answers that a learned graph gives."""
 
 from __future__ import annotations
 

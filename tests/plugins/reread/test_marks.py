@@ -62,7 +62,7 @@ def marked(place: Path, wrong: int, unclear: int = 0) -> dict:
 def test_the_page_shows_the_sample_the_same_twice_and_hostile_replies_as_text(place, capsys):
     assert main([str(place), "sample=10"]) == 0
     page = (place / "marks.html").read_bytes()
-    assert f"harness.reread {place} marks=marks.json" in capsys.readouterr().out
+    assert f"harness reread {place} marks=marks.json" in capsys.readouterr().out
     assert main([str(place), "sample=10"]) == 0 and (place / "marks.html").read_bytes() == page
     parts, run = Parts(place / "marks.html"), runs.load(place)
     assert {(card["data-item"], int(card["data-sample"])) for card in parts.cards} == audited_sample(run.records(), 10)

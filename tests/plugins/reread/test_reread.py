@@ -1,4 +1,4 @@
-"""python -m harness.reread: stored replies read again, without asking the model."""
+"""harness reread: stored replies read again, without asking the model."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_a_run_of_earlier_rules_is_found_and_read_again_without_its_model(harnes
     verified = harness("results", module="harness.verify")
     assert verified.returncode == 1 and "0 of 1 runs hold." in verified.stdout
     assert f"version 0, today's are of version {VERSION} and {count} read otherwise today" in verified.stdout
-    assert len(verified.stdout.splitlines()) == 3 and f"python -m harness.reread {PLACE} reads" in verified.stdout
+    assert len(verified.stdout.splitlines()) == 3 and f"harness reread {PLACE} reads" in verified.stdout
     shown = harness("results", "dry_run=true", module="harness.reread")
     assert shown.returncode == 0, shown.stderr
     assert f"{count} of 60 readings would be changed (Yes → unreadable: {count}); F1" in shown.stdout

@@ -35,7 +35,7 @@ def decided() -> Callable[..., dict[str, Any]]:
 
     def reply(path: str, body: dict[str, Any], number: int) -> dict[str, Any]:
         digest = hashlib.sha256(json.dumps(body, sort_keys=True).encode()).digest()
-        return chat_reply("Yes" if digest[0] % 2 else "No")
+        return chat_reply("Answer: Yes" if digest[0] % 2 else "Answer: No")
 
     return reply
 

@@ -67,5 +67,6 @@ TASKS = {
         "task.format=data",
         "task.limit=20",
     ),
+    "steps": ("task=corr2cause/steps", "task.num_nodes=[4]", "task.limit=12"),
     "samples": ("task=questions", "task.path=q.csv", "prompt=q.yaml", "samples=3", "model.temperature=1"),
 }

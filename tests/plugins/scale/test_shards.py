@@ -59,6 +59,20 @@ def test_every_item_is_in_one_shard_and_what_belongs_together_stays(sizes, shard
         assert most - least <= longest * len(sizes)
 
 
+def test_a_question_with_which_others_open_is_dealt_with_them():
+    words = {"makes": ["chat"], "user": "{q}", "opening": ["{value}"], "opening_for_each": "earlier", "source": "test"}
+    steps = [
+        Item(f"{cluster}/{k}", {"q": f"{cluster} {k}", "earlier": earlier}, {"gold": 1}, cluster, groups={})
+        for cluster in ("a", "b", "c")
+        for k in range(4)
+        for earlier in [tuple(f"{cluster} {j}" for j in range(k))]
+    ]
+    turns = defaultdict(set)
+    for item, turn in dealt(steps, recorded("mine", words, ()), longest=1):
+        turns[item.cluster].add(turn)
+    assert turns == {"a": {0}, "b": {1}, "c": {2}}
+
+
 @pytest.mark.parametrize("task", few(TASKS, 1))
 def test_shards_of_any_number_leave_what_one_run_leaves(command, serve, decided, left, task, tmp_path):
     server = serve(decided)
@@ -166,7 +180,7 @@ def test_a_sweep_over_shards_tells_each_in_its_plan_and_what_comes_next(command,
     assert code == 0 and len(server.calls) == 6, err
     assert all(f"corr2cause limit=6 shard {shard} of 2" in err for shard in range(2))
     assert out == (
-        "Next: `python -m harness.cache import .cache/shards/*.sqlite` (copied from elsewhere, each with its log: "
+        "Next: `harness cache import .cache/shards/*.sqlite` (copied from elsewhere, each with its log: "
         "*.sqlite*), then the same command without shards=, shard= and their cache.path= scores the run.\n"
     )
 

@@ -37,7 +37,7 @@ def manifest() -> dict:
     return json.loads(file.read_text())
 
 
-OTHERS = [pytest.param(task, marks=pytest.mark.slow) for task in ("samples", "corr2cause")]
+OTHERS = [pytest.param(task, marks=pytest.mark.slow) for task in ("samples", "corr2cause", "steps")]
 
 
 @pytest.mark.parametrize("task", ["conversations", *OTHERS])

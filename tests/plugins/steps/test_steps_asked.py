@@ -6,9 +6,10 @@ import json
 from itertools import islice
 
 import pytest
-from support.openai_server import KEY, chat_reply
+from support.openai_server import KEY, chat_reply, error
 
 from harness import evaluate
+from harness.errors import RunStopped
 from harness.plugins.steps.command import StepsSettings, job
 from harness.plugins.steps.models import Arguer
 from harness.plugins.steps.questions import QUESTIONS, read_parts
@@ -16,6 +17,7 @@ from harness.prompting.listing import entries, listing
 from harness.settings import build
 from harness.tasks.corr2cause.text import Premise
 from harness.types import Response
+from harness.verify import __main__ as verify
 
 ABC = Premise(("A", "B", "C"), frozenset())
 
@@ -172,3 +174,50 @@ def test_an_entry_too_many_is_a_wrong_one(serve, tmp_path, monkeypatch):
     )  # fmt: skip
     edges = step(run, "edges")
     assert edges["step_recall"] == 1 > edges["step_precision"] and edges["step_exact"] == 0
+
+
+def test_steps_of_another_benchmark_have_the_same_tables_and_figure(runs, tmp_path):
+    ladder = [
+        evaluate(model=model, task="cladder/steps", limit=12, results=str(tmp_path))
+        for model in ("steps_right", "adjusts_for_nothing")
+    ]
+    folders = [str(run.folder) for run in (*ladder, runs["forgets_colliders", "own"])]
+    chart = tmp_path / "chart.svg"
+    steps, breaks, *others = job(folders, StepsSettings(by=("rung", "query"), chart=str(chart)))
+    assert [part.heading for part in others] == [
+        "Steps asked, corr2cause/steps",
+        "Where it breaks first, corr2cause/steps",
+    ]
+    titles = [column.title for column in steps.columns]
+    assert titles[-1] == "follows from its own number" and titles.count("F1") == 2  # of the graph and of the data
+    rows = {(line.cells[0].text, line.cells[2].text): [cell.value for cell in line.cells[3:]] for line in breaks.lines}
+    assert rows["steps_right", "all"] == [0] * 7 + [1]
+    assert rows["adjusts_for_nothing", "rung 1"][-1] == 1 and rows["adjusts_for_nothing", "all"][3] > 0
+    assert all(sum(row) == pytest.approx(1) for row in rows.values())
+    drawn = chart.read_text()
+    assert "cladder/steps" in drawn and "corr2cause/steps" in drawn and "estimand" in drawn
+
+
+def test_a_run_that_was_stopped_goes_on_and_is_verified(serve, tmp_path, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    arguer = Arguer("argues_right", "any")
+    stopping = {"after": 9}
+
+    def reply(path, body, number):
+        if number > stopping["after"]:
+            return error(401, "no more")
+        users = [message["content"] for message in body["messages"] if message["role"] == "user"]
+        return chat_reply(arguer.answer("\n\n".join(users)))
+
+    server = serve(reply)
+    settings = {
+        "num_nodes": [3, 4], "limit": 6, "results": str(tmp_path / "results"), "model.base_url": server.url,
+        "model.max_concurrency": 1, "cache.path": str(tmp_path / "answers.sqlite"),
+    }  # fmt: skip
+    with pytest.raises(RunStopped):
+        evaluate(model="gpt4", task="corr2cause/steps", **settings)
+    stopping["after"] = 1000
+    before = len(server.calls)
+    run = evaluate(model="gpt4", task="corr2cause/steps", **settings)
+    assert overall(run)["step_exact"] == 1 and len(server.calls) - before == overall(run).items - 9
+    assert verify.main([str(run.folder)]) == 0

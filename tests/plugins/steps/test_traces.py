@@ -16,10 +16,11 @@ from harness.causal.statements import Kind, Statement
 from harness.plugins.steps.traces import Step, circular, read
 from harness.plugins.steps.wording import in_words
 
-CASES = [
-    json.loads(line)
-    for line in (Path(__file__).parents[2] / "data" / "traces.jsonl").read_text(encoding="utf-8").splitlines()
-]
+DATA = Path(__file__).parents[2] / "data"
+CASES, BLIND = (
+    [json.loads(line) for line in (DATA / name).read_text(encoding="utf-8").splitlines()]
+    for name in ("traces.jsonl", "traces_blind.jsonl")
+)
 SHORT = re.compile(
     r"(?P<open>\?)?(?P<no>!)?(?P<a>\w+?)(?P<sign>>>|>|<|/|-|~|_\|_)(?P<b>[^\W_]\w*)(?:<(?P<c>\w+))?"
     r"(?:\|(?P<given>\S+))?(?: \[(?P<basis>.*)\])?"
@@ -76,6 +77,61 @@ def test_replies_judged_by_hand():
     assert [case["reply"] for case, (_, wrong) in zip(CASES, results, strict=True) if wrong] == []
     assert sum(len(missed) for missed, _ in results) <= 2  # a quotation of two sentences
     assert len(CASES) == 60
+
+
+def test_replies_of_somebody_who_has_not_read_the_reader():
+    """No claim is read that is taken back, supposed, asked or denied there; what is not read is no error."""
+    missed, wanted = 0, 0
+    for case in BLIND:
+        names = names_of(case)
+        steps = read(case["reply"], names).steps
+        claims = {claim(text, names)[0] for text in case["claims"]}
+        assert {step.statement for step in steps} <= claims | {claim(text, names)[0] for text in case["also"]}, case
+        missed += len(claims - {step.statement for step in steps})
+        wanted += len(claims)
+    assert (len(BLIND), wanted) == (120, 472) and missed <= 124
+
+
+@pytest.mark.parametrize(
+    ("reply", "claims"),
+    [
+        ("1. A -> B\n2. B -> C\nClaim 1 is wrong.", ["B>C"]),
+        ("1. A -> B\n2. B -> C\nClaims 1 and 2 do not hold.", []),
+        ("1. A -> B\n2. B -> C\n3. A and C are adjacent\nI withdraw 1-2.", ["A-C"]),
+        ("1. A -> B\n2. B -> C\nClaim 1 is correct, claim 2 incorrect.", ["A>B"]),
+        ("1. A -> B\nWait, no. 1. B -> A", ["B>A"]),
+        ("1. A -> B\nActually, that is wrong.\n2. B -> A", ["B>A"]),
+        ("1. A -> B\nActually, that settles it: so B -> C.\nNo, this needs no more.", ["A>B", "B>C"]),
+        ("1. A -> B\n2. B -> C\nScratch that.\n2. C -> B", ["A>B", "C>B"]),
+        ("1. A -> B\n2. B -> C\nThe previous line cannot be right.", ["A>B"]),
+        ("1. A -> B\n2. B -> C\nAll of this is wrong. Let me start over.\n1. B -> A", ["B>A"]),
+        ("1. A -> B [assumption]\n2. A causes C [1]\n3. B and C are adjacent [premise]", ["B-C"]),
+        (
+            "1. Suppose A -> B\n2. B -> C [1]\n3. A causes C [2]\n4. It is open whether A directly causes B [1]",
+            ["?A>B"],
+        ),
+        ("1. Suppose A -> B.\n2. Then B -> C.\n3. So A causes C.\n4. A and C are adjacent [premise]", ["A-C"]),
+        ("1. Case 1: A -> B. Then B -> C.\n2. A and C are not adjacent [premise]", ["A/C"]),
+        ("Suppose A -> B.\n1. B -> C\n\n2. A and C are not adjacent", ["A/C"]),
+        ("The following are false:\n1. A -> B\n2. B -> C", []),
+        ("1. Goal: A -> B\n2. B -> C", ["B>C"]),
+        ("```\n1. A -> B [premise]  # not B -> A\n# 2. B -> C\n```", ["A>B"]),
+        ("[1] A -> B [premise]\n[2] B -> C [1]", ["A>B", "B>C"]),
+        ("1. A -> B [premise] 2. B -> C [1] Answer: Yes", ["A>B", "B>C"]),
+        ("1. Node A directly causes node 'B'", ["A>B"]),
+        ("<ol><li>A -> B [premise]</li>\n<li>B -> C</li></ol>", ["A>B", "B>C"]),
+        ("$A \\not\\perp\\!\\!\\!\\perp C$ and $A \\perp C \\mid \\{B\\}$", ["A~C", "A_|_C|B"]),
+        ("A ⟂̸ C\nA ⫫ B", ["A~C", "A_|_B"]),
+    ],
+)
+def test_what_is_taken_back_or_supposed_is_no_claim(reply, claims):
+    statements = [step.statement for step in read(reply, "ABC").steps]
+    assert statements == [claim(text, list("ABC"))[0] for text in claims]
+
+
+def test_a_range_of_numbers_names_all_of_it():
+    (step,) = read("9. A -> B [rests on: claims 2, 4-6 and the premise]", "ABC").steps
+    assert (step.rests_on, step.on_premise) == ((2, 4, 5, 6), True)
 
 
 @pytest.mark.parametrize(
@@ -188,7 +244,9 @@ def test_circles():
 @pytest.mark.parametrize(
     "unit",
     ["A and B and ", "-", "1. A [1, , , 2", "1. A and B are adjacent [premise]\n", "A->B->", "((((", "so, thus, ",
-     "A and B are independent given C, D and ", "|1|A and B are adjacent|1|\n", "⊥ ", "since A and B are adjacent, "],
+     "A and B are independent given C, D and ", "|1|A and B are adjacent|1|\n", "⊥ ", "since A and B are adjacent, ",
+     "Wait, no. 1. A and B are adjacent [premise]\n", "Claims 1-99 are wrong. ", "1. A -> B\nClaim 1 is wrong\n",
+     "I withdraw 1, ", "<li", "1. A -> B [1]"],
 )  # fmt: skip
 def test_time_grows_with_the_length(unit):
     def seconds(length):

@@ -328,9 +328,9 @@ def test_cut_premises_are_counted(bases, tmp_path, capsys):
 
 @pytest.mark.slow
 def test_a_full_disk_is_a_sentence(bases, tmp_path, monkeypatch):
-    from harness.plugins.train import loop
+    from harness.plugins.train import memory
 
-    monkeypatch.setattr(loop, "room_needed", lambda network: 1 << 60)
+    monkeypatch.setattr(memory, "room_needed", lambda need, recipe: 1 << 60)
     with pytest.raises(StoreError, match="make room, or choose another out="):
         made(bases["nli"], tmp_path)
     import resource
@@ -494,4 +494,4 @@ def test_every_recipe_is_composed_and_table_5a_is_complete():
         recipes[name] = build(config | ({"path": "LOCAL"} if config.get("path") == "???" else {}), "recipe")
         assert recipes[name].name == name
     rows = {name for name in recipes if "Table 5a" in listed(CONFIGS, "recipe")[name].read_text().partition("\n")[0]}
-    assert len(rows) == 13 and set(recipes) - rows == {"nli", "causal_lm", "openai", "tiny", "tiny_renamed"}
+    assert len(rows) == 13 and set(recipes) - rows == {"nli", "causal_lm", "decoder_1b", "decoder_8b", "openai", "tiny", "tiny_renamed"}

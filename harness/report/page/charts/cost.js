@@ -108,7 +108,7 @@ function whisker(row, at, y) {
 
 function dotLabels(rows, dots, y, width, bottom) {
   const texts = rows.map((row) => row.label);
-  const names = shortenAll(texts, width < 520 ? 110 : 200);
+  const names = shortenAll(texts, Math.max(200, width - LEFT - 20));
   const whiskers = rows.map(({ interval }, number) => {
     const { x } = dots[number];
     return interval && [x - 1, y(interval[1]), x + 1, y(interval[0])];

@@ -1,4 +1,4 @@
-// The names in charts: how wide they are, how they are cut, and where they keep off each other.
+// The names in charts: how wide they are, how they are broken or cut, and where they keep off each other.
 
 let pen = null;
 
@@ -7,6 +7,19 @@ export function textWidth(text, size = 12) {
   pen ||= document.createElement("canvas").getContext("2d");
   pen.font = `${size}px ${getComputedStyle(document.body).fontFamily}`;
   return pen.measureText(text).width;
+}
+
+/** Return a name in lines that fit: broken after its signs and spaces, within a word where there is no other way. */
+export function wrapped(text, width, size = 12) {
+  const lines = [""];
+  for (const part of text.split(/(?<=[_/=,\s-])/)) {
+    if (lines.at(-1) && textWidth(lines.at(-1) + part.trimEnd(), size) > width) lines.push("");
+    for (const letter of part) {
+      if (lines.at(-1) && textWidth(lines.at(-1) + letter.trim(), size) > width) lines.push("");
+      lines[lines.length - 1] += letter;
+    }
+  }
+  return lines;
 }
 
 // `first` is the share of what is kept that stands before the cut.

@@ -3,13 +3,14 @@ import { report } from "../data/store.js";
 import { svgEl } from "../ui/dom.js";
 import { withTip } from "../ui/tip.js";
 import { chartFigure, chartSvg, metricColumn, NAME_COLUMN, runLink, scoreLines } from "./figure.js";
-import { shortenAll, spreadHeights, textWidth } from "./labels.js";
+import { spreadHeights, textWidth, wrapped } from "./labels.js";
 import { roleLegend, roleMark } from "./marks.js";
 import { horizontalGrid, linearScale, metricRange } from "./scales.js";
 
 const COLOURS = ["blue", "orange", "green", "pink", "yellow", "sky", "black"];
 const LEFT = 32; // room for the numbers of the axis
 const TOP = 12;
+const LINE = 13; // the height of a line of a name
 
 /** Draw scores over perturbations. */
 export function robustnessChart(chart) {
@@ -75,17 +76,17 @@ function lineLayout(metric, rows, steps, width) {
   const aisle = crowded ? 40 : 24; // where the lines' ends lead to their names
   const longest = Math.max(...rows.map((row) => textWidth(row.label, 12)));
   const right = Math.min(longest + 10 + aisle, width * 0.42);
-  const labels = rows.map((row) => row.label);
+  const names = rows.map((row) => wrapped(row.label, right - aisle - 2)); // whole, however narrow the screen
+  const nameHeight = LINE * Math.max(...names.map((lines) => lines.length)) + 2;
   const gap = (width - LEFT - right) / Math.max(1, steps.length - 1);
   const tight = crowded || gap < rows.length * 2.5 + 16; // no room for all intervals at once
   const turned = steps.length > 1 && gap < Math.max(...steps.map((step) => textWidth(step.title, 12))) + 8;
-  const bottom = TOP + Math.max(width < 520 ? 260 : 320, rows.length * 18);
+  const bottom = TOP + Math.max(width < 520 ? 260 : 320, rows.length * (nameHeight + 3));
   const values = rows.flatMap((row) => [...row.values, ...(crowded ? [] : row.intervals.flat())]);
   const range = metricRange(metric, values);
   const last = steps.length - 1;
   return {
-    ...{ metric, rows, steps, width, right, aisle, gap, crowded, tight, turned, bottom, range },
-    names: shortenAll(labels, right - aisle - 2),
+    ...{ metric, rows, steps, width, right, aisle, gap, crowded, tight, turned, bottom, range, names, nameHeight },
     foot: footHeight(steps, turned),
     y: linearScale(range, [bottom, TOP]),
     x: (number) => LEFT + 6 + (last > 0 ? (number * (width - LEFT - right - 6)) / last : 0),
@@ -100,11 +101,11 @@ function footHeight(steps, turned) {
 const turnedTitle = (step) => (step.below ? `${step.title} ${step.below}` : step.title);
 
 function draw(chart, layout, classes, name) {
-  const { metric, rows, steps, width, bottom, foot, range, x, y } = layout;
+  const { metric, rows, steps, width, bottom, foot, range, nameHeight, x, y } = layout;
   const ends = rows.map((row) => row.values.reduce((end, value, step) => (value === null ? end : step), -1));
   const numbers = [...rows.keys()].filter((number) => ends[number] >= 0);
   const endHeights = numbers.map((number) => y(rows[number].values[ends[number]]));
-  const heights = spreadHeights(endHeights, 15, [TOP, bottom]);
+  const heights = spreadHeights(endHeights, nameHeight, [TOP, bottom]);
   return chartSvg(
     chart,
     name,
@@ -151,8 +152,14 @@ function line(number, end, height, layout, lineClass) {
     svgEl("path", { class: "line", d: linePath(row.values, x, y) }),
     svgEl("path", { class: "leader", d: leader }),
     row.values.map((value, step) => value !== null && stepMark(row, step, layout)),
-    svgEl("text", { class: "end", x: nameX, y: height + 4 }, names[number]),
+    endName(names[number], nameX, height),
   );
+}
+
+function endName(lines, x, middle) {
+  const top = middle + 4 - ((lines.length - 1) * LINE) / 2;
+  const tspans = lines.map((text, number) => svgEl("tspan", { x, y: top + number * LINE }, text));
+  return svgEl("text", { class: "end" }, tspans);
 }
 
 function linePath(values, x, y) {

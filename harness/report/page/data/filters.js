@@ -16,10 +16,12 @@ const SORTS = {
   usd: "cost",
 };
 
+const MOST_VALUES = 40; // of a filter
+
 /**
- * Return what a filter may ask for: outcome, gold, grade, and every group that tells items apart; with a second run
- * also what the two have in common. Each is {name, title, values, of(row)}, with `all(row)` for `of` where several
- * values may hold for one answer.
+ * Return what a filter may ask for: outcome, gold, grade, what plug-ins say of replies, and every group that tells
+ * items apart; with a second run also what the two have in common. Each is {name, title, values, of(row)}, with
+ * `all(row)` for `of` where several values may hold for one answer.
  */
 export function facetsOf(set, other) {
   const facets = [
@@ -31,9 +33,13 @@ export function facetsOf(set, other) {
     const of = (row) => grades.indexOf(set.answers.grade[row]);
     facets.push({ name: "grade", title: "How read", values: grades, of });
   }
+  for (const [name, { names, codes }] of Object.entries(set.answers.filters || {})) {
+    if (names.length < 2 || names.length > MOST_VALUES) continue;
+    facets.push({ name, title: capitalized(groupTitle(name)), values: names, of: (row) => codes[row] });
+  }
   if (other) facets.push(contrastFacet(set, other));
   for (const [name, group] of Object.entries(set.items.groups)) {
-    if (group.names.length < 2 || group.names.length > 40) continue;
+    if (group.names.length < 2 || group.names.length > MOST_VALUES) continue;
     const of = (row) => group.codes[set.answers.item[row]];
     facets.push({ name, title: capitalized(groupTitle(name)), values: group.names, of });
   }

@@ -2,7 +2,6 @@
 import { visit } from "./address.js";
 import { announce, el } from "./dom.js";
 
-const ROW_HEIGHT = 34; // pixels, as in the style sheet
 const MARGIN = 8; // rows that are drawn above and below those in sight
 
 /** A list of rows; `show` fills it, `node` is what stands in the page. */
@@ -13,13 +12,18 @@ export class VirtualList {
     this.href = href;
     this.rows = [];
     this.active = 0; // place of the active row
-    this.range = [-1, -1]; // places from and to which rows are drawn
+    this.range = [-1, -1, 0]; // places from and to which rows are drawn, and their height
     Object.assign(this, frame(label, columns)); // box, table, body, above, below
     this.none = el("p", { class: "quiet", hidden: true }, empty);
     this.node = el("div", {}, this.box, this.none);
     this.box.addEventListener("scroll", () => this.draw());
     this.box.addEventListener("keydown", (event) => this.onKey(event));
     new ResizeObserver(() => this.draw()).observe(this.box);
+  }
+
+  /** Return the height of a row in pixels, which the style sheet says: on a narrow screen rows have two lines. */
+  get rowHeight() {
+    return parseFloat(getComputedStyle(this.table).getPropertyValue("--row"));
   }
 
   /** Show these rows; `chosen` is the row that becomes active and is in sight, where it is among them. */
@@ -30,38 +34,38 @@ export class VirtualList {
     table.setAttribute("aria-rowcount", rows.length + 1);
     box.hidden = !rows.length;
     none.hidden = !!rows.length;
-    if (box.scrollTop > rows.length * ROW_HEIGHT) box.scrollTop = 0;
+    if (box.scrollTop > rows.length * this.rowHeight) box.scrollTop = 0;
     this.redraw();
     if (this.active && chosen !== undefined) this.reveal();
   }
 
   /** Scroll so far that the active row is in sight. */
   reveal() {
-    const { box, table, active } = this;
+    const { box, table, active, rowHeight } = this;
     const head = table.tHead.offsetHeight;
-    const top = active * ROW_HEIGHT;
+    const top = active * rowHeight;
     if (top < box.scrollTop) box.scrollTop = top;
-    if (top + ROW_HEIGHT > box.scrollTop + box.clientHeight - head) {
-      box.scrollTop = top + ROW_HEIGHT - box.clientHeight + head;
+    if (top + rowHeight > box.scrollTop + box.clientHeight - head) {
+      box.scrollTop = top + rowHeight - box.clientHeight + head;
     }
     this.redraw();
   }
 
   redraw() {
-    this.range = [-1, -1];
+    this.range = [-1, -1, 0];
     this.draw();
   }
 
   /** Draw the rows in sight, if others are drawn. */
   draw() {
-    const { box, body, above, below, rows } = this;
-    const from = Math.max(0, Math.floor(box.scrollTop / ROW_HEIGHT) - MARGIN);
+    const { box, body, above, below, rows, rowHeight } = this;
+    const from = Math.max(0, Math.floor(box.scrollTop / rowHeight) - MARGIN);
     const bottom = box.scrollTop + (box.clientHeight || 600);
-    const to = Math.min(rows.length, Math.ceil(bottom / ROW_HEIGHT) + MARGIN);
-    if (from === this.range[0] && to === this.range[1]) return;
-    this.range = [from, to];
-    above.firstChild.style.height = `${from * ROW_HEIGHT}px`;
-    below.firstChild.style.height = `${(rows.length - to) * ROW_HEIGHT}px`;
+    const to = Math.min(rows.length, Math.ceil(bottom / rowHeight) + MARGIN);
+    if (from === this.range[0] && to === this.range[1] && rowHeight === this.range[2]) return;
+    this.range = [from, to, rowHeight];
+    above.firstChild.style.height = `${from * rowHeight}px`;
+    below.firstChild.style.height = `${(rows.length - to) * rowHeight}px`;
     body.replaceChildren(above, ...rows.slice(from, to).map((row, k) => this.line(row, from + k)), below);
     markActive(body, this.active);
   }
@@ -85,7 +89,7 @@ export class VirtualList {
       this.visitRow(active);
       return;
     }
-    const page = Math.max(1, Math.floor(box.clientHeight / ROW_HEIGHT) - 2);
+    const page = Math.max(1, Math.floor(box.clientHeight / this.rowHeight) - 2);
     const steps = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -rows.length, End: rows.length };
     const step = steps[event.key];
     if (step === undefined) return;

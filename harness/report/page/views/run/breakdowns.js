@@ -10,6 +10,7 @@ import {
   metricTitle,
 } from "../../data/format.js";
 import { metricsIn } from "../../data/runs.js";
+import { report } from "../../data/store.js";
 import { el } from "../../ui/dom.js";
 import { intervalBar, intervalBarHead, rangeText } from "../../ui/score_cells.js";
 import { sortableTable } from "../../ui/table.js";
@@ -20,16 +21,39 @@ export const COUNTS = ["items", "positives", "clusters", "unreadable", "failed"]
 const MOST_COLOURED = 20; // groups
 
 /**
- * Return a fold with one breakdown; crossed ones (network/structure) are long: they are closed, and built when they are
- * opened.
+ * Return the folds of a label set's breakdowns. Closed, and built when they are opened, are those that say little: of a
+ * few items a group, as on a terminal, or with the same groups as one before; and crossed ones (network/structure),
+ * which are long.
  */
-export function breakdownFold(run, name, groups) {
+export function breakdownFolds(run, breakdowns) {
+  const titles = new Map(); // by the scores of its groups, of the first breakdown that has them
+  return breakdowns.map(([name, groups]) => {
+    const scores = JSON.stringify(
+      Object.values(groups)
+        .map((row) => JSON.stringify(row))
+        .sort(),
+    );
+    const first = titles.get(scores);
+    if (!first) titles.set(scores, groupTitle(name));
+    const most = Math.max(...Object.values(groups).map((row) => row.items));
+    const isSmall = most <= report.few_items;
+    const reason = first
+      ? `, the same as by ${first}`
+      : isSmall
+        ? `, of ${formatCount(most)} item${most === 1 ? "" : "s"} at most`
+        : "";
+    return breakdownFold(run, name, groups, reason);
+  });
+}
+
+function breakdownFold(run, name, groups, reason) {
   const title = groupTitle(name);
   const rows = Object.entries(groups).map(([group, row]) => ({ group, ...row }));
   const metrics = metricsIn(rows);
   const main = run.main.find((metric) => metrics.includes(metric));
-  const summary = el("summary", {}, el("h3", {}, `By ${title}`), ` ${rows.length} groups`);
-  const fold = el("details", { class: "breakdown", open: !name.includes("/"), ontoggle: build }, summary);
+  const summary = el("summary", {}, el("h3", {}, `By ${title}`), ` ${rows.length} groups${reason}`);
+  const isOpen = !reason && !name.includes("/");
+  const fold = el("details", { class: "breakdown", open: isOpen, ontoggle: build }, summary);
   if (fold.open) build();
   return fold;
 

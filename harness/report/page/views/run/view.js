@@ -7,7 +7,7 @@ import { breakable, el, titledSection } from "../../ui/dom.js";
 import { setTitle } from "../../ui/router.js";
 import { intervalBar, rangeText } from "../../ui/score_cells.js";
 import { sortableTable } from "../../ui/table.js";
-import { breakdownFold, COUNTS } from "./breakdowns.js";
+import { breakdownFolds, COUNTS } from "./breakdowns.js";
 import { answersSection, factSections } from "./facts.js";
 import { runLinks } from "./links.js";
 
@@ -148,7 +148,7 @@ function breakdowns(run, sets, query) {
   const inside = el("div", {});
   const fill = (name) => {
     const parts = Object.entries(run.result.scores[name]).filter(([part]) => part !== "overall");
-    inside.replaceChildren(...parts.map(([part, groups]) => breakdownFold(run, part, groups)));
+    inside.replaceChildren(...breakdownFolds(run, parts));
   };
   fill(set);
   const chooser = selectField({

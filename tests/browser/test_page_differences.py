@@ -1,0 +1,143 @@
+"""Differences between runs, folds of small breakdowns, and names that are whole on a narrow screen."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from facts import Runs, address
+from moving import go, wait_for_view
+from playwright.sync_api import Page, expect
+
+from harness.leaderboard.__main__ import main as leaderboard
+from harness.plugins.compare.command import main as compare
+
+SECTIONS = """() => Object.fromEntries([...document.querySelectorAll("main section")].map((one) => [
+  one.querySelector("h2").textContent,
+  [...one.querySelectorAll("tr")].map((row) => [...row.cells].map((cell) =>
+    cell.innerText.replace(/\\s+/g, " ").trim())),
+]))"""
+
+
+def sections(page: Page) -> dict[str, list[list[str]]]:
+    """Return the rows of each table in sight, the head first, by its heading."""
+    return page.evaluate(SECTIONS)
+
+
+def test_the_table_that_a_sweep_over_one_setting_ends_with(open_page, pages_folder, capsys) -> None:
+    assert leaderboard([str(pages_folder / "runs"), "task=corr2cause", "by=perturbation", "format=json", "out=-"]) == 0
+    tables = json.loads(capsys.readouterr().out)["tables"]
+    (table,) = [table for table in tables if table["columns"]]
+    columns = [column for column in table["columns"] if not column["in_caption"]]
+    texts = [
+        [row[column["name"]]["text"] if column["kind"] == "metric" else row[column["name"]] for column in columns]
+        for row in table["rows"]
+    ]
+    assert any("+" in text for row in texts for text in row), "some difference has an interval"
+    page = open_page(address("differences", task="corr2cause"))
+    head, *rows = sections(page)[table["heading"]]
+    assert head == [column["title"] for column in columns]
+    assert rows == texts
+    page.get_by_role("region", name=table["heading"]).get_by_role("button", name="model").click()
+    names = [row[0] for row in sections(page)[table["heading"]][1:]]
+    assert names == sorted(names), "its columns sort"
+
+
+def test_models_on_the_same_items_beside_the_best(open_page, runs: Runs, tmp_path: Path) -> None:
+    best, other = (runs.get(f"org/{name}") for name in ("hasty", "careful"))
+    out = tmp_path / "comparison.json"
+    assert compare([str(best.folder), str(other.folder), f"out={out}"]) == 0
+    (row,) = [
+        row
+        for row in json.loads(out.read_text())["comparisons"][0]["rows"]
+        if (row["metric"], row["breakdown"], row["group"]) == ("f1", "overall", "all")
+    ]
+    low, high = (f"{100 * row[end]:+.1f}".replace("-", "−") for end in ("low", "high"))
+    page = open_page(address("differences", task="corr2cause"))
+    head, first, second = sections(page)["Models, a sample of 80"]
+    assert head == ["model", "F1", "− best", "p"]
+    assert (first[0], first[2:]) == ("org/hasty", ["–", "–"])
+    difference = f"{100 * row['difference']:+.2f}".replace("-", "−")
+    assert (second[0], second[2], second[3]) == ("org/careful", f"{difference} [{low}, {high}]", f"{row['p']:.4f}")
+    page.get_by_role("region", name="Models, a sample of 80").get_by_role("link", name="org/careful").click()
+    wait_for_view(page)
+    assert address("run", other.id) in page.url, "a model leads to its run"
+
+
+def test_small_breakdowns_are_a_line_until_they_are_opened(open_page, runs: Runs) -> None:
+    page = open_page(address("run", runs.get("org/careful", variant="limit=6,samples=3").id))
+    folds = page.locator("details.breakdown")
+    assert folds.evaluate_all("(all) => all.map((one) => one.open)") == [False, False]
+    assert folds.locator("table").count() == 0
+    folds.first.locator("summary").click()
+    expect(folds.first.get_by_role("table")).to_be_visible()
+    large = runs.get("org/careful")
+    go(page, address("run", large.id))
+    scores = large.result["scores"]["published"]
+    most = {name: max(row["items"] for row in scores[name].values()) for name in ("relation", "num_nodes")}
+    assert folds.evaluate_all("(all) => all.map((one) => one.open)") == [most[name] > 10 for name in most]
+    assert max(most.values()) > 10
+
+
+def test_a_breakdown_that_repeats_another_is_a_line(open_page, runs: Runs) -> None:
+    page = open_page(address("run", runs.get("org/careful").id), modules=True)
+    words = page.evaluate(
+        """async (id) => {
+          const { breakdownFolds } = await import("/views/run/breakdowns.js");
+          const { findRun } = await import("/data/runs.js");
+          const groups = (...names) => Object.fromEntries(names.map((name, k) => [name, { f1: k / 4, items: 40 + k }]));
+          const rungs = groups("1", "2");
+          const queries = { b: rungs["2"], a: rungs["1"] };
+          const breakdowns = [["rung", rungs], ["query", queries], ["story", groups("x", "y", "z")]];
+          return breakdownFolds(findRun(id), breakdowns).map((fold) => [fold.open, fold.firstChild.textContent]);
+        }""",
+        runs.get("org/careful").id,
+    )
+    assert words == [
+        [True, "By rung 2 groups"],
+        [False, "By query 2 groups, the same as by rung"],
+        [True, "By story 3 groups"],
+    ]
+
+
+@pytest.mark.parametrize("beside", [False, True])
+def test_items_have_their_whole_names_on_a_narrow_screen(open_page, runs: Runs, beside: bool) -> None:
+    run, other = (
+        runs.get(name, task="causalbench/skeleton", variant="networks=asia+cancer")
+        if not beside
+        else runs.get(f"org/{name}")
+        for name in (("random_uniform",) * 2 if not beside else ("careful", "hasty"))
+    )
+    page = open_page(address("answers", run.id, vs=other.id if beside else ""), width=360)
+    names = page.locator(".list .id a")
+    assert names.first.is_visible()
+    cut = """(all) => all.map((one) => one.closest("td")).filter((one) =>
+      one.scrollWidth > one.clientWidth || one.scrollHeight > one.clientHeight
+      || one.getBoundingClientRect().right > innerWidth).map((one) => one.textContent)"""
+    assert names.evaluate_all(cut) == []
+    box = page.locator(".list-box")
+    assert box.evaluate("(one) => one.scrollWidth <= one.clientWidth"), "nothing is out of sight at its right"
+    assert box.evaluate("(one) => one.querySelector('[data-place]').offsetHeight") == 66, "as the list counts"
+    box.focus()
+    page.keyboard.press("End")
+    last = page.locator(".list .active .id")
+    expect(last).to_have_text(run.replies[-1].item)
+    assert last.evaluate("(one) => one.getBoundingClientRect().bottom <= innerHeight + scrollY")
+
+
+def test_names_of_lines_are_broken_not_cut(open_page) -> None:
+    page = open_page(modules=True)
+    name = "meta-llama/Llama-4-Scout-17B-16E-Instruct · samples=1500"
+    lines, widths = page.evaluate(
+        """async (name) => {
+          const { wrapped, textWidth } = await import("/charts/labels.js");
+          const lines = wrapped(name, 90);
+          return [lines, lines.map((line) => textWidth(line.trim(), 12))];
+        }""",
+        name,
+    )
+    assert "".join(lines) == name
+    assert len(lines) > 3 and max(widths) <= 90
+    go(page, address("charts", task="causalbench/causality"))
+    assert "…" not in page.locator("main").inner_text()
