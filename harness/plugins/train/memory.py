@@ -72,7 +72,9 @@ def check(need: Needed, recipe: Recipe, device: str) -> str:
             f"training {recipe.path or recipe.name} takes {need}, and the GPU has {has / GB:.1f} GB: {_way_out(recipe)}, a smaller base, "
             "or several GPUs by accelerate (docs/finetuning.md)."
         )
-    return f"Memory: {need} with one example at once; the {'machine' if device == 'cpu' else 'device'} has {has / GB:.1f}."
+    return (
+        f"Memory: {need} with one example at once; the {'machine' if device == 'cpu' else 'device'} has {has / GB:.1f}."
+    )
 
 
 def room_needed(need: Needed, recipe: Recipe, kept: int = 3) -> int:
