@@ -20,7 +20,7 @@ NEMO_PYTHON ?= python3.12
 PACKAGES_light := pydantic pyyaml numpy
 PACKAGES_inspect := inspect-ai==0.3.285
 PACKAGES_lm-eval := lm-eval[api]==0.4.13
-PACKAGES_verifiers := verifiers==0.4.0
+PACKAGES_verifiers := verifiers==0.4.0 uv
 PACKAGES_reasoning-gym := reasoning-gym==0.1.25
 PACKAGES_trl := torch==2.13.0 trl==1.16.0
 PACKAGES_nemo := nemo-evaluator==0.3.0

@@ -77,8 +77,13 @@ class Plugin:
     """Classes of models whose identity follows from their settings alone, so that `verify` may make them again."""
     views: Mapping[str, str] = field(default_factory=dict)
     """What carries out settings of the leaderboard: `by` or `over` a setting of runs, `preset`, `published`."""
+    tables: Mapping[str, str] = field(default_factory=dict)
+    """Functions of a task's runs that return tables which leaderboard and page show below its own, by its name."""
     jobs: Mapping[str, str] = field(default_factory=dict)
     """Values of `harness.cli.key_value.Choice` by the words that call them, such as "cache requests"."""
+    graders: Mapping[str, str] = field(default_factory=dict)
+    """What judges the steps of replies to a prompt that asks for them, by the prompt's name: functions from a
+    question's fields and a reply's text to numbers from 0 to 1 by name (`Question.grade`)."""
     importers: tuple[str, ...] = ()
     """Functions that `harness cache import` hands its files and folders, with the store and settings of a run: each
     takes in those of its form and returns the others."""
@@ -199,6 +204,11 @@ def view(name: str, value: str | None = None) -> Any:
     return None
 
 
+def tables(task: str) -> list[Any]:
+    """Return the functions that make more tables of a task's runs."""
+    return [load(plugin.tables[task]) for plugin in plugins() if task in plugin.tables]
+
+
 def wrappers() -> list[Any]:
     return [load(path) for plugin in plugins() for path in plugin.wrappers]
 
@@ -211,6 +221,12 @@ def jobs(command: str) -> dict[str, Any]:
     """Return the subcommands that plug-ins add to a command, by their first word."""
     named = {words: path for plugin in plugins() for words, path in plugin.jobs.items()}
     return {words.split()[1]: load(path) for words, path in named.items() if words.split()[0] == command}
+
+
+@cache
+def grader(prompt: str) -> Any:
+    """Return the function that judges the steps of replies to a prompt; None where nobody does."""
+    return next((load(plugin.graders[prompt]) for plugin in plugins() if prompt in plugin.graders), None)
 
 
 def importers() -> list[Any]:

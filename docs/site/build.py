@@ -28,6 +28,7 @@ SECTIONS = {
         "sweeps",
         "clusters",
         "finetuning",
+        "training",
         "steps",
     ),
     "Read the results": ("results", "replies", "leaderboard", "findings", "recorded"),

@@ -65,6 +65,19 @@ def build(rows: Sequence[Run], choice: BoardOptions | None = None) -> list[Table
     return [table for task, of_task in sorted(by_task.items()) for table in _tables(task, of_task, choice)]
 
 
+def with_more(tables: Sequence[Table], rows: Sequence[Run]) -> list[Table]:
+    """Return the tables, those of each task followed by what plug-ins show of its runs."""
+    more = {
+        task: [table for make in plugin.tables(task) for table in make([row for row in rows if row.task == task])]
+        for task in dict.fromkeys(table.task for table in tables)
+    }
+    return [
+        table
+        for task, of_plugins in more.items()
+        for table in (*(table for table in tables if table.task == task), *of_plugins)
+    ]
+
+
 def _of_setting(by_task: Mapping[str, list[Run]], name: str, choice: BoardOptions) -> list[Table]:
     """Return the tables by or over a setting; of a task whose runs do not differ in it, a note."""
     tables: list[Table] = []

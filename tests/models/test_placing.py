@@ -54,7 +54,7 @@ def test_of_several_devices_each_prompt_is_computed_as_a_whole(llama_path, tmp_p
 def test_what_fits_nowhere_is_refused(gpt2_path, monkeypatch) -> None:
     pytest.importorskip("accelerate")
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
-    monkeypatch.setattr("transformers.integrations.accelerate.get_max_memory", lambda *_: {"cpu": 12_000})
+    monkeypatch.setattr("transformers.integrations.accelerate.get_max_memory", lambda *_: {"cpu": 170_000})
     with pytest.raises(
         ConfigError, match=r"does not fit: parts of it would lie on (cpu and )?disk\. Take model\.bits=4"
     ):

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import verifiers.v1 as vf
 from pydantic import Field
 
-from harness.tasks.question import ScoredAnswer, questions, score
+from harness.tasks.question import ScoredAnswer, grade, questions, score
 
 
 class QuestionData(vf.TaskData):
@@ -26,6 +26,16 @@ class QuestionTask(vf.Task[QuestionData]):
     async def correct(self, trace: vf.Trace) -> float:
         """Return 1 for the right answer, 0 for a wrong one and for a reply that cannot be read."""
         return float(self._read(trace).correct)
+
+    @vf.reward(weight=0.0)
+    async def sound(self, trace: vf.Trace) -> dict[str, float]:
+        """Return the share of the reply's claims before its first error; nothing where no claims are asked.
+
+        For prompt=trace. It counts with the weight that --env.taskset.task.rewards gives it.
+        """
+        answer = self._read(trace)
+        graded = grade(self.data.metadata, trace.last_reply, answer=answer)
+        return {name: value for name, value in graded.items() if name == "sound"}
 
     @vf.metric
     async def unreadable(self, trace: vf.Trace) -> float:

@@ -21,4 +21,5 @@ PLUGIN = Plugin(
             module="harness.plugins.discovery.league",
         ),
     },
+    tables={"causalbench/causality": "harness.plugins.discovery.league_tables:tables"},
 )

@@ -76,7 +76,7 @@ def job(arguments: list[str], settings: LeagueSettings) -> list[Part]:
             "run of task=causalbench/causality task.method=2."
         )
     table = table_of(entries, settings)
-    parts: list[Part] = [table, *_knowledge(entries), *_reversals(entries), *remarks, *of_other_rules(runs)]
+    parts: list[Part] = [table, *_knowledge(entries), *reversals(entries), *remarks, *of_other_rules(runs)]
     if settings.out is not None:
         written = {".md": lambda: f"# Discovery\n\n{markdown(parts)}", ".csv": lambda: as_csv([table])}
         with atomic_file(settings.out) as file:
@@ -146,7 +146,7 @@ def _cell(seeds: Seeds, name: str) -> Cell:
     return Cell(f"{scale * mean:.1f}", mean, interval, "" if half is None else f"± {scale * half:.1f}")
 
 
-def _reversals(entries: Mapping[Entry, Seeds]) -> Iterator[str]:
+def reversals(entries: Mapping[Entry, Seeds]) -> Iterator[str]:
     """Yield, for each other metric, how many pairs of ranked rows it orders otherwise than parent AID does."""
     ranked = [entry for entry in entries if entry.role in ("model", "algorithm")]
     pairs = [

@@ -32,29 +32,49 @@ Seeds = Mapping[int, Mapping[str, GraphScores]]
 """The scores of graphs by seed and network."""
 
 
+@dataclass(frozen=True)
+class RunScores:
+    """The scores of the graphs that a run left."""
+
+    run: Run
+    scores: Mapping[str, GraphScores]
+    """By network."""
+    incomplete: int
+    """Graphs with a pair of variables that has no reply."""
+
+    @property
+    def asked(self) -> bool:
+        """Tell whether the run was asked for direct causes at all."""
+        return bool(self.scores or self.incomplete)
+
+
+def scores_of(run: Run, truth: Truth = "class") -> RunScores:
+    """Return the scores of a run's graphs. Raises ConfigError if it left some and gadjid is not installed."""
+    learned = run.role == "algorithm"
+    graphs = {
+        network: graph_scores(network, cells, learned=learned, truth=truth) for network, cells in answer_matrices(run)
+    }
+    scores = {network: score for network, score in graphs.items() if score is not None}
+    return RunScores(run, scores, len(graphs) - len(scores))
+
+
 def entries_of(
     runs: Sequence[Run], *, samples: int | None = None, by: str | None = None, truth: Truth = "class"
 ) -> tuple[dict[Entry, Seeds], list[str]]:
     """Return the rows, best parent AID first, and what has to be said of them."""
+    chosen = [run for run in runs if samples in (None, run.data.get("observations"))]
+    return grouped([scores_of(run, truth) for run in chosen], by)
+
+
+def grouped(scored: Sequence[RunScores], by: str | None = None) -> tuple[dict[Entry, Seeds], list[str]]:
+    """Return a row for the runs that differ in the seed of their data alone, as `entries_of` does."""
     graphs: dict[tuple[str, str, int | None], dict[int, dict[str, GraphScores]]] = defaultdict(dict)
-    without, incomplete = 0, 0
-    for run in runs:
-        observations = run.data.get("observations")
-        if samples not in (None, observations):
-            continue
+    for of_run in scored:
+        run = of_run.run
         name = run.model if run.learned else " · ".join((run.model, run.variant, run.prompt))
-        scores = {}
-        asked = False
-        for network, cells in answer_matrices(run):
-            asked = True
-            score = graph_scores(network, cells, learned=run.role == "algorithm", truth=truth)
-            if score is None:
-                incomplete += 1
-            else:
-                scores[network] = score
-        without += not asked
-        if scores:
-            graphs[name, run.role, observations].setdefault(run.data.get("seed", 0), {}).update(scores)
+        if of_run.scores:
+            key = name, run.role, run.data.get("observations")
+            graphs[key].setdefault(run.data.get("seed", 0), {}).update(of_run.scores)
     entries: dict[Entry, Seeds] = {}
     for (name, role, observations), seeds in graphs.items():
         common = [network for network in _ordered(seeds) if all(network in of for of in seeds.values())]
@@ -63,6 +83,7 @@ def entries_of(
             if networks and of:
                 entries[Entry(name, role, networks, observations)] = of
     ordered = dict(sorted(entries.items(), key=lambda row: (_place(row[0]), fmean(values_of(row[1], "parent_aid")))))
+    without, incomplete = sum(not one.asked for one in scored), sum(one.incomplete for one in scored)
     remarks = [f"Left out: {without:,} runs that left no answers to direct causes."] if without else []
     if incomplete:
         remarks.append(f"Left out: {incomplete:,} graphs with a pair of variables that has no reply.")

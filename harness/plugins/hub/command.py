@@ -155,3 +155,7 @@ def by_other_labels(run: Run) -> list[str]:
         f"of {count:,} that have a label of {name}, {right[name]:,} are right by it" for name, count in wrong.items()
     ]
     return [f"Answers that are wrong by the {headline} labels: {number:,}; {'; '.join(parts)}."] if parts else []
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -23,6 +23,7 @@ from harness.storage.configuration import folder_of, of_model
 from harness.storage.manifest import Manifest, Recorded, TracedItems, provenance
 from harness.storage.run_folder import Folder
 from harness.tasks.check import CheckedItems
+from harness.tasks.question import REFUSED
 from harness.types import LETTERS, RECORDED_FAILURE, Failure, Item, Record, Response, Usage
 
 READING = "recorded"
@@ -116,6 +117,8 @@ def _records(items: Iterable[Item], rows: Mapping[str, Sequence[Row]], prompt: P
 def _outcome(row: Row, item: Item, prompt: Prompt) -> Response | Failure:
     if row.failure:
         return Failure(RECORDED_FAILURE, row.failure)
+    if row.reply is not None and row.finish_reason in REFUSED:  # as of a run: whatever is left of it is no answer
+        return Failure("content_filter", "the reply was withheld")
     text = row.reply if row.reply is not None else _word(row, item, prompt)
     usage = Usage(input=row.input_tokens, output=row.output_tokens)
     return Response(text, usage=usage, finish_reason=row.finish_reason, reasoning=row.reasoning)

@@ -17,6 +17,7 @@ PLUGIN = Plugin(
     },
     models=("harness.plugins.steps.models.Arguer",),
     sections=("harness.plugins.steps.page:sections",),
+    graders={"trace": "harness.plugins.steps.grading:grade"},
     metrics=tuple(
         f"harness.plugins.steps.asked:{name}"
         for name in (

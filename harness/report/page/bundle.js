@@ -1194,7 +1194,7 @@ ${reply}`.toLowerCase();
     const rowsLeft = el("span", { class: "count" });
     const anchor = { class: "anchor", "aria-label": `Address of the table ${heading2}` };
     const link = board.measured.length > 1 && tableLink(board, number, anchor, "#");
-    const breakdown = board.breakdown();
+    const breakdown = breakdownOf(board, table);
     const [columns2, summary2] = breakdown ? [groupColumns(table, breakdown, board.score()), `${metricTitle(board.score())} by ${groupTitle(breakdown)}. `] : [tableColumns(table, board.chosenColumns()), null];
     return el(
       "section",
@@ -1206,6 +1206,7 @@ ${reply}`.toLowerCase();
       tableNotes(board, table)
     );
   }
+  var breakdownOf = (board, table) => table.published || !table.label_set ? null : board.breakdown();
   function tableContents(board) {
     const { measured } = board;
     if (measured.length < 2) return null;
@@ -1216,7 +1217,7 @@ ${reply}`.toLowerCase();
     return el(
       "details",
       { class: "contents" },
-      el("summary", {}, `${measured.length} tables, as runs on other items or labels are not comparable`),
+      el("summary", {}, `${measured.length} tables: runs on other items or labels are not comparable`),
       el("nav", { "aria-label": "Tables of this task" }, el("ol", {}, entries))
     );
   }
@@ -1236,7 +1237,7 @@ ${reply}`.toLowerCase();
     const runs = report.runs.filter((run) => !run.complete && run.task === table.task);
     const ownNotes = () => table.notes.filter((note) => !note.startsWith(sentence) || !runs.length);
     const groupNotes = () => hasGroupIntervals(board, table) ? [GROUP_NOTE] : [];
-    const notes = board.breakdown() && !table.published ? groupNotes() : ownNotes();
+    const notes = breakdownOf(board, table) ? groupNotes() : ownNotes();
     const links = runs.map((run, number) => {
       const name2 = [run.variant, run.prompt, run.model].join("/");
       return [number ? ", " : "", el("a", { href: addressOf("run", [run.id]) }, name2)];

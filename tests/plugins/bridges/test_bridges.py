@@ -107,6 +107,21 @@ def test_rewards_for_trl():
     assert rows[0]["prompt"][-1]["role"] == "user" and set(rows["answer"]) == {"Yes", "No"}
 
 
+def test_claims_are_a_reward_of_their_own_for_trl():
+    rows = trl.dataset("corr2cause", "trace", rows=6)
+    first = [
+        known["fields"]["premise"].split("correlates with")[0].split()[-1]
+        for known in map(json.loads, rows["metadata"])
+    ]
+    second = [known["fields"]["premise"].split("correlates with ")[1][0] for known in map(json.loads, rows["metadata"])]
+    texts = [
+        f"1. {a} and {b} are dependent [premise]\n2. {a} and {b} are independent [premise]"
+        for a, b in zip(first, second, strict=True)
+    ]
+    assert trl.sound(completions=texts, metadata=rows["metadata"]) == [0.5] * 6
+    assert trl.sound(completions=["Yes"], metadata=trl.dataset("corr2cause", rows=1)["metadata"]) == [None]
+
+
 def rounds(rule: str = "width:30", **settings) -> Rounds:
     return Rounds(QuestionWriter.of("corr2cause/fresh", None, {"num_nodes": [6], "limit": 600, **settings}), rule)
 
@@ -139,9 +154,26 @@ def test_a_call_without_a_reply_is_no_wrong_answer():
     assert made.following() and made.interval[1] == 1.0
 
 
-def test_rounds_take_a_width_alone():
-    with pytest.raises(ConfigError, match="width:POINTS"):
-        rounds("decided")
+@pytest.mark.parametrize(("share", "decision"), [(0.8, "better"), (0.2, "worse")])
+def test_rounds_end_when_it_is_decided_against_saying_no(share, decision):
+    made = rounds("decided", seed=1)
+    number = answered(made, share)
+    assert made.decision == decision and 64 <= number < 600
+    assert (made.interval[0] > 0) == (decision == "better") and (made.interval[1] < 0) == (decision == "worse")
+
+
+def test_who_answers_as_the_floor_is_asked_everything():
+    made = rounds("decided", limit=240)
+    number = 0
+    while following := made.following():
+        made.answers |= {question.id: score(question.metadata, "No") for question in following}
+        number += len(following)
+    assert (number, made.decision) == (240, "")
+
+
+def test_rounds_take_the_rules_of_a_run():
+    with pytest.raises(ConfigError, match="width:5"):
+        rounds("soon")
 
 
 def test_the_register_says_what_inspect_finds_here():

@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
+import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
-from support.bridge_replies import NUMBER, Reply, completion, replaying, replies
+from support.bridge_replies import NUMBER, Reply, completion, replaying, replies, streamed
 from support.openai_server import Server
 
 from harness import questions
@@ -103,6 +105,25 @@ def agree(framework: str, verdicts: dict[str, Verdict], accuracy: float) -> None
         )
 
 
+def imported(framework: str, file: Path, folder: Path, *form: str) -> None:
+    """Take a framework's own log in, as a run, and hold its records to what this project reads of what it tells."""
+    command = [
+        sys.executable, "-m", "harness.import", str(file), "task=corr2cause/fresh", "task.num_nodes=[6]",
+        f"task.limit={NUMBER}", "prompt=cot", "name=theirs", "by=a test", "source=a log", "licence=none", *form,
+    ]  # fmt: skip
+    process = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert process.returncode == 0, process.stderr
+    (records,) = (folder / "results").rglob("records.jsonl")
+    ours = scored(framework)
+    rows = {record.item: record for record in read(records)}
+    assert rows.keys() == ours.keys()
+    for name, answer in ours.items():
+        if answer.reason == "refused":
+            assert isinstance(rows[name].outcome, Failure), name
+        else:
+            assert rows[name].answer is not None and rows[name].answer.label == answer.label, name
+
+
 def test_a_run_of_this_project_over_http(server, key, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     run = evaluate(
@@ -143,13 +164,17 @@ def test_inspect(server, tmp_path):
     by_relation = ours.scores["audited"]["relation"]
     assert {name: pytest.approx(row["accuracy"]) for name, row in by_relation.items()}.items() <= numbers.items()
     assert log["results"]["scores"][0]["unscored_samples"] == ours.overall.failed == 3
+    imported("inspect", file, tmp_path, "form=inspect")
 
 
-def test_inspect_stops_where_a_run_with_until_would(server, tmp_path):
+@pytest.mark.parametrize("rule", ["width:25", "decided"])
+def test_inspect_stops_where_a_run_with_until_would(rule, serve, server, tmp_path):
+    right = {question.text: completion(Reply(question.answer), "mock") for question, _ in asked().values()}
+    told = server if rule == "width:25" else serve(lambda path, body, number: right[body["messages"][-1]["content"]])
     run(
         "inspect", "inspect", "eval", "harness/corr2cause_fresh", "-T", "prompt=cot", "-T", "num_nodes=6",
-        "-T", f"limit={NUMBER}", "-T", "until=width:25", "--model", "openai-api/mock/mock", "--log-dir", "logs",
-        "--log-format", "json", "--display", "none", folder=tmp_path, MOCK_BASE_URL=server.url, MOCK_API_KEY="none",
+        "-T", f"limit={NUMBER}", "-T", f"until={rule}", "--model", "openai-api/mock/mock", "--log-dir", "logs",
+        "--log-format", "json", "--display", "none", folder=tmp_path, MOCK_BASE_URL=told.url, MOCK_API_KEY="none",
     )  # fmt: skip
     (file,) = (tmp_path / "logs").glob("*.json")
     log = json.loads(file.read_text(encoding="utf-8"))
@@ -189,6 +214,7 @@ def test_lm_eval(server, tmp_path):
     verdicts = {json.loads(row["doc"]["metadata"])["id"]: (row["acc"] == 1, row["unreadable"] == 1) for row in rows}
     numbers = json.loads(results.read_text(encoding="utf-8"))["results"]["corr2cause_fresh"]
     agree("lm-eval", verdicts, numbers["acc,none"])
+    imported("lm-eval", samples, tmp_path)
     f1 = summary(scored("lm-eval")).overall.metric("f1")
     assert (numbers["f1,none"], (numbers["f1_low,none"], numbers["f1_high,none"])) == (f1.value, f1.interval)
 
@@ -236,6 +262,26 @@ def test_verifiers(server, tmp_path):
         verdict = trace["rewards"]["correct"]["score"] == 1, trace["metrics"]["unreadable"] == 1
         verdicts[row["task"]["data"]["id"]] = verdict
     agree("verifiers", verdicts, sum(correct for correct, _ in verdicts.values()) / len(verdicts))
+    imported("verifiers", file, tmp_path)
+
+
+def test_verifiers_weighs_the_claims_of_a_reply(serve, tmp_path):
+    def half_right(path: str, body: dict[str, Any], number: int) -> Any:
+        one, other = re.search(r"(\w) correlates with (\w)", str(body["messages"])).groups()
+        claims = f"1. {one} and {other} are dependent [premise]\n2. {one} and {other} are independent [1]\nAnswer: No"
+        return 200, streamed(Reply(claims), body["model"]), {"Content-Type": "text/event-stream"}
+
+    run(
+        "verifiers", "vf-eval", "corr2cause-fresh", "-n", "6", "--model", "mock", "--no-rich",
+        "--env.agent.harness.id", "null", "--env.agent.runtime.type", "subprocess", "--env.taskset.prompt", "trace",
+        "--env.taskset.task.rewards", '{"sound": {"weight": 0.5}}', "--client.base-url", serve(half_right).url,
+        "--client.api-key-var", "OPENAI_API_KEY", "--output-dir", "out", "--no-push", folder=tmp_path,
+        OPENAI_API_KEY="none",
+    )  # fmt: skip
+    (file,) = (tmp_path / "out").rglob("traces.jsonl")
+    rewards = [json.loads(line)["traces"][0]["rewards"] for line in file.read_text(encoding="utf-8").splitlines()]
+    assert len(rewards) == 6 and {each["correct"]["score"] for each in rewards} == {0, 1}
+    assert all(each["sound"] == {"score": 0.5, "weight": 0.5} for each in rewards)
 
 
 def test_nemo(server, tmp_path):

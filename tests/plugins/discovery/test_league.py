@@ -247,3 +247,42 @@ def test_one_number_of_samples_makes_no_figure(runs, tmp_path):
 def test_a_file_of_another_kind_is_refused_before_anything_is_read():
     with pytest.raises(ConfigError, match=r"chart=league.txt: the name has to end in .png, .pdf, .svg"):
         job(["nowhere"], LeagueSettings(chart="league.txt"))
+
+
+# --- leaderboard and page ---
+
+
+def test_leaderboard_and_page_show_algorithms_and_models_by_the_distances(runs, tmp_path):
+    from harness.api import evaluate
+    from harness.leaderboard.__main__ import LeaderboardSettings
+    from harness.leaderboard.__main__ import job as leaderboard
+    from harness.report.__main__ import content
+
+    model = evaluate("always_yes", "causalbench/causality", method=2, networks=["cancer", "asia"], results=str(tmp_path))
+    rows = [*runs, model]
+    folders = [str(run.folder) for run in rows]
+    tables = leaderboard(folders, LeaderboardSettings(out="-"))
+    last = tables[-1]
+    names = [column.name for column in last.columns]
+    assert last.heading == "By distances that know patterns" and len(last.lines) == len(rows)
+    shown = {line.run["folder"]: dict(zip(names, line.cells, strict=True)) for line in last.lines}
+    ((seeds,),) = (of.values() for of in entries_of([model])[0].values())
+    distance = np.mean([scores.values["parent_aid"] for scores in seeds.values()])
+    assert shown[str(model.folder)]["parent_aid"].value == distance and shown[str(model.folder)]["changed"].value > 0
+    column = [line.cells[names.index("parent_aid")].value for line in last.lines]
+    assert column == sorted(column)
+    chosen = leaderboard(folders, LeaderboardSettings(out="-", metrics=("f1",)))
+    assert len(chosen) == len(tables) - 1
+    data, _ = content(rows, "", answers=False)
+    assert {row["run"] for row in data["tables"][-1]["rows"]} == {run["id"] for run in data["runs"]}
+
+
+def test_without_gadjid_the_leaderboard_says_what_is_left_out(runs, monkeypatch):
+    from harness.leaderboard.build import build, with_more
+
+    scores_module._gadjid.cache_clear()
+    monkeypatch.setitem(sys.modules, "gadjid", None)
+    tables = with_more(build(runs), runs)
+    assert len(tables) == len(build(runs)) + 1 and not tables[-1].lines
+    assert "Left out: " in tables[-1].notes[0] and "gadjid" in tables[-1].notes[0]
+    scores_module._gadjid.cache_clear()

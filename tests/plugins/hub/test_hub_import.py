@@ -16,6 +16,7 @@ from harness.plugins.hub.command import main
 from harness.report.items import items_of
 from harness.settings import build
 from harness.storage.runs import load
+from harness.types import Failure
 from harness.verify.run import problems_of
 
 LOGS = Path(__file__).parents[2] / "data" / "hub"
@@ -196,6 +197,16 @@ def test_a_call_that_failed_there_is_a_failure_and_final(take_in, tmp_path):
     run = load(folder)
     assert run.result.failures == {"recorded_failure": 1} and run.sound
     assert list(problems_of(folder)) == []
+
+
+def test_a_reply_that_was_withheld_is_no_answer_as_in_a_run(take_in, tmp_path):
+    ends = ["stop", "content_filter", "length", "stop", "refusal", "stop", "stop", "stop"]
+    rows = [{"id": item.id, "reply": "Yes", "why": end} for item, end in zip(items(), ends, strict=True)]
+    file = write(tmp_path / "a.jsonl", rows)
+    take_in(file, *ITEMS, "prompt=plain", "map=id:id,reply:reply,finish_reason:why", "name=m", *WHOSE)
+    run = load(*take_in.runs())
+    withheld = [record.outcome.kind for record in run.records() if isinstance(record.outcome, Failure)]
+    assert withheld == ["content_filter"] * 2 and run.result.overall.failed == 2
 
 
 def test_choices_by_letter_or_in_words(take_in, tmp_path):

@@ -19,7 +19,7 @@ export function measuredSection(board, tableSet, table, number) {
   const rowsLeft = el("span", { class: "count" });
   const anchor = { class: "anchor", "aria-label": `Address of the table ${heading}` };
   const link = board.measured.length > 1 && tableLink(board, number, anchor, "#");
-  const breakdown = board.breakdown();
+  const breakdown = breakdownOf(board, table);
   const [columns, summary] = breakdown
     ? [groupColumns(table, breakdown, board.score()), `${metricTitle(board.score())} by ${groupTitle(breakdown)}. `]
     : [tableColumns(table, board.chosenColumns()), null];
@@ -34,6 +34,9 @@ export function measuredSection(board, tableSet, table, number) {
   );
 }
 
+// Printed numbers have no groups here, nor has a table that a plug-in makes of no label set.
+const breakdownOf = (board, table) => (table.published || !table.label_set ? null : board.breakdown());
+
 /** Return the list of a task's tables, or null where there is one. */
 export function tableContents(board) {
   const { measured } = board;
@@ -45,7 +48,7 @@ export function tableContents(board) {
   return el(
     "details",
     { class: "contents" },
-    el("summary", {}, `${measured.length} tables, as runs on other items or labels are not comparable`),
+    el("summary", {}, `${measured.length} tables: runs on other items or labels are not comparable`),
     el("nav", { "aria-label": "Tables of this task" }, el("ol", {}, entries)),
   );
 }
@@ -69,7 +72,7 @@ export function tableNotes(board, table) {
   const runs = report.runs.filter((run) => !run.complete && run.task === table.task);
   const ownNotes = () => table.notes.filter((note) => !note.startsWith(sentence) || !runs.length);
   const groupNotes = () => (hasGroupIntervals(board, table) ? [GROUP_NOTE] : []);
-  const notes = board.breakdown() && !table.published ? groupNotes() : ownNotes();
+  const notes = breakdownOf(board, table) ? groupNotes() : ownNotes();
   const links = runs.map((run, number) => {
     const name = [run.variant, run.prompt, run.model].join("/");
     return [number ? ", " : "", el("a", { href: addressOf("run", [run.id]) }, name)];
