@@ -69,7 +69,7 @@ def check(need: Needed, recipe: Recipe, device: str) -> str:
     has = memory_of(device)
     if device == "cuda" and need.total > has:
         raise ConfigError(
-            f"training {recipe.path or recipe.name} takes {need}, and the GPU has {has / GB:.1f} GB: {_way_out(recipe)}, "
+            f"training {recipe.path or recipe.name} takes {need}, the GPU has {has / GB:.1f} GB: {_way_out(recipe)}, "
             "a smaller base, or several GPUs by accelerate (docs/finetuning.md)."
         )
     owner = "machine" if device == "cpu" else "device"
