@@ -62,7 +62,7 @@ def _table(networks: Sequence[str], members: Sequence[RunScores], *, several: bo
 def _column(name: str) -> Column:
     if name == "sid":  # two numbers
         return Column(name, TITLES[name])
-    if name == "f1":
+    if name == "f1":  # a task's F1 is of all its questions
         return Column("direct_f1", "F1 of direct edges", "metric", "high")
     return Column(name, TITLES[name], "metric", "low")
 
