@@ -37,11 +37,12 @@ def trained_tokenizer(requests: list[PairRequest]) -> PreTrainedTokenizerFast:
     return PreTrainedTokenizerFast(tokenizer_object=raw, model_max_length=512, **special)
 
 
-def checkpoint(folder: str, tokenizer: PreTrainedTokenizerFast) -> None:
+def checkpoint(folder: str, tokenizer: PreTrainedTokenizerFast, **sizes: int) -> None:
     torch.manual_seed(0)
     config = RobertaConfig(
         vocab_size=len(tokenizer),
         max_position_embeddings=514,
+        **sizes,
         id2label=dict(enumerate(CLASSES)),
         label2id={name: k for k, name in enumerate(CLASSES)},
     )
@@ -59,10 +60,10 @@ def alone(model: NLI, requests: list[PairRequest]) -> Found:
     tokenizer, torch_model, indices = model._parts
     found: Found = {}
     for request in requests:
-        inputs = tokenizer(request.premise, request.hypothesis, return_tensors="pt")
+        inputs = tokenizer(request.premise, request.hypothesis, return_tensors="pt").to(torch_model.device)
         with torch.inference_mode():
             row = torch_model(**inputs).logits[0].log_softmax(-1)
-        found[request] = {name: float(row[k]) for name, k in zip(CLASSES, indices, strict=True)}
+        found[request] = {name: float(row[indices[name]]) for name in CLASSES}
     return found
 
 
@@ -81,7 +82,7 @@ def piped(model: NLI, requests: list[PairRequest], batch: int) -> Found:
 
 def padding(model: NLI, requests: list[PairRequest]) -> float:
     """The share of padding in the batches that the harness makes of these pairs."""
-    encoded = [pair for _, pair in model._encode(requests)]
+    encoded = [pair for _, pair in model.encode(requests)]
     batches = [batch for batch, _ in in_batches(encoded, lambda pair: pair.length, model._budget, len)]
     return 1 - sum(pair.length for pair in encoded) / sum(batch[0].length * len(batch) for batch in batches)
 
@@ -104,7 +105,7 @@ def case(runs: int) -> dict[str, Any]:
             for dtype in dict.fromkeys(("float32", auto, "int8"))
         }
         exact = models["float32"]
-        lengths = [pair.length for _, pair in exact._encode(every)]
+        lengths = [pair.length for _, pair in exact.encode(every)]
         print(f"\n## NLI: {len(requests)} pairs of {min(lengths)} to {max(lengths)} tokens; dtype auto is {auto} here")
         ways: list[Way[PairRequest]] = [
             here("the harness, float32", lambda asked: harness(exact, asked)),

@@ -62,15 +62,15 @@ def causalbench() -> list[ChoiceRequest]:
     return list(first.values())[:56]
 
 
-def checkpoint(folder: str, texts: list[str]) -> None:
-    """GPT-2's layers, 12 of 768, and its vocabulary of 50,257; more positions, for the data."""
+def checkpoint(folder: str, texts: list[str], **sizes: int) -> None:
+    """GPT-2's layers, 12 of 768 but for `sizes`, and its vocabulary of 50,257; more positions, for the data."""
     trained = ByteLevelBPETokenizer()
     trained.train_from_iterator(
         [f"{text} {word}" for text in texts for word in ("Yes", "No")], vocab_size=5000, special_tokens=["<end>"]
     )
     tokenizer = PreTrainedTokenizerFast(tokenizer_object=trained._tokenizer, eos_token="<end>")
     torch.manual_seed(0)
-    model = GPT2LMHeadModel(GPT2Config(n_positions=8192, bos_token_id=0, eos_token_id=0))
+    model = GPT2LMHeadModel(GPT2Config(n_positions=8192, bos_token_id=0, eos_token_id=0, **sizes))
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
 
@@ -95,11 +95,11 @@ def harness(lm: CausalLM, requests: list[ChoiceRequest]) -> Found:
 def alone(lm: CausalLM, requests: list[ChoiceRequest], **cut: int) -> Found:
     """One forward pass for each prompt, in a plain loop; both choices are read from its last position."""
     tokenizer, model = lm._parts
-    choices = {word: tokenizer(f" {word}")["input_ids"] for word in ("Yes", "No")}
+    choices = {word: tokenizer(f" {word}", add_special_tokens=False)["input_ids"] for word in ("Yes", "No")}
     assert all(len(tokens) == 1 for tokens in choices.values())
     found: Found = {}
     for request in requests:
-        ids = tokenizer(as_text(request.messages), return_tensors="pt")["input_ids"]
+        ids = tokenizer(as_text(request.messages), return_tensors="pt")["input_ids"].to(model.device)
         with torch.inference_mode():
             row = model(ids, use_cache=False, **cut).logits[0, -1].log_softmax(-1)
         found[request] = {word: float(row[tokens[0]]) for word, tokens in choices.items()}
@@ -109,14 +109,14 @@ def alone(lm: CausalLM, requests: list[ChoiceRequest], **cut: int) -> Found:
 def padded(lm: CausalLM, requests: list[ChoiceRequest]) -> Found:
     """Batches of eight of similar length, padded on the right, as most evaluation scripts have them."""
     tokenizer, model = lm._parts
-    choices = {word: tokenizer(f" {word}")["input_ids"][0] for word in ("Yes", "No")}
+    choices = {word: tokenizer(f" {word}", add_special_tokens=False)["input_ids"][0] for word in ("Yes", "No")}
     found: Found = {}
     ordered = sorted(requests, key=lambda request: len(as_text(request.messages)), reverse=True)
     for batch in (ordered[k : k + BATCH] for k in range(0, len(ordered), BATCH)):
         texts = [as_text(request.messages) for request in batch]
         inputs = tokenizer(texts, padding=True, padding_side="right", return_tensors="pt", return_token_type_ids=False)
         with torch.inference_mode():
-            logits = model(**inputs, use_cache=False).logits
+            logits = model(**inputs.to(model.device), use_cache=False).logits
         for row, mask, request in zip(logits, inputs["attention_mask"], batch, strict=True):
             last = row[int(mask.sum()) - 1].log_softmax(-1)
             found[request] = {word: float(last[token]) for word, token in choices.items()}

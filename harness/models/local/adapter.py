@@ -1,4 +1,4 @@
-"""Low-rank adapters (Hu et al. 2022) as peft stores them, merged into the weights of their base or, where these are in 4 bits, beside them."""
+"""Low-rank adapters (Hu et al. 2022) as peft stores them, merged into the weights of their base or kept beside them."""
 
 from __future__ import annotations
 

@@ -26,11 +26,7 @@ from harness.tables.table import Part, Table
 HELP = """\
 Where does the reasoning break? The claims of replies, each judged by what the premise entails.
 
-<<<<<<< HEAD
-  python -m harness.steps results/…                   runs whose replies are in words, or folders above
-=======
-  harness steps results/…                   runs of Corr2Cause whose replies are in words, or folders above
->>>>>>> strangers
+  harness steps results/…                   runs whose replies are in words, or folders above
   harness model=gpt4 task=corr2cause/fresh prompt=trace task.limit=200        makes a run that argues in claims
   harness steps results/… by=relation chart=steps.pdf
 

@@ -86,6 +86,7 @@ A checkpoint trained on a task's train split, which model=nli or model=causal_lm
   harness finetune recipe=roberta_large_mnli                        a row of Table 5a
   harness finetune recipe=nli recipe.path=FOLDER                    any encoder; recipe=causal_lm: any decoder
   harness finetune recipe=llama2_7b recipe.lora.r=16                low-rank adapters, merged at the end
+  harness finetune recipe=decoder_8b recipe.path=NAME               adapters beside a base in 4 bits (QLoRA)
   harness finetune recipe=bert_base task.perturbation=permutation   other names of the variables in each pass
   harness finetune recipe=openai task.limit=1000                    over an API: what it costs; submit=true does it
   harness finetune -m recipe=roberta_large recipe.learning_rate=2e-6,5e-6,1e-5 recipe.dropout=0,0.1

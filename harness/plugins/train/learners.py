@@ -148,7 +148,7 @@ class AnswerLearner(_OneByOne, CausalLM):
             from peft import prepare_model_for_kbit_training
 
             # The Trainer turns checkpointing of activations on, where recipe.trainer asks for it.
-            model = prepare_model_for_kbit_training(model, use_gradient_checkpointing=False)
+            model = prepare_model_for_kbit_training(model, use_gradient_checkpointing=False)  # type: ignore[no-untyped-call]
         return tokenizer, model
 
     def _placed(self, device: str, dtype: Any) -> dict[str, Any]:

@@ -203,8 +203,8 @@ def _check_packages(recipe: Recipe, device: Device) -> None:
         )
     if recipe.bits and device != "cpu" and (found := device_of(device)) != "cuda":
         raise ConfigError(
-            f"recipe.bits=4 is for a GPU of CUDA, and this machine has none (device={found}): leave recipe.bits out, or "
-            "take device=cpu to try it, slowly."
+            f"recipe.bits=4 is for a GPU of CUDA, and this machine has none (device={found}): leave recipe.bits out, "
+            "or take device=cpu to try it, slowly."
         )
 
 

@@ -69,15 +69,15 @@ def check(need: Needed, recipe: Recipe, device: str) -> str:
     has = memory_of(device)
     if device == "cuda" and need.total > has:
         raise ConfigError(
-            f"training {recipe.path or recipe.name} takes {need}, and the GPU has {has / GB:.1f} GB: {_way_out(recipe)}, a smaller base, "
-            "or several GPUs by accelerate (docs/finetuning.md)."
+            f"training {recipe.path or recipe.name} takes {need}, the GPU has {has / GB:.1f} GB: {_way_out(recipe)}, "
+            "a smaller base, or several GPUs by accelerate (docs/finetuning.md)."
         )
-    return f"Memory: {need} with one example at once; the {'machine' if device == 'cpu' else 'device'} has {has / GB:.1f}."
+    owner = "machine" if device == "cpu" else "device"
+    return f"Memory: {need} with one example at once; the {owner} has {has / GB:.1f}."
 
 
 def room_needed(need: Needed, recipe: Recipe, kept: int = 3) -> int:
-    """Return the bytes that `kept` checkpoints take on a disk, of what is trained and Adam's two moments in float32, and
-    the merged weights."""
+    """Return the bytes on a disk of `kept` checkpoints (what is trained, Adam's two moments) and of merged weights."""
     merged = need.weights if recipe.lora.r and not recipe.bits else 0
     return kept * 3 * (need.adapters or need.weights) + merged
 

@@ -258,7 +258,9 @@ def test_leaderboard_and_page_show_algorithms_and_models_by_the_distances(runs, 
     from harness.leaderboard.__main__ import job as leaderboard
     from harness.report.__main__ import content
 
-    model = evaluate("always_yes", "causalbench/causality", method=2, networks=["cancer", "asia"], results=str(tmp_path))
+    model = evaluate(
+        "always_yes", "causalbench/causality", method=2, networks=["cancer", "asia"], results=str(tmp_path)
+    )
     rows = [*runs, model]
     folders = [str(run.folder) for run in rows]
     tables = leaderboard(folders, LeaderboardSettings(out="-"))

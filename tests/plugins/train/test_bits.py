@@ -96,7 +96,9 @@ def test_an_adapter_beside_the_base_answers_as_one_that_is_merged(base, tmp_path
 
     settings = {"name": "x", "path": str(base), "dtype": "float32", "device": "cpu", "chat_template": False}
     model = CausalLM(**settings)._parts[1]
-    get_peft_model(model, LoraConfig(r=2, init_lora_weights=False, target_modules="all-linear")).save_pretrained(tmp_path)
+    get_peft_model(model, LoraConfig(r=2, init_lora_weights=False, target_modules="all-linear")).save_pretrained(
+        tmp_path
+    )
     request = ChoiceRequest((Message("user", "A correlates with B."),), ("Yes", "No"))
     merged, beside = CausalLM(**settings, adapter=str(tmp_path)), CausalLM(**settings, adapter=str(tmp_path))
     ((_, expected),) = next(merged.respond([request]))
@@ -113,7 +115,9 @@ def test_qlora_for_real(base, tmp_path) -> None:
     from harness.plugins.train.examples import Lessons, scores_of, teaching_task
     from harness.prompting.fit import choose_prompt, fitting
 
-    config = composed(*FOUR, *SMALL, f"recipe.path={base}", f"out={tmp_path}", "device=cpu", "recipe.learning_rate=1e-2")
+    config = composed(
+        *FOUR, *SMALL, f"recipe.path={base}", f"out={tmp_path}", "device=cpu", "recipe.learning_rate=1e-2"
+    )
     finished = making.make(config)
     assert {path.name for path in finished.folder.iterdir()} == {"adapter", "training.json"}
     assert f"model.path={base} model.adapter={finished.folder}/adapter model.bits=4" in finished.lines[1]

@@ -61,7 +61,9 @@ def test_four_bits_are_those_that_bitsandbytes_holds(tmp_path) -> None:
     LlamaForCausalLM(LlamaConfig(vocab_size=200, **sizes)).save_pretrained(base)
     recipe = recipe_of(base, "recipe=causal_lm", "recipe.bits=4", "recipe.lora.r=2")
     learner = learner_of(recipe, "cpu")
-    states = [layer.weight.quant_state for layer in learner.network.modules() if isinstance(layer, bitsandbytes.nn.Linear4bit)]
+    states = [
+        layer.weight.quant_state for layer in learner.network.modules() if isinstance(layer, bitsandbytes.nn.Linear4bit)
+    ]
     scales = held(state.absmax for state in states) + held(state.state2.absmax for state in states)
     stored = held(learner.network.parameters()) + scales
     assert memory.needed(learner, recipe, "float32").weights == pytest.approx(stored, rel=1e-3)
@@ -84,7 +86,9 @@ def test_eight_billion_weights_in_four_bits(tmp_path) -> None:
     assert need.total == 16 * 8_030_261_248
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(memory, "memory_of", lambda device: 80 * 10**9)
-        with pytest.raises(ConfigError, match=r"takes 128\.48 GB \(weights 32\.12, .* the GPU has 80\.0 GB: take recipe"):
+        with pytest.raises(
+            ConfigError, match=r"takes 128\.48 GB \(weights 32\.12, .* the GPU has 80\.0 GB: take recipe"
+        ):
             memory.check(need, whole, "cuda")
         assert "with one example at once; the machine has 80.0" in memory.check(need, whole, "cpu")
         assert "GB" in memory.check(memory.needed(learner_of(four, "cpu"), four, "bfloat16", 600), four, "cuda")
