@@ -11,7 +11,7 @@ from support.clocks import Clock, Virtual
 
 from harness.models.api.faults import RefusedError
 from harness.models.api.gate import Gate, pause, seconds
-from harness.models.api.opening import FIRST, MORE, Opening
+from harness.models.api.opening import MORE, Opening
 from harness.models.api.rate_search import LOWER
 from harness.models.api.sent_calls import Sent
 from harness.models.api.slot_search import START, SlotSearch
@@ -102,8 +102,9 @@ async def take(gate: Gate, clock: Clock, taken: AsyncExitStack) -> Sent:
 
 def test_the_first_calls_are_spread_until_all_slots_are_in_use_or_one_is_refused():
     few, refused, used = Opening(START), Opening(64), Opening(64)
-    assert few.rate is None and refused.rate == used.rate == FIRST
-    used.add_answer(0.0, 0.05, START + 1)
+    for opening in (few, refused, used):
+        opening.add_answer(0.0, 0.05, START + 1)
+    assert few.rate is None and refused.rate == used.rate
     assert used.rate == pytest.approx(MORE / 0.05)
     for k in range(4):
         used.add_answer(0.05, 0.1 + 0.001 * k, START + 2 + k)

@@ -99,7 +99,7 @@ def test_it_stands_on_the_leaderboard_of_the_models(harness):
     harness("algorithm=mmhc", "network=cancer", module="harness.discover")
     process = harness(module="harness.leaderboard")
     assert "| always_no" in process.stdout and "| mmhc" in process.stdout
-    assert process.stdout.count("\n### ") == 1
+    assert process.stdout.count("\n### Method") == 1
 
 
 def test_the_empty_graph_and_the_best_network_stand_beside_the_others(harness, tmp_path):
