@@ -74,7 +74,6 @@ class Gate:
         self._timer: asyncio.TimerHandle | None = None
         self._pause_until = 0.0
         self._answers: deque[bool] = deque(maxlen=16)  # which of the latest calls were answered
-        self._keep_rate()
 
     def look_ahead(self, calls_left: Callable[[], int]) -> None:
         """Let the search know how many calls there will still be: near the end it takes no risk."""
