@@ -86,7 +86,9 @@ class _Snapshots:
         """Replace all snapshots by new ones; return a sentence for each run under way."""
         for old in self._place.iterdir():
             shutil.rmtree(old)
-        return [sentence for number, run in enumerate(under_way(folders)) if (sentence := self._leave(run, str(number)))]
+        return [
+            sentence for number, run in enumerate(under_way(folders)) if (sentence := self._leave(run, str(number)))
+        ]
 
     def _leave(self, folder: Path, number: str) -> str | None:
         """Leave a snapshot of a run; return a sentence on it, None where it has ended or cannot be read."""
