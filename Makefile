@@ -47,10 +47,10 @@ help:  ## this list
 run: $(RUN_READY)  ## the main job: four models on the public Corr2Cause test split, plain and renamed (args="model=… task=…" for another)
 	$(BIN)/python -m harness $(if $(args),$(args),$(MAIN_JOB))
 
-test: $(DEV_READY) $(NPM_READY)  ## all tests but the slow ones, three to four minutes on two cores (args="-k name" for some)
+test: $(DEV_READY) $(NPM_READY)  ## all tests but the slow ones, three to six minutes on two cores (args="-k name" for some)
 	$(FAST) $(args)
 
-test-core: $(DEV_READY) $(NPM_READY)  ## those of them that are of no plug-in, some two and a quarter minutes
+test-core: $(DEV_READY) $(NPM_READY)  ## those of them that are of no plug-in, two to four minutes
 	$(FAST) --ignore tests/plugins $(args)
 
 test-slow: $(DEV_READY) $(NPM_READY)  ## the tests that take minutes
