@@ -1,7 +1,4 @@
-"""One policy for calls that fail: what is tried again, when, and what a failure is called in the end.
-
-The OpenAI SDK's own retries are off.
-"""
+"""One policy for calls that fail: what is tried again, when, and what a failure is called in the end."""
 
 from __future__ import annotations
 
