@@ -144,7 +144,7 @@ def story(seed: int, monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     draw = random.Random(seed)
     server = DrawnServer(seed, draw)
     monkeypatch.setattr(Wire, "_opened", lambda wire: Session(server))
-    monkeypatch.setattr(retry, "_BACKOFF", lambda state: 0.0)
+    monkeypatch.setattr(retry, "_backoff", lambda tries: 0.0)
     model = Chat(name="m", model="m", base_url="http://127.0.0.1:9/v1", api_key_env=None, max_wait=0.0,
                  attempts=draw.choice((1, 3, 5)), max_concurrency=draw.choice((1, 4)))  # fmt: skip
     limits = draw.choice(LIMITS)

@@ -11,8 +11,9 @@ from support.openai_server import KEY, chat_reply, error
 from harness import evaluate
 from harness.errors import RunStopped
 from harness.plugins.steps.command import StepsSettings, job
+from harness.plugins.steps.metrics import QUESTIONS
 from harness.plugins.steps.models import Arguer
-from harness.plugins.steps.questions import QUESTIONS, read_parts
+from harness.plugins.steps.questions import read_parts
 from harness.prompting.listing import entries, listing
 from harness.settings import build
 from harness.tasks.corr2cause.text import Premise
