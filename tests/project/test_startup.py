@@ -15,6 +15,7 @@ COMPOSED = HELP | {"antlr4", "attr", "filelock", "hydra", "jsonlines", "omegacon
 SCORING = COMPOSED | {"msgspec", "numpy"}
 """A run that has records reads them with msgspec, and needs numpy for intervals; neither scipy nor scikit-learn."""
 AROUND = {"batches.journal"}
+"""Where a run looks for batches that are under way."""
 PROGRAM = """
 import json, sys
 before = set(sys.modules)
@@ -59,6 +60,6 @@ def test_a_run_imports_no_sdk_and_one_that_the_cache_answers_no_http_and_numpy_a
     assert not {"openai", "httpx2", "httpx", "anyio", "tenacity", "scipy", "sklearn"} & first
     again = modules(tmp_path, *asked)
     assert packages(again) <= SCORING and "asyncio" not in again
-    # Of plug-ins what every run asks them: what they bring, what their metrics are called, and what goes around a model.
+    # Of plug-ins what every run asks: what they bring, what their metrics are called, what goes around a model.
     inner = {name.removeprefix("harness.plugins.") for name in again if name.startswith("harness.plugins.")}
     assert {name for name in inner if "." in name} <= {f"{name}.metrics" for name in inner} | AROUND
