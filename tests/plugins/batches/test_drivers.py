@@ -102,7 +102,7 @@ def test_what_an_engine_over_ray_leaves_keeps_why_replies_ended_and_statuses(her
     refused = json.loads(batch["body"][0])["messages"][-1]["content"]
     seen = []
 
-    def reply(body, number):
+    def reply(path, body, number):
         seen.append(body)
         words = body["messages"][-1]["content"]
         if words == refused:
