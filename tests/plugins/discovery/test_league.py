@@ -222,6 +222,20 @@ def test_the_records_serve_where_the_graphs_are_gone(runs, tmp_path):
     assert before == after
 
 
+def test_who_is_asked_for_direct_causes_alone_has_the_same_numbers(runs, tmp_path):
+    """A sixth of the questions; by the scores that a run leaves itself as well."""
+    from harness.api import discover
+
+    alone = discover("hc", ["cancer", "asia"], samples=500, results=str(tmp_path), overrides=["task.structure=direct"])
+    assert alone.result.overall.items * 6 == runs[0].result.overall.items and alone.result.overall.items == 8 * 7 + 5 * 4
+    assert entries_of([alone]) == entries_of([runs[0]])
+    for scores in ("exact", "paper"):
+        both = (run.result.scores[scores]["network/structure"] for run in (alone, runs[0]))
+        ours, theirs = (group["asia/direct"] for group in both)
+        assert ours == theirs
+    assert "structure=direct" in alone.variant
+
+
 # --- the figure ---
 
 
@@ -277,6 +291,22 @@ def test_leaderboard_and_page_show_algorithms_and_models_by_the_distances(runs, 
     assert len(chosen) == len(tables) - 1
     data, _ = content(rows, "", answers=False)
     assert {row["run"] for row in data["tables"][-1]["rows"]} == {run["id"] for run in data["runs"]}
+
+
+@pytest.mark.parametrize("own", [True, False])
+def test_the_leaderboard_of_a_sweep_has_the_distances_too(runs, tmp_path, own):
+    from types import SimpleNamespace
+
+    from harness.plugins.discovery.discover import table
+    from harness.sweep import jobs
+    from harness.sweep.carry_out import conclude
+
+    for number, run in enumerate(runs[:2]):
+        jobs.note(tmp_path / str(number), run=run.folder, error=None)
+    multirun = SimpleNamespace(jobs=[SimpleNamespace(number=number) for number in (0, 1)])
+    assert conclude(tmp_path, multirun, table if own else None, {}, interrupted=False) == 0
+    board = (tmp_path / "LEADERBOARD.md").read_text()
+    assert board.count("By distances that know patterns") == 1 and ("F1 of direct edges" in board)
 
 
 def test_without_gadjid_the_leaderboard_says_what_is_left_out(runs, monkeypatch):
