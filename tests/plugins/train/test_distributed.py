@@ -147,10 +147,14 @@ fsdp_config:
 ON_A_CPU = """\
 import runpy, sys
 
-from accelerate import state
+from accelerate import Accelerator, state
 from harness.plugins.train import arguments, loop
 
-made, train = state.AcceleratorState.__init__, loop.train
+made, train, gathered = state.AcceleratorState.__init__, loop.train, Accelerator.get_state_dict
+
+
+def copied(self, *given, **named):  # from a GPU, weights are copied to the processor; here they are still being sent
+    return {name: weight.clone() for name, weight in gathered(self, *given, **named).items()}
 
 
 def divided(self, *given, fsdp_plugin=None, **named):
@@ -168,7 +172,7 @@ def watched(*given):
     return learned
 
 
-state.AcceleratorState.__init__ = divided
+state.AcceleratorState.__init__, Accelerator.get_state_dict = divided, copied
 arguments._check_sharding = lambda *given, **named: None
 loop.train = watched
 runpy.run_module("harness", run_name="__main__", alter_sys=True)
