@@ -71,6 +71,7 @@ def test_it_stops_keeps_what_it_looked_at_and_asks_nothing_again(asked):
     assert [(first.folder / name).read_bytes() for name in ("manifest.json", "result.json")] == before
 
 
+@pytest.mark.slow
 def test_a_call_that_failed_for_now_leaves_it_incomplete_and_is_asked_again(asked):
     replies = asked.server.reply
     asked.server.reply = lambda path, body, number: (500, {}) if number == 3 else replies(path, body, number)
