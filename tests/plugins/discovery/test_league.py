@@ -18,9 +18,10 @@ from harness.causal.learned_graph import Pattern
 from harness.errors import ConfigError
 from harness.plugins.discovery import graph_scores as scores_module
 from harness.plugins.discovery.acyclic import nearest_acyclic
-from harness.plugins.discovery.graph_scores import DISTANCES, distances, graph_scores
+from harness.plugins.discovery.graph_scores import DISTANCES, GraphScores, distances, graph_scores
 from harness.plugins.discovery.league import LeagueSettings, job
-from harness.plugins.discovery.league_rows import entries_of
+from harness.plugins.discovery.league_chart import draw
+from harness.plugins.discovery.league_rows import TITLES, Entry, entries_of
 from harness.scoring.graphs import MISSING, is_acyclic, mistakes, sid
 from harness.scoring.patterns import codes
 from harness.tasks.causalbench.networks import load
@@ -255,6 +256,24 @@ def test_a_figure_has_a_line_for_each_algorithm_and_a_level_for_each_baseline(ru
     again = tmp_path / "again.png"
     job([str(run.folder) for run in (*runs, *more)], LeagueSettings(chart=str(again)))
     assert again.read_bytes()[:4] == b"\x89PNG"
+
+
+def test_a_level_far_above_the_lines_is_named_in_place_of_squeezing_them(tmp_path):
+    networks = ("child", "insurance", "water", "mildew", "alarm", "barley")
+
+    def seeds(value):
+        scores = GraphScores(dict.fromkeys(TITLES, value), 0, True, False)
+        return {0: dict.fromkeys(networks, scores)}
+
+    entries = {Entry("hc", "algorithm", networks, samples): seeds(1_000 / samples) for samples in (100, 1_000)}
+    levels = {
+        Entry("always_no", "baseline", networks, None): seeds(11),
+        Entry("far", "model", networks, None): seeds(90),
+    }
+    draw(entries | levels, str(tmp_path / "league.svg"))
+    drawing = (tmp_path / "league.svg").read_text()
+    assert "<!-- far 90 ↑ -->" in drawing and "always_no 11" not in drawing
+    assert "<!-- parent AID: 6 medium networks -->" in drawing
 
 
 def test_one_number_of_samples_makes_no_figure(runs, tmp_path):
