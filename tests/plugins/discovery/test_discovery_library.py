@@ -54,6 +54,16 @@ def test_the_skeleton_of_cancer_takes_fewer_rows():
     assert skeleton_of(graph) == pattern(load("cancer").dag)[0]
 
 
+@pytest.mark.parametrize("seed", range(30))
+def test_a_blocked_path_is_the_librarys(seed):
+    library = causal_learn.library("utils.GESUtils").insert_vc2_fast
+    draw = random.Random(seed)
+    below = {u: {v for v in range(6) if v != u and draw.random() < 0.3} for u in range(6)}
+    for first, last in [(u, v) for u in range(6) for v in range(6) if u != v]:
+        given = {v for v in range(6) if v not in (first, last) and draw.random() < 0.4}
+        assert causal_learn.blocked(first, last, given, below) == library(first, last, given, below)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("algorithm", "most"), [(PC("pc"), 24), (BOSS("b"), 34), (MMHC("m"), 27)])
 def test_a_larger_network_is_found_in_part(algorithm, most):
