@@ -240,13 +240,12 @@ def test_in_batches_a_round_is_half_of_what_is_likely_to_be_needed():
 def test_a_dry_run_says_how_many_calls_are_likely(asked, monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["harness", "model=gpt4", "until=width:20", "dry_run=true", "task.limit=40"])
     assert hydra_app.launch(main_command.job, "config", main_command.sweep) == 0
-    assert (
-        "until=width:20 (F1) is likely to take, of 40 items, by simulated answers: 50% right:"
-        in capsys.readouterr().out
-    )
+    printed = capsys.readouterr().out
+    assert "until=width:20 (F1) is likely to take, of up to 40 items, by simulated answers: 50% right:" in printed
+    assert printed.index("cost that follow are of all items") < printed.index("Plan: ")
     until = {"rule": "decided", "against": "always_no", "metric": "accuracy"}
     rule = until_of(build_main({**load_settings(), "until": until}), Numbers([1] * 300), ask)
-    (line,) = likely(rule)
+    line, _ = likely(rule)
     counts = [int(part.rpartition(":")[2]) for part in line.partition("answers: ")[2].partition(". ")[0].split(";")]
     assert len(counts) == 4 and counts[0] < counts[2] <= counts[3] <= 300
 
