@@ -226,8 +226,9 @@ def likely(until: Until) -> list[str]:
         most = length_hint(until.order)
         cells.append(f"{label}: {'more than ' * (counts[1] >= SIMULATED < most)}{counts[1]:,}")
     return [
-        f"until={until.rule} ({definition(until.metric).title}) is likely to take, of up to {length_hint(until.order):,} "
-        f"items, by simulated answers: {'; '.join(cells)}. Models that are right about whole clusters take more.",
+        f"until={until.rule} ({definition(until.metric).title}) is likely to take, of up to "
+        f"{length_hint(until.order):,} items, by simulated answers: {'; '.join(cells)}. Models that are right about "
+        "whole clusters take more.",
         "Plan, tokens and cost that follow are of all items, as if the rule ended nothing.",
     ]
 
