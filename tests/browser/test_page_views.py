@@ -159,6 +159,7 @@ def test_what_is_not_there_is_said(open_page, runs: Runs) -> None:
         assert page.get_by_role("main").get_by_role("combobox").count() > 0
 
 
+@pytest.mark.slow
 def test_a_page_with_little_in_it(open_page, runs: Runs, tmp_path: Path) -> None:
     stopped = runs.get("org/stopped").folder
     assert main([str(stopped), f"out={tmp_path / 'x.html'}", "answers=none"]) == 0
@@ -175,6 +176,7 @@ def test_a_page_with_little_in_it(open_page, runs: Runs, tmp_path: Path) -> None
         expect(page.get_by_role("main")).to_contain_text(sentence)
 
 
+@pytest.mark.slow
 def test_print_holds_the_whole_table(open_page, runs: Runs) -> None:
     page = open_page(address("board", task="corr2cause"), width=1000)
     page.emulate_media(media="print")

@@ -117,7 +117,7 @@ class Policy:
         errors = [first]
         trouble = _Trouble(self._replies, self._answers)
         self._failing.add(trouble)
-        if isinstance(first, PageError):
+        if isinstance(first, PageError) or (status(first) or 400) < 400:
             await self._until_others_know()
 
         async def next_attempt() -> Response | Failure:
@@ -232,12 +232,15 @@ class Policy:
             await asyncio.sleep(min(remaining, 0.2))
 
     async def _until_others_know(self) -> None:
-        """Wait for the calls under way: where one of them is answered, a page was a moment's, else it is the address.
+        """Wait for the calls under way: where one is answered, a page or redirect was its own, else it is the address.
 
-        So a run at a wrong address ends with its first calls, and one page among answers ends nothing.
+        So a run at a wrong address ends with its first calls, and one page among answers ends nothing. A failure lets
+        those go that waited for the pace of the opening, hence a moment for them to be under way.
         """
-        while not self._answers and len(self._failing) < self._open - self.unsent and not self.stopping.is_set():
+        all_failed = False
+        while not self._answers and not all_failed and not self.stopping.is_set():
             await self._sleep(0.02)
+            all_failed = len(self._failing) >= self._open - self.unsent
 
     async def until(self, may_go: Callable[[], bool]) -> None:
         """Wait until a call may be tried again, unless the run ends meanwhile."""
@@ -294,7 +297,7 @@ class Policy:
         if http_status < 400:
             sentence = faults.redirect(error, self.where)
             # Where nobody is answered it is the address that is wrong; one among others was sent elsewhere by itself.
-            if not self._answers and self._open - self.unsent == 1:
+            if not self._answers:
                 raise RunStopped(f"{sentence} {faults.KEPT}")
             return Failure("redirect", sentence)
         return faults.failure_of(error, detail, self.max_wait)

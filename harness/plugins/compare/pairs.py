@@ -167,15 +167,20 @@ def _labels(first: Replies, second: Replies, label_set: str | None) -> str:
         if label_set not in common:
             raise ConfigError(unknown("label set that both runs have", label_set, common))
         return label_set
+    if not common:
+        raise DataError(
+            f"{first.path} and {second.path} have no label set in common that all their items have, as runs of two "
+            "tasks have none: only answers to the same questions can be compared."
+        )
     if first.headline and second.headline and first.headline != second.headline:
         raise ConfigError(
             f"{first.path} is scored by {first.headline} labels, {second.path} by {second.headline}: choose one with "
-            f"labels= ({', '.join(common) or 'they have none in common'})."
+            f"labels= ({', '.join(common)})."
         )
     headline = first.headline or second.headline
     if headline in common:
         return headline
-    if headline or not common:
+    if headline:
         raise DataError(f"{first.path} and {second.path} have no label set in common that all their items have.")
     return common[0]
 

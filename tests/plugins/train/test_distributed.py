@@ -59,6 +59,7 @@ def test_what_accelerate_would_not_do_is_a_sentence(monkeypatch, environment, cp
         _check_sharding(recipe, cpu=cpu)
 
 
+@pytest.mark.slow
 def test_the_loss_of_a_decoders_batch_is_the_mean_over_all_of_its_answers(tmp_path) -> None:
     """transformers counts a causal model's labels without the first column, in which an answer must not stand."""
     base = lm_checkpoint(tmp_path / "llama", "llama")

@@ -69,6 +69,7 @@ def test_four_bits_are_those_that_bitsandbytes_holds(tmp_path) -> None:
     assert memory.needed(learner, recipe, "float32").weights == pytest.approx(stored, rel=1e-3)
 
 
+@pytest.mark.slow
 def test_eight_billion_weights_in_four_bits(tmp_path) -> None:
     """Llama 3.1 8B: 6.98 of 8.03 billion weights are in linear layers; of whole weights one GPU of 80 GB holds none."""
     from transformers import LlamaConfig
