@@ -242,10 +242,8 @@ def test_in_batches_a_round_is_half_of_what_is_likely_to_be_needed():
 def test_a_dry_run_says_how_many_calls_are_likely(asked, monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["harness", "model=gpt4", "until=width:20", "dry_run=true", "task.limit=40"])
     assert hydra_app.launch(main_command.job, "config", main_command.sweep) == 0
-    assert (
-        "until=width:20 (F1) is likely to take, of at most 40 items, by simulated answers: 50% right:"
-        in (said := capsys.readouterr().out)
-    )
+    said = capsys.readouterr().out
+    assert "until=width:20 (F1) is likely to take, of at most 40 items, by simulated answers: 50% right:" in said
     first = re.search(r"What follows is of the first (\d+)\.", said)
     assert first and f"Plan: {first[1]} items" in said
     until = {"rule": "decided", "against": "always_no", "metric": "accuracy"}

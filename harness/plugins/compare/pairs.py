@@ -101,9 +101,9 @@ def mcnemar(cells: Cells) -> McNemar:
 
 def pair(first: Replies, second: Replies, *, by: Sequence[str], labels: str | None, least: float) -> Pairing:
     """Pair two runs by item. Raises DataError where they share too few items, or their labels differ."""
-    pairing = Pairing(_labels(first, second, labels))
     if first.place and second.place and first.place["task"] != second.place["task"]:
         raise DataError(f"{first.path} is a run of {first.place['task']}, {second.path} of {second.place['task']}.")
+    pairing = Pairing(_labels(first, second, labels))
     both = [item for item in first.by_item if item in second.by_item]
     pairing.first_only, pairing.second_only = len(first.by_item) - len(both), len(second.by_item) - len(both)
     fewer = min(len(first.by_item), len(second.by_item))
