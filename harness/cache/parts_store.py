@@ -56,6 +56,8 @@ class PartsStore(Store):
         """SQLite's number for what other processes have changed, when the list of parts was read."""
         self._changes = self._left = 0
         """Rows changed when the rows were last counted, and how many stayed when they were last moved."""
+        if readonly and path.is_dir() and not self.file_of(path).exists():
+            raise StoreError(f"{path} lacks its open.sqlite: a run with cache=on makes it again, of the parts there.")
         super().__init__(path, readonly=readonly, shared=shared)
 
     @staticmethod
