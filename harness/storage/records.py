@@ -141,13 +141,17 @@ def read_lines(path: Path) -> Iterator[ReadLine]:
     """Yield the lines of a file of records (.gz too). Raises DataError for a line that is no record."""
     for number, text in enumerate(lines(path), start=1):
         try:
-            line = parse_line(text)
-            checked(line, LineForm)
-            record = record_of(line)
+            yield parsed(text)
         except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
             what = f"{error.args[0]} is missing" if isinstance(error, KeyError) else str(error)
             raise DataError(f"{path}, line {number} is not a record: {what[:200]}.") from None
-        yield ReadLine(text, line, record)
+
+
+def parsed(text: bytes) -> ReadLine:
+    """Return a line as it is read. Raises what is caught above."""
+    line = parse_line(text)
+    checked(line, LineForm)
+    return ReadLine(text, line, record_of(line))
 
 
 def parse_line(text: bytes) -> Any:
