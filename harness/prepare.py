@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from harness import plugin
-from harness.cache import CachedModel, Store
+from harness.cache import CachedModel, Store, open_store
 from harness.config_files import own_files
 from harness.cost.plan import Plan
 from harness.cost.shared_budget import Book
@@ -305,7 +305,7 @@ def opened_store(prepared: Prepared, *, new: bool = True) -> Iterator[Store | No
         yield None
         return
     readonly = cache.mode == "frozen" or prepared.settings.dry_run
-    with closing(Store(path, readonly=readonly, shared=cache.shared)) as store:
+    with closing(open_store(path, readonly=readonly, shared=cache.shared)) as store:
         yield store
 
 
