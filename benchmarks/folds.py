@@ -8,7 +8,7 @@ the names as they are and renamed twice, with its interval over classes and its 
 answers that are right by the length of the shortest argument. It writes nothing. OMP_NUM_THREADS=1 keeps trees to one
 core.
 
-`tiny` is trained by the command that trains any other model, in some 1,000 processor seconds a fold, and then asked here
+`tiny` is trained by the command that trains any other model, in 1,000 processor seconds a fold, and then asked here
 (minutes more):
   harness finetune -m recipe=tiny task=corr2cause/folds task.fold=0,1,2,3,4
   python benchmarks/folds.py tiny

@@ -200,7 +200,7 @@ def test_what_is_printed_as_an_error_is_masked(key):
     assert mask_keys(text) == (
         "no [the key] and [a key] at https://[a key]@host/v1?token=[a key]&a=1 with {'cookie': '[a key]'}"
     )
-    sentence = "no API key: set the environment variable OPENAI_API_KEY (export OPENAI_API_KEY=…; any text will do)"
+    sentence = "set the environment variable OPENAI_API_KEY (export OPENAI_API_KEY=…), or say model.api_key_env=null"
     assert mask_keys(sentence) == sentence
 
 

@@ -2,8 +2,8 @@
 
 Calls that go out at once are refused by a server that saves up nothing, and with each answer two go out: what such a
 server refuses then tells less of its limit than of the burst. Spread over the time that answers take, they find the
-limit from below, as TCP does that paces its slow start. Where a call fails early, or all slots are in use, there is nothing
-to wait for.
+limit from below, as TCP does that paces its slow start. Where a call fails early, or all slots are in use, there is
+nothing to wait for.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from harness.models.api.slot_search import START
 
 FIRST = 150.0
 """Calls a second until the first answer."""
-MORE = 3.0
+MORE = 2.0
 """How many times as many calls go out as answers have come, in as long as an answer takes."""
 
 

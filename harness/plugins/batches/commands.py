@@ -14,7 +14,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from harness.cache.store import Store
+from harness.cache import Store, open_store
 from harness.cli.hydra_app import run_settings
 from harness.cli.key_value import Choice
 from harness.errors import ConfigError, DataError, RunStopped, unknown
@@ -198,7 +198,7 @@ def batches(cache: Path, words: Sequence[str], base_url: str | None) -> int:
         raise ConfigError(unknown("command", f"batches {action}", (f"batches {name}" for name in choices)))
     if action in ("cancel", "forget") and not names:
         raise ConfigError(f"batches {action} takes the digests of batches, or all: `batches` shows them.")
-    with closing(Store(cache, readonly=action == "show")) as store:
+    with closing(open_store(cache, readonly=action == "show")) as store:
         journal = Journal(store)
         rows = journal.batches() if journal.there else []
         if action == "show":

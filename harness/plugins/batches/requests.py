@@ -10,9 +10,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from harness.cache import Store, open_store
 from harness.cache.model import CachedModel
 from harness.cache.schema import key_of
-from harness.cache.store import Store
 from harness.codec import canonical, request_digest
 from harness.errors import ConfigError, DataError
 from harness.models.api.endpoint import Endpoint
@@ -285,7 +285,7 @@ def outlet_for(out: str, lines: int, megabytes: float, engine: Engine | None = N
 
 def write(cache: Path, settings: Main, outlet: Outlet | PartsOutlet) -> UnansweredRequests:
     """Write the missing requests of a run as lines of batches or rows of parts; return what was counted."""
-    with closing(Store(cache)) as store:
+    with closing(open_store(cache)) as store:
         source = UnansweredRequests.of(store, settings)
         if isinstance(outlet, PartsOutlet):
             outlet.model = source.endpoint.model

@@ -145,6 +145,7 @@ def runs(tmp_path_factory):
     }
 
 
+@pytest.mark.slow
 def test_each_baseline_breaks_where_it_should(runs):
     right = runs["steps_right"].result.scores["stated"]
     assert right["overall"]["all"]["ladder_exact"] == right["overall"]["all"]["ladder_first_nowhere"] == 1
@@ -168,6 +169,7 @@ def test_each_baseline_breaks_where_it_should(runs):
     assert scores["query_step"]["natural direct effect, estimand"]["ladder_exact"] == 0
 
 
+@pytest.mark.slow
 def test_a_run_is_verified_as_its_parser_is_that_of_a_plug_in(runs):
     assert verify.main([str(runs["adjusts_for_nothing"].folder)]) == 0
 
