@@ -63,6 +63,7 @@ test-cluster: $(DEV_READY) $(SERVERS)/ray/.ready  ## sweeps, shards and workers 
 	sh tests/long/cluster/install.sh
 	RAY=$(abspath $(SERVERS)/ray) $(BIN)/python -m pytest -m cluster tests/long/cluster -rs $(args)
 
+# pip installs, not uv: of torch 2.13.0, the lower bound, it takes a file that the machine has, where uv fetches CUDA's.
 test-oldest:  ## make test with the oldest versions that pyproject.toml allows, in an environment of its own (.oldest)
 	$(PYTHON) -m venv .oldest
 	.oldest/bin/python -m pip install --quiet --disable-pip-version-check uv

@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Any
 
 from harness.cache.schema import UNREADABLE, digest_of, key_of, moment, oddities, response_of, utf8, words_of
-from harness.cache.store import Store, store_texts, text_of
+from harness.cache.store import LISTED, Store, text_of
 from harness.codec import canonical, digest, response_json, text_digest
 from harness.errors import DataError
 from harness.types import Response
@@ -51,8 +51,6 @@ class ImportCounts:
     """Answers with a field of another type than its own: taken without it."""
 
 
-_LISTED = "(SELECT value FROM json_each(?))"
-"""SQL for the texts of a list, which is JSON."""
 Texts = Callable[[Iterable[str]], Iterator[tuple[str, str]]]
 """Returns the sound ones among the texts of these digests, where answers come without them."""
 
@@ -108,7 +106,7 @@ def merge(
             error_at_end = error
         if batch:
             with store.transaction() as db:
-                _store(db, batch, texts, counts, replace=replace)
+                _store(store, db, batch, texts, counts, replace=replace)
         if error_at_end is not None:
             raise error_at_end
         if done == before:
@@ -128,13 +126,19 @@ def _prepare(store: Store) -> None:
 
 def of_cache(db: sqlite3.Connection, counts: ImportCounts) -> Iterator[StoredAnswer | None]:
     """Yield the answers of a sound cache, all as of one moment, without their texts. Raises sqlite3.Error."""
-    identities: dict[str, str] = {}
     db.execute("BEGIN")
     try:
-        for row in db.execute(f"SELECT {ANSWERS} ORDER BY a.key"):
-            yield _of_row(row, identities, counts)
+        yield from of_slices([db], counts)
     finally:
         db.rollback()
+
+
+def of_slices(slices: Iterable[sqlite3.Connection], counts: ImportCounts) -> Iterator[StoredAnswer | None]:
+    """Yield the answers of a store's slices, without their texts. Raises sqlite3.Error."""
+    identities: dict[str, str] = {}
+    for db in slices:
+        for row in db.execute(f"SELECT {ANSWERS} ORDER BY a.key"):
+            yield _of_row(row, identities, counts)
 
 
 def _of_row(row: tuple[Any, ...], identities: dict[str, str], counts: ImportCounts) -> StoredAnswer | None:
@@ -164,7 +168,7 @@ def texts_of_cache(db: sqlite3.Connection) -> Texts:
     """Return what reads the sound texts of a cache, one after the other."""
 
     def texts(names: Iterable[str]) -> Iterator[tuple[str, str]]:
-        statement = f"SELECT digest, text FROM texts WHERE digest IN {_LISTED} ORDER BY digest"
+        statement = f"SELECT digest, text FROM texts WHERE digest IN {LISTED} ORDER BY digest"
         for name, stored in db.execute(statement, (_json(names),)):
             try:
                 if text_digest(text := text_of(stored)) == name:
@@ -201,16 +205,23 @@ def sound_response(key: str, text: str, digest_of_text: str, counts: ImportCount
 
 
 def _store(
-    db: sqlite3.Connection, batch: list[StoredAnswer], texts: Texts, counts: ImportCounts, *, replace: bool
+    store: Store,
+    db: sqlite3.Connection,
+    batch: list[StoredAnswer],
+    texts: Texts,
+    counts: ImportCounts,
+    *,
+    replace: bool,
 ) -> None:
     """Store answers within a transaction: a few statements for all of them."""
-    words = _store_words(db, batch, texts)
+    words = _store_words(store, db, batch, texts)
     keys = _json(answer.row[0] for answer in batch)
+    in_parts = store.in_parts(answer.row[0] for answer in batch)
     there = {
         key: response
-        for key, *stored in db.execute(f"SELECT key, response, digest FROM answers WHERE key IN {_LISTED}", (keys,))
+        for key, *stored in db.execute(f"SELECT key, response, digest FROM answers WHERE key IN {LISTED}", (keys,))
         if (response := _readable(key, *stored)) is not None
-    }
+    } | in_parts
     stored: list[StoredAnswer] = []
     for answer in batch:
         key, known = answer.row[0], there.get(answer.row[0])
@@ -229,14 +240,14 @@ def _store(
     db.executemany("INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?, ?, ?)", [answer.row for answer in stored])
 
 
-def _store_words(db: sqlite3.Connection, batch: list[StoredAnswer], texts: Texts) -> set[str]:
+def _store_words(store: Store, db: sqlite3.Connection, batch: list[StoredAnswer], texts: Texts) -> set[str]:
     """Store the texts of answers that are not stored yet; return the digests of those that are there then."""
     for answer in batch:
-        store_texts(db, answer.texts)
+        store.note_texts(db, answer.texts)
     wanted = {name for answer in batch for name in answer.words}
-    there = {name for (name,) in db.execute(f"SELECT digest FROM texts WHERE digest IN {_LISTED}", (_json(wanted),))}
+    there = store.known_texts(wanted)
     for name, text in texts(wanted - there):
-        store_texts(db, {name: text})
+        store.note_texts(db, {name: text})
         there.add(name)
     return there
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from harness.cache.asking import Asking
 from harness.cache.schema import UNREADABLE, key_of
-from harness.cache.store import Store, text_of
+from harness.cache.store import Store
 from harness.codec import canonical, digest, response_from_json, response_json, short, words
 from harness.errors import StoreError
 from harness.protocols import Model, Outcome, Outcomes, Wrapper
@@ -126,24 +126,14 @@ def _storable_outcome(outcome: Response | Failure) -> Response | Failure:
 def explain(store: Store, identity: Mapping[str, JSON], request: Request) -> str:
     """Return half a sentence on why the answer is missing. It reads the whole cache, which a failed run can afford."""
     request_json = short(request)
-    elsewhere = [
-        _read(text)
-        for (text,) in store.query(
-            "SELECT identity FROM identities WHERE digest IN (SELECT DISTINCT identity FROM answers WHERE request = ?)",
-            request_json,
-        )
-    ]
-    if elsewhere:
+    models = "SELECT identity FROM identities WHERE digest IN (SELECT DISTINCT identity FROM answers"
+    if found := [*dict.fromkeys(store.select(f"{models} WHERE request = ?)", request_json))]:
+        elsewhere = [_read(text) for (text,) in found]
         return f"the same request is stored for a model that is set otherwise ({_nearest(elsewhere, identity)})"
-    stored = store.query("SELECT request FROM answers WHERE identity = ?", digest(identity))
+    stored = store.select("SELECT request FROM answers WHERE identity = ?", digest(identity))
     if nearest := _nearest_requests(stored, request_json):
         return f"of this model the nearest request that is stored has {_words(store, nearest, request)}"
-    identities = [
-        _read(text)
-        for (text,) in store.query(
-            "SELECT identity FROM identities WHERE digest IN (SELECT DISTINCT identity FROM answers)"
-        )
-    ]
+    identities = [_read(text) for (text,) in dict.fromkeys(store.select(f"{models})"))]
     if not identities:
         return "it is empty"
     return (
@@ -194,8 +184,8 @@ def _words(store: Store, nearest: list[Any], request: Request) -> str:
         mine, theirs = _digests(now), _digests(there)
         name = next((name for name in mine if name in theirs and mine[name] != theirs[name]), None)
         if name is not None:
-            row = next(store.query("SELECT text FROM texts WHERE digest = ?", theirs[name]), ("",))
-            partings.append(_parting(text_of(row[0]), texts[mine[name]]))
+            text = next((text for _, text in store.sound_texts([theirs[name]])), "")
+            partings.append(_parting(text, texts[mine[name]]))
     settings = [difference for difference in differences(nearest[0], now) if "sha256: " not in difference]
     if not partings:
         return f"other settings ({_few(settings)})"

@@ -76,7 +76,12 @@ def with_tables(db: sqlite3.Connection) -> sqlite3.Connection:
         return db
     # A run was killed before it had made the tables, or is about to make them: a cache without answers.
     db.close()
-    db = sqlite3.connect(":memory:", isolation_level=None)
+    return in_memory()
+
+
+def in_memory() -> sqlite3.Connection:
+    """Return a connection to an empty cache in memory."""
+    db = guard(sqlite3.connect(":memory:", isolation_level=None))
     _make_tables(db)
     return db
 

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import math
+import random
 import shutil
 import sqlite3
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace as with_changes
 from pathlib import Path
 from typing import Any
 
-from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_random
-
 from harness.cache import alone, schema
 from harness.cache.claims import Claims
-from harness.cache.schema import digest_of, response_of, utf8
+from harness.cache.schema import UNREADABLE, digest_of, response_of, utf8
 from harness.codec import canonical, digest, response_json, short, text_digest, words
 from harness.errors import StoreError
 from harness.runtime.under_way import RETRIES
@@ -25,6 +25,8 @@ from harness.types import JSON, Request, Response
 _LONG = 4096
 """Characters from which on a text is looked up before it is inserted: a network's data would otherwise be handed to
 SQLite again with each of its questions."""
+LISTED = "(SELECT value FROM json_each(?))"
+"""SQL for the texts of a list, which is JSON."""
 _ROW = "SELECT response, digest, rowid FROM answers WHERE key = ? AND stored >= ?"
 
 
@@ -38,6 +40,8 @@ class Store:
         Raises StoreError where that cannot be done, or the file is not one of ours.
         """
         self.path = path
+        self.file = path = self.file_of(path)
+        """SQLite's file: all of the cache, or what is not in parts yet."""
         self._readonly = readonly
         self._shared = shared
         self._alone = "" if readonly else alone.why(path, shared)
@@ -49,24 +53,18 @@ class Store:
         """Rows after this one were asked by this command's own workers, and do not count as cached."""
         self.claims = Claims(self, needed=not self._alone)
         if readonly and not path.exists():
-            raise StoreError(f"there is no cache {path}: give the cache.path that runs wrote to.")
+            raise StoreError(f"there is no cache {self.path}: give the cache.path that runs wrote to.")
         # The log first: a file that is being made has content before it has a log. SQLite would delete such a log.
         if not readonly and _size(Path(f"{path}-wal")) and not _size(path):
             raise schema.damaged(path, "its log is there, its content is not")
         self._db: sqlite3.Connection | None = None
-        self._file: tuple[int, int] | None = None
+        self._place: tuple[int, int] | None = None
         self._log: tuple[int, int] | None = None
         """Which files are open, by device and number."""
         self._wait = alone.PATIENCE if self._alone or alone.holder(path) else schema.WAIT
         """Seconds for a lock that another process holds."""
         try:
-            # Of several processes that open a new file at once, SQLite tells all but one "locked" without waiting.
-            Retrying(
-                stop=stop_after_delay(self._wait),
-                wait=wait_random(0.01, 0.1),
-                retry=retry_if_exception(alone.is_locked),
-                reraise=True,
-            )(self._open)
+            self._open_in_turn()
         except (sqlite3.Error, OSError) as error:
             if self._db is not None:
                 self._db.close()
@@ -77,16 +75,24 @@ class Store:
         elif not readonly:
             alone.end(path)  # a note left by a process that was killed
 
+    def _open_in_turn(self) -> None:
+        """Open the file, again and again while another process holds it."""
+        until = time.monotonic() + self._wait
+        while True:
+            try:
+                return self._open()
+            except (sqlite3.Error, OSError) as error:
+                # Of several processes that open a new file at once, SQLite tells all but one "locked" without waiting.
+                if not alone.is_locked(error) or time.monotonic() > until:
+                    raise
+            time.sleep(random.uniform(0.01, 0.1))
+
     def get(self, key: str, *, since: float = 0.0) -> Response | None:
         """Return the stored response, marked as cached; None where it is older than `since`, in seconds since 1970.
 
         A row that is not what was stored counts as missing: the next answer takes its place.
         """
-        try:
-            row = self._at.execute(_ROW, (key, since)).fetchone()
-        except sqlite3.Error as error:
-            raise self.trouble(error) from error
-        if row is None:
+        if (row := self._row(key, since)) is None:
             return None
         try:
             response = response_of(key, *row[:2])
@@ -96,7 +102,15 @@ class Store:
 
     def damaged(self, key: str) -> bool:
         """Return whether the key has a row that counts as missing because it cannot be read."""
-        return self.get(key) is None and next(self.query(_ROW, key, 0.0), None) is not None
+        return self.get(key) is None and self._row(key, 0.0) is not None
+
+    def _row(self, key: str, since: float) -> tuple[Any, ...] | None:
+        """Return the response of a key, its digest and the number of its row."""
+        try:
+            row: tuple[Any, ...] | None = self._at.execute(_ROW, (key, since)).fetchone()
+        except sqlite3.Error as error:
+            raise self.trouble(error) from error
+        return row
 
     def put(
         self,
@@ -119,30 +133,33 @@ class Store:
             response_text = canonical(response_json(response))
             rows.append((key, who, short(request), response_text, now, task, digest_of(key, response_text)))
         with self.transaction() as db:
+            sooner = {} if replace else self.in_parts([key for key, *_ in answers])
+            rows = [row for row in rows if row[0] not in sooner]
             db.execute("INSERT OR IGNORE INTO identities VALUES (?, ?, ?)", (who, canonical(identity), name))
-            store_texts(db, texts)
+            self.note_texts(db, texts)
             verb = "REPLACE" if replace else "IGNORE"
             stored = db.executemany(f"INSERT OR {verb} INTO answers VALUES (?, ?, ?, ?, ?, ?, ?)", rows).rowcount
             self.claims.give_up(db, [key for key, *_ in answers])
-            return {} if stored >= len(rows) else self._sooner(db, answers, rows)
+            if stored < len(rows):
+                sooner |= self._sooner(db, rows)
+        mine = {key: response for key, _, response in answers}
+        return {key: there for key, there in sooner.items() if response_json(there) != response_json(mine[key])}
 
-    def _sooner(
-        self, db: sqlite3.Connection, answers: Sequence[tuple[str, Request, Response]], rows: Sequence[tuple[Any, ...]]
-    ) -> dict[str, Response]:
-        """Replace rows that cannot be read; return the readable ones of other processes, which stay."""
-        others: dict[str, Response] = {}
-        for (key, _, response), row in zip(answers, rows, strict=True):
-            if (there := self.get(key)) is None:
+    def _sooner(self, db: sqlite3.Connection, rows: Sequence[tuple[Any, ...]]) -> dict[str, Response]:
+        """Replace rows that cannot be read; return the readable ones, which stay."""
+        readable: dict[str, Response] = {}
+        for row in rows:
+            if (there := self.get(row[0])) is None:
                 db.execute("REPLACE INTO answers VALUES (?, ?, ?, ?, ?, ?, ?)", row)
                 self.replaced += 1
-            elif response_json(there) != response_json(response):
-                others[key] = there
-        return others
+            else:
+                readable[row[0]] = there
+        return readable
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
         """Run the block as one transaction: all of it is written or nothing."""
-        if _file_at(self.path) != self._file:
+        if _file_at(self.file) != self._place:
             self._return()
         db = self._at
         try:
@@ -163,6 +180,78 @@ class Store:
         except sqlite3.Error as error:
             raise self.trouble(error) from error
 
+    @staticmethod
+    def file_of(path: Path) -> Path:
+        """Return SQLite's file of the cache at a path."""
+        return path
+
+    def in_parts(self, keys: Iterable[str], *, since: float = 0.0) -> dict[str, Response]:
+        """Return those responses that no table of the file holds, because they stand in parts (parts_store.py)."""
+        return {}
+
+    def holds(self, key: str) -> bool:
+        """Return whether there is an answer with this key, readable or not."""
+        return self._row(key, 0.0) is not None
+
+    def slices(self) -> Iterator[sqlite3.Connection]:
+        """Yield connections whose `answers`, with their `identities`, are the cache's in order of key, as of now."""
+        self._at.execute("BEGIN")
+        try:
+            yield self._at
+        finally:
+            self._at.rollback()
+
+    def select(self, statement: str, *parameters: Any) -> Iterator[tuple[Any, ...]]:
+        """Yield the rows of a SELECT from `answers` and `identities`, for each slice."""
+        try:
+            for db in self.slices():
+                yield from db.execute(statement, parameters)
+        except sqlite3.Error as error:
+            raise self.trouble(error) from error
+
+    @contextmanager
+    def rewriting(self) -> Iterator[sqlite3.Connection]:
+        """Run the block as a transaction in which `rewritten` and `keep_texts` may be called."""
+        with self.transaction() as db:
+            yield db
+
+    def rewritten(self, db: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
+        """Yield all answers by the way of such connections; what is removed from their `answers` is removed."""
+        yield db
+
+    def keep_texts(self, db: sqlite3.Connection, needed: str) -> None:
+        """Remove the texts that are not the `key` of a row of a SELECT."""
+        db.execute(f"DELETE FROM texts WHERE digest NOT IN ({needed})")
+
+    def odd_files(self) -> Iterator[str]:
+        """Yield what is wrong with files beside SQLite's."""
+        yield from ()
+
+    def count(self) -> int:
+        """Return the number of answers."""
+        return int(next(self.query("SELECT count(*) FROM answers"))[0])
+
+    def count_texts(self) -> int:
+        return int(next(self.query("SELECT count(*) FROM texts"))[0])
+
+    def stored_texts(self) -> Iterator[tuple[str, str | bytes]]:
+        """Yield every text as it is stored, after its digest."""
+        yield from self.query("SELECT digest, text FROM texts")
+
+    def sound_texts(self, names: Iterable[str]) -> Iterator[tuple[str, str]]:
+        """Yield those of the texts of these digests that are there, and are what their digest says."""
+        for name in names:
+            with suppress(KeyError):
+                yield name, self.text(name)
+
+    def known_texts(self, names: Iterable[str]) -> set[str]:
+        """Return those of these digests whose text is there."""
+        known = self.query(f"SELECT digest FROM texts WHERE digest IN {LISTED}", json.dumps(list(names)))
+        return {name for (name,) in known}
+
+    def has_text(self, digest: str) -> bool:
+        return next(self.query("SELECT 1 FROM texts WHERE digest = ?", digest), None) is not None
+
     def note_texts(self, db: sqlite3.Connection, texts: Mapping[str, str]) -> None:
         """Add the texts, by their digests, that are not stored yet, inside a transaction."""
         store_texts(db, texts)
@@ -170,8 +259,9 @@ class Store:
     def text(self, digest: str) -> str:
         """Return the text of a digest. Raises KeyError where it is not there, or is another one."""
         for (stored,) in self.query("SELECT text FROM texts WHERE digest = ?", digest):
-            if text_digest(text := text_of(stored)) == digest:
-                return text
+            with suppress(*UNREADABLE):
+                if text_digest(text := text_of(stored)) == digest:
+                    return text
         raise KeyError(digest)
 
     def last_row(self) -> int:
@@ -187,7 +277,7 @@ class Store:
         if self._db is not None:
             self.claims.end()
             if self._noted:
-                alone.end(self.path)
+                alone.end(self.file)
             self._db.close()
 
     @property
@@ -198,26 +288,26 @@ class Store:
     def _open(self) -> None:
         self.close()
         if self._readonly:
-            self._db = alone.for_reading(self.path, self._shared)
-            schema.check(self._db, self.path)
+            self._db = alone.for_reading(self.file, self._shared)
+            schema.check(self._db, self.file)
         else:
-            self._db = schema.for_writing(self.path, alone=bool(self._alone), wait=self._wait)
-            schema.prepare(self._db, self.path)
-            self._file, self._log = _file_at(self.path), _file_at(Path(f"{self.path}-wal"))
+            self._db = schema.for_writing(self.file, alone=bool(self._alone), wait=self._wait)
+            schema.prepare(self._db, self.file)
+            self._place, self._log = _file_at(self.file), _file_at(Path(f"{self.file}-wal"))
 
     def _return(self) -> None:
         """Write what the file held to its place, from which somebody took it away, and go on there."""
         try:
-            if _file_at(Path(f"{self.path}-wal")) == self._log:  # SQLite would take it for that of the other file
+            if _file_at(Path(f"{self.file}-wal")) == self._log:  # SQLite would take it for that of the other file
                 for end in ("-wal", "-shm"):
-                    Path(f"{self.path}{end}").unlink(missing_ok=True)
-            schema.copy_into(self._at, self.path)
-            self._file = _file_at(self.path)
+                    Path(f"{self.file}{end}").unlink(missing_ok=True)
+            schema.copy_into(self._at, self.file)
+            self._place = _file_at(self.file)
             self._open()
         except (sqlite3.Error, OSError) as error:
             raise self.trouble(error) from error
         if self._alone:
-            alone.begin(self.path)
+            alone.begin(self.file)
         RETRIES.say(
             f"the cache {self.path} was moved, removed or replaced while it was in use: all that it held has been "
             "written there again, and what is answered from now on goes there."
@@ -227,15 +317,15 @@ class Store:
         """Return the error for what SQLite or the file system has raised."""
         what = str(error)
         if schema.is_damage(error):
-            return schema.damaged(self.path, what)
-        if alone.is_locked(error) and (self._alone or alone.holder(self.path)):
-            advice = alone.advice_for_locked(self.path, self._alone)
+            return schema.damaged(self.file, what)
+        if alone.is_locked(error) and (self._alone or alone.holder(self.file)):
+            advice = alone.advice_for_locked(self.file, self._alone)
         elif alone.is_locked(error):
             advice = "another process has kept it locked for half a minute: wait for it or choose another cache.path"
         elif "full" in what or self._full():
             advice = "make room and start again: every answer stored so far is kept"
         elif alone.has_no_locks(error):
-            advice = alone.advice_for_no_locks(self.path, alone=bool(self._alone))
+            advice = alone.advice_for_no_locks(self.file, alone=bool(self._alone))
         else:
             advice = "make it readable and writable or choose another cache.path"
         return StoreError(f"the cache {self.path} cannot be used ({what}): {advice}.")

@@ -134,17 +134,20 @@ def multiclass(outcomes: Mapping[tuple[int, int], int]) -> tuple[float | None, f
     return (sum(f1) / len(f1) if f1 else None), _ratio(right, total)
 
 
-def probabilities(gold: Sequence[int], p_yes: Sequence[float]) -> tuple[Metric, ...]:
+def probabilities(
+    gold: Sequence[int] | NDArray[np.int64], p_yes: Sequence[float] | NDArray[np.float64]
+) -> tuple[Metric, ...]:
     """Return AUROC, average precision and Brier score of the probabilities of Yes, by scikit-learn.
 
     Parallel sequences over the items that have one. AUROC and average precision are None where only one
     class occurs; the Brier score (mean squared error, lower is better) where nothing does.
     """
+    import numpy as np
     from sklearn.metrics import average_precision_score, brier_score_loss, roc_auc_score
 
-    if not gold:
+    if not len(gold):
         return Metric("auroc", None), Metric("average_precision", None), Metric("brier", None)
-    both = 0 < sum(gold) < len(gold)
+    both = 0 < np.sum(gold) < len(gold)
     return (
         Metric("auroc", float(roc_auc_score(gold, p_yes)) if both else None),
         Metric("average_precision", float(average_precision_score(gold, p_yes)) if both else None),

@@ -80,6 +80,10 @@ class GradeCounts:
             self._counts[grade_of(record.answer)] += 1
             yield record
 
+    def add(self, later: GradeCounts) -> None:
+        """Add the counts of a part that comes after this one's."""
+        self._counts.update(later._counts)
+
     @property
     def summary(self) -> dict[str, int]:
         """The number of answers by grade; {} where all of them are in their form."""

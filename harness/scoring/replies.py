@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable, Iterator, Mapping
 
 from harness.codec import request_digest
@@ -47,18 +48,23 @@ class AnswerNotes:
         self._not_in_form = self._in_words = 0
         self._by_token = self._bounded = self._mostly_outside = self._without = 0
         self._outside = 0.0
-        self._items = 0
-        self._prompts: set[int] = set()
+        self._requests = array("q")
+        """The hashes of the first items' requests."""
 
     def counted(self, records: Iterable[Record]) -> Iterator[Record]:
         """Yield the records as they come, each counted."""
         for record in records:
-            if record.sample == 0 and record.request is not None and self._items < MOST_PROMPTS:
-                self._items += 1
-                self._prompts.add(hash(record.request))
+            if record.sample == 0 and record.request is not None and len(self._requests) < MOST_PROMPTS:
+                self._requests.append(hash(record.request))
             if isinstance(record.outcome, Response):
                 self._count(record, record.outcome)
             yield record
+
+    def add(self, later: AnswerNotes) -> None:
+        """Add the counts of a part that comes after this one's; hashes are alike in forks of one process."""
+        for name in ("_not_in_form", "_in_words", "_by_token", "_bounded", "_mostly_outside", "_without", "_outside"):
+            setattr(self, name, getattr(self, name) + getattr(later, name))
+        self._requests.extend(later._requests[: MOST_PROMPTS - len(self._requests)])
 
     def _count(self, record: Record, response: Response) -> None:
         if record.answer is not None and response.logprobs is None:
@@ -75,7 +81,7 @@ class AnswerNotes:
         """Return a sentence for each problem of the replies; () where they have none."""
         notes, of_all = [], f"of {self._by_token:,} {'answer' if self._by_token == 1 else 'answers'}"
         why = " (does the prompt name every field in which the items differ?)"
-        if repeated := few_prompts(len(self._prompts), self._items, why):
+        if repeated := few_prompts(len(set(self._requests)), len(self._requests), why):
             notes.append(repeated)
         if self._not_in_form:
             were, them, their = ("was", "it", "its") if self._not_in_form == 1 else ("were", "them", "their")

@@ -16,6 +16,7 @@ from typing import Any
 from harness.errors import ConfigError
 from harness.prompting.reading.own_words import own_words
 from harness.protocols import Task, remarks_of
+from harness.scoring import parted
 from harness.scoring.audit import audit_pair, by_judge, verdict
 from harness.scoring.classification import AnswerCounts, decisions
 from harness.scoring.definitions import of_counts
@@ -41,7 +42,7 @@ from harness.types import (
 def summarize_votes(task: Task, records: Iterable[Record], samples: int) -> Result:
     """Return the task's scores of the votes, with what the single samples come to in `Result.samples`."""
     answers = AnswerNotes()
-    counted = answers.counted(records)
+    counted = parted.counted(records, answers)
     if samples == 1:
         result = _checked(task, task.summarize(counted))
     else:
@@ -151,11 +152,12 @@ def summarize(task: Task, read: Callable[[], Iterable[Record]], samples: int, ju
     """
     grades = GradeCounts()
     tally = _Tally()
-    result = summarize_votes(task, grades.counted(tally.watch(read())), samples)
+    records = read() if judge is None else tally.watch(read())
+    result = summarize_votes(task, parted.counted(records, grades), samples)
     counts = grades.summary
     result = replace(result, grades=counts)
     if counts.keys() - FIRM:
-        result = with_firm(result, summarize_votes(task, map(firm_only, read()), samples))
+        result = with_firm(result, summarize_votes(task, parted.mapped(firm_only, read()), samples))
     if judge is None:
         return result
     without = summarize_votes(task, map(by_rules_alone, read()), samples).overall if tally.judged else result.overall

@@ -10,6 +10,7 @@ from typing import Any
 from harness.errors import DataError
 from harness.scoring.classification import AnswerCounts, decisions, probabilities
 from harness.scoring.intervals import intervals, with_intervals
+from harness.scoring.parted import folded
 from harness.scoring.replies import cut_off
 from harness.scoring.tally import Kind, Tally
 from harness.types import TOKENS, Failure, Metric, Record, Response, Result, Scores, Unreadable, Usage
@@ -37,13 +38,12 @@ def summarize(
     `orders` gives the order of a breakdown's groups; others follow in alphabetical order. Two breakdowns that are
     `crossed` make one more, called a/b. Intervals are over clusters; in a row of one cluster over what `within` gives
     for each record, called `unit`. Memory grows with the number of kinds of records in each cluster and, for models
-    that give probabilities, by two numbers an item.
+    that give probabilities, by two numbers an item. Records in parts are counted apart, which changes no digit.
     """
-    tally = Tally(within)
-    totals = OutcomeCounts()
-    for record in records:
-        totals.add(record.outcome)
-        tally.add((tuple(record.labels.items()), tuple(record.groups.items()), _reading(record)), record)
+    tally, totals = Tally(within), OutcomeCounts()
+    for tally_of_part, totals_of_part in folded(records, lambda part: _counted(part, within)):
+        tally.merge(tally_of_part)
+        totals.merge(totals_of_part)
     kinds = tally.kinds
     members = _members(kinds, crossed)
     keys = sorted(members, key=lambda key: (key[0] != headline, key[0], key[1] != "overall", _rank(key, orders)))
@@ -71,6 +71,15 @@ def summarize(
     return Result(headline, scores, tally.clusters, **totals.parts(), unreadable=unreadable)
 
 
+def _counted(records: Iterable[Record], within: Callable[[Record], str] | None) -> tuple[Tally, OutcomeCounts]:
+    """Return the counts of a part of the records: all that the scores need of it."""
+    tally, totals = Tally(within), OutcomeCounts()
+    for record in records:
+        totals.add(record.outcome)
+        tally.add((tuple(record.labels.items()), tuple(record.groups.items()), _reading(record)), record)
+    return tally, totals
+
+
 class OutcomeCounts:
     """Counts over outcomes of all but their answers: failures, finish reasons, tokens, models."""
 
@@ -92,6 +101,11 @@ class OutcomeCounts:
                 count = getattr(outcome.usage, name)
                 if count is not None:
                     self.tokens[name] += count
+
+    def merge(self, later: OutcomeCounts) -> None:
+        """Add the counts of outcomes that come after this one's."""
+        for name, counts in vars(later).items():
+            getattr(self, name).update(counts)
 
     def parts(self) -> dict[str, Any]:
         """Return the parts of a result that do not depend on what was answered, by their names."""
@@ -134,9 +148,12 @@ def _probable(tally: Tally, members: Sequence[Member]) -> tuple[Metric, ...]:
     """Return the metrics of probabilities, where one record at least has one."""
     if not tally.any_probability:
         return ()
-    pairs = [(p, gold) for kind, gold, _ in members for p in tally.p_yes(kind)]
-    pairs.sort()  # floats add up to another last digit in another order
-    return probabilities([gold for _, gold in pairs], [p for p, _ in pairs])
+    import numpy as np
+
+    p_yes = np.concatenate([np.array(tally.p_yes(kind), dtype=np.float64) for kind, _, _ in members])
+    gold = np.repeat([gold for _, gold, _ in members], [len(tally.p_yes(kind)) for kind, _, _ in members])
+    order = np.lexsort((gold, p_yes))  # floats add up to another last digit in another order
+    return probabilities(gold[order], p_yes[order])
 
 
 def _breakdowns(groups: Sequence[tuple[str, str]], crossed: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:

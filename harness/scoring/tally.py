@@ -6,7 +6,7 @@ from array import array
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from harness.scoring.intervals import RowData
 from harness.types import Record
@@ -40,6 +40,10 @@ def unordered(unit: str) -> str:
     return " ".join(sorted(unit.split(_ARROW)))
 
 
+def _no_probabilities() -> tuple[array[int], array[float]]:
+    return array("q"), array("d")
+
+
 Kind = tuple[tuple[tuple[str, int], ...], tuple[tuple[str, str], ...], str]
 """(labels, groups, reading): all that a count needs of a record. Few kinds, many records."""
 
@@ -51,7 +55,23 @@ class Tally:
         self._within = within
         self._units: dict[tuple[str, str], int] = {}
         self._counts: defaultdict[Kind, Counter[int]] = defaultdict(Counter)
-        self._p_yes: defaultdict[Kind, tuple[array[int], array[float]]] = defaultdict(lambda: (array("q"), array("d")))
+        self._p_yes: defaultdict[Kind, tuple[array[int], array[float]]] = defaultdict(_no_probabilities)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_within": None}  # a function of a task; what has been counted needs it no more
+
+    def merge(self, later: Tally) -> None:
+        """Add the counts of records that come after this one's; the later one is not used again."""
+        if not self._units:
+            self._units, self._counts, self._p_yes = later._units, later._counts, later._p_yes
+            return
+        units = array("q", (self._units.setdefault(place, len(self._units)) for place in later._units))
+        for kind, counts in later._counts.items():
+            self._counts[kind].update({units[unit]: count for unit, count in counts.items()})
+        for kind, (of_units, p_yes) in later._p_yes.items():
+            mine = self._p_yes[kind]
+            mine[0].extend(units[unit] for unit in of_units)
+            mine[1].extend(p_yes)
 
     def add(self, kind: Kind, record: Record) -> None:
         place = record.cluster, self._within(record) if self._within else ""

@@ -19,6 +19,12 @@ from harness.storage.runs import load
 
 CONTROLS = "header a, main a, button, select, input, summary"
 # Controls and links that stick out of the page, but for those in a box of their own that scrolls.
+WIDE_WITH_A_SUM = """() => {
+  const sum = Object.assign(document.createElement("pre"), { className: "steps-to-it" });
+  sum.textContent = "P(X = 1, Y = 1)/P(X = 1) - ".repeat(8);
+  document.querySelector("main").append(sum);
+  return document.documentElement.scrollWidth;
+}"""
 OUT_OF_REACH = """(controls) => [...document.querySelectorAll(controls)].filter((it) => {
   const at = it.getBoundingClientRect();
   if (!at.width || at.left >= -1 && at.right <= innerWidth + 1) return false;
@@ -190,6 +196,7 @@ def test_fits(open_page, runs: Runs, width: int) -> None:
         wide = page.evaluate("[document.documentElement.scrollWidth, document.documentElement.clientWidth]")
         assert wide[0] <= wide[1], f"{name} is {wide[0]} pixels wide"
         assert page.evaluate(OUT_OF_REACH, CONTROLS) == [], name
+    assert page.evaluate(WIDE_WITH_A_SUM) <= page.viewport_size["width"], "lines of a sum are broken"
 
 
 @pytest.mark.parametrize(

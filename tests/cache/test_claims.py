@@ -13,12 +13,12 @@ from pathlib import Path
 
 import pytest
 from support import forks
-from support.cache_help import ask, command, count, fill, says
+from support.cache_help import ask, command, count, fill, says, sqlite_only
 from support.openai_server import KEY, WAIT, chat_reply, error, wait_for
 from support.outcomes import each
 from support.scripted import Scripted
 
-from harness.cache import CachedModel, Store
+from harness.cache import CachedModel, open_store
 from harness.errors import Interrupted
 from harness.runtime.signals import STOP
 from harness.storage import records
@@ -60,7 +60,7 @@ def scores(folder: Path, name: str) -> dict:
 
 def left(folder: Path) -> list[str]:
     """Lock files, and claims in the cache."""
-    with closing(Store(folder / CACHE, readonly=True)) as store:
+    with closing(open_store(folder / CACHE, readonly=True)) as store:
         claims = [f"claim {key}" for key, _ in store.query("SELECT key, owner FROM claims")]
     return [*claims, *(file.name for file in (folder / CACHE).parent.glob("*.lock"))]
 
@@ -205,8 +205,8 @@ def test_openings_are_played_once_by_all(serve, tmp_path):
 
 
 @pytest.fixture
-def path(tmp_path) -> Path:
-    return tmp_path / "answers.sqlite"
+def path(tmp_path, kind) -> Path:
+    return tmp_path / f"answers.{kind}"
 
 
 @pytest.fixture
@@ -215,12 +215,12 @@ def holder(path):
     jobs = []
 
     def hold(requests, **model):
-        with closing(Store(path)) as store:
+        with closing(open_store(path)) as store:
             cached = CachedModel(Scripted(says, **model), store)
             keys = [cached.key(request) for request in requests]
         code = (
-            "import sys; from pathlib import Path; from harness.cache import Store\n"
-            "store = Store(Path(sys.argv[1])); store.claims.take(sys.argv[2:])\n"
+            "import sys; from pathlib import Path; from harness.cache import open_store\n"
+            "store = open_store(Path(sys.argv[1])); store.claims.take(sys.argv[2:])\n"
             "print('ready', flush=True); sys.stdin.readline(); store.close()"
         )
         jobs.append(subprocess.Popen([sys.executable, "-c", code, path, *keys], text=True, **PIPES))
@@ -233,10 +233,14 @@ def holder(path):
         job.wait()
 
 
+def locks(path: Path) -> set[Path]:
+    return {file for file in path.parent.rglob("*.lock") if file.name != "merging.lock"}
+
+
 def ask_all(path, requests, says=says, **settings) -> tuple[list, list, list[str]]:
     """Return the outcomes, the requests that the model got, and the lines shown."""
     inner, lines = Scripted(says), []
-    with closing(Store(path)) as store:
+    with closing(open_store(path)) as store:
         found = list(each(CachedModel(inner, store, say=lines.append, **settings).respond(requests)))
     return found, inner.asked, lines
 
@@ -255,10 +259,10 @@ def test_claims_of_the_dead_are_taken_at_once_and_their_files_go(path, holder):
     other = holder(requests[5:10])
     other.kill()
     other.wait()
-    assert len(list(path.parent.glob("*.lock"))) == 1
+    assert len(locks(path)) == 1
     found, inner, lines = ask_all(path, requests)
     assert len(found) == 20 and inner == requests and not lines
-    assert not list(path.parent.glob("*.lock"))
+    assert not locks(path)
 
 
 @pytest.mark.slow
@@ -271,7 +275,7 @@ def test_one_that_dies_while_it_is_waited_for(path, holder):
         other.kill()
 
     lines = []
-    with closing(Store(path)) as store:
+    with closing(open_store(path)) as store:
         inner = Scripted(says)
         found = list(each(CachedModel(inner, store, say=kill).respond(requests)))
     assert len(found) == 20 and inner.asked == requests
@@ -291,7 +295,7 @@ def test_no_more_than_so_many_are_set_apart_before_they_are_waited_for(path, hol
             pulled.append(request)
             yield request
 
-    with closing(Store(path)) as store:
+    with closing(open_store(path)) as store:
         model = CachedModel(Scripted(says), store, patience=0.1, say=lambda _: at_line.append(len(pulled)))
         found = list(each(model.respond(source())))
     assert sorted(map(str, (request for request, _ in found))) == sorted(map(str, requests))
@@ -304,15 +308,15 @@ def test_other_models_samples_and_modes_know_no_claims_of_it(path, holder):
     assert ask_all(path, requests)[1] == requests
     holder([ask("new", sample=0)])
     assert ask_all(path, [ask("new", sample=1)])[1] == [ask("new", sample=1)]
-    owners = {*path.parent.glob("*.lock")}
-    with closing(Store(path)) as store:
+    owners = locks(path)
+    with closing(open_store(path)) as store:
         list(each(CachedModel(Scripted(says), store).respond(requests)))
         list(each(CachedModel(Scripted(says), store, mode="frozen").respond(requests)))
-        assert {*path.parent.glob("*.lock")} == owners
+        assert locks(path) == owners
 
 
 def test_a_failure_gives_its_claim_up(path):
-    with closing(Store(path)) as store:
+    with closing(open_store(path)) as store:
         answers = each(
             CachedModel(Scripted(lambda _: Failure("timeout", "late")), store).respond([ask("1?"), ask("2?")])
         )
@@ -329,14 +333,15 @@ def test_where_no_lock_can_be_made_everything_is_asked(tmp_path):
     requests = [ask(f"{k}?") for k in range(5)]
     found, inner, _ = ask_all(path, requests)
     assert len(found) == 5 and inner == requests
-    with closing(Store(path)) as store:
+    with closing(open_store(path)) as store:
         assert not store.claims.take(["key"]).others and not store.claims.owners()
 
 
+@sqlite_only
 def test_an_owner_that_somebody_made_up_is_no_path(path):
     (path.parent / "x.lock").touch()
     fill(path, 1)
-    with closing(Store(path)) as store:
+    with closing(open_store(path)) as store:
         key = CachedModel(Scripted(says), store).key(ask("new"))
         with store.transaction() as db:
             db.execute("INSERT INTO claims VALUES (?, '/../x')", (key,))
@@ -354,7 +359,7 @@ def test_ctrl_c_ends_the_wait_with_the_sentence_of_the_mode(path, holder, monkey
             def stop(line):
                 STOP.requested = True
 
-            with closing(Store(path)) as store, pytest.raises(Interrupted, match=said):
+            with closing(open_store(path)) as store, pytest.raises(Interrupted, match=said):
                 list(each(CachedModel(Scripted(says), store, mode=mode, say=stop).respond([ask("1?")])))
             STOP.requested = False
     finally:

@@ -13,7 +13,7 @@ from support.openai_server import KEY, chat_reply
 from support.outcomes import each
 from support.scripted import Scripted
 
-from harness.cache import CachedModel, Store
+from harness.cache import CachedModel, Store, open_store
 from harness.errors import StoreError
 from harness.models.baselines import Baseline
 from harness.types import PairRequest, Response
@@ -125,9 +125,9 @@ def test_a_frozen_cache_can_lie_where_nothing_can_be_written(tmp_path):
             list(each(CachedModel(Scripted(says), store).respond([ask("new")])))
 
 
-def test_refresh_asks_the_same_words_once_in_a_run(tmp_path):
-    fill(tmp_path / "a.sqlite", 5)
-    with closing(Store(tmp_path / "a.sqlite")) as store:
+def test_refresh_asks_the_same_words_once_in_a_run(kind, tmp_path):
+    fill(tmp_path / f"a.{kind}", 5)
+    with closing(open_store(tmp_path / f"a.{kind}")) as store:
         inner = Scripted(says)
         model = CachedModel(inner, store, mode="refresh")
         for _ in range(2):
@@ -135,12 +135,12 @@ def test_refresh_asks_the_same_words_once_in_a_run(tmp_path):
         assert len(inner.asked) == 5
 
 
-def test_where_another_process_was_sooner_its_answer_is_handed_out(tmp_path):
+def test_where_another_process_was_sooner_its_answer_is_handed_out(kind, tmp_path):
     # So that a replay gives what the run gave.
-    with closing(Store(tmp_path / "a.sqlite")) as store:
+    with closing(open_store(tmp_path / f"a.{kind}")) as store:
 
         def slow(request):
-            fill(tmp_path / "a.sqlite", 1)
+            fill(tmp_path / f"a.{kind}", 1)
             return Response("too late")
 
         assert next(each(CachedModel(Scripted(slow), store).respond([ask("0?")])))[1].text == "To 0?"
@@ -155,22 +155,22 @@ def test_where_another_process_was_sooner_its_answer_is_handed_out(tmp_path):
         (PairRequest("a", "b"), "other settings (kind: "),
     ],
 )
-def test_a_miss_names_the_nearest_that_is_stored(tmp_path, request_, said):
-    fill(tmp_path / "a.sqlite", 20)
-    with closing(Store(tmp_path / "a.sqlite", readonly=True)) as store, pytest.raises(StoreError) as error:
+def test_a_miss_names_the_nearest_that_is_stored(kind, tmp_path, request_, said):
+    fill(tmp_path / f"a.{kind}", 20)
+    with closing(open_store(tmp_path / f"a.{kind}", readonly=True)) as store, pytest.raises(StoreError) as error:
         list(each(CachedModel(Scripted(says), store, mode="frozen").respond([request_])))
     assert said in str(error.value)
 
 
-def test_a_miss_of_a_model_that_is_not_there(tmp_path):
-    Store(tmp_path / "empty.sqlite").close()
+def test_a_miss_of_a_model_that_is_not_there(kind, tmp_path):
+    open_store(tmp_path / f"empty.{kind}").close()
     with (
-        closing(Store(tmp_path / "empty.sqlite", readonly=True)) as store,
+        closing(open_store(tmp_path / f"empty.{kind}", readonly=True)) as store,
         pytest.raises(StoreError, match="it is empty"),
     ):
         list(each(CachedModel(Scripted(says), store, mode="frozen").respond([ask("?")])))
-    fill(tmp_path / "a.sqlite", 20)
-    with closing(Store(tmp_path / "a.sqlite", readonly=True)) as store:
+    fill(tmp_path / f"a.{kind}", 20)
+    with closing(open_store(tmp_path / f"a.{kind}", readonly=True)) as store:
         for text, said in (("3?", "the same request is stored"), ("new", "nothing is stored for this model")):
             with pytest.raises(StoreError, match=said) as error:
                 list(each(CachedModel(Scripted(says, name="b"), store, mode="frozen").respond([ask(text)])))

@@ -11,18 +11,18 @@ from support.cache_help import ask, command, count, fill, says
 from support.outcomes import each
 from support.scripted import Scripted
 
-from harness.cache import CachedModel, Store
+from harness.cache import CachedModel, open_store
 from harness.types import PairRequest, Response
 
 
 @pytest.fixture
-def here(tmp_path):
-    return tmp_path / "here.sqlite"
+def here(tmp_path, kind):
+    return tmp_path / f"here.{kind}"
 
 
 @pytest.fixture
-def there(tmp_path):
-    return tmp_path / "there.sqlite"
+def there(tmp_path, kind):
+    return tmp_path / f"there.{kind}"
 
 
 def exported(path) -> list[dict]:
@@ -34,7 +34,7 @@ def exported(path) -> list[dict]:
 def test_a_cache_comes_back_from_its_export_byte_for_byte(here, there, tmp_path):
     fill(here, 30, name="a")
     fill(here, 30, name="b", task="u")
-    with closing(Store(here)) as store:
+    with closing(open_store(here)) as store:
         pair = PairRequest("Half an emoji \ud83d and ünïcödé", "so?")
         model = Scripted(lambda r: Response("x", logprobs={"entailment": -0.1}), accepts=(PairRequest,))
         list(each(CachedModel(model, store).respond([pair])))
@@ -43,7 +43,7 @@ def test_a_cache_comes_back_from_its_export_byte_for_byte(here, there, tmp_path)
             assert "61 new, 0 known already" in command("import", tmp_path / "one.jsonl", f"cache={there}").stdout
         assert command("export", tmp_path / file, f"cache={path}").returncode == 0
     assert (tmp_path / "one.jsonl").read_bytes() == (tmp_path / "two.jsonl").read_bytes()
-    with closing(Store(there)) as store:
+    with closing(open_store(there)) as store:
         silent = Scripted(lambda r: pytest.fail("asked"), name="a")
         assert len(list(each(CachedModel(silent, store).respond(ask(f"{k}?") for k in range(30))))) == 30
         assert next(each(CachedModel(model, store).respond([pair])))[1].cached
@@ -60,11 +60,11 @@ def test_a_line_says_all_that_its_key_is_made_of_and_words_once(here):
     assert lines[0]["task"] == "corr2cause" and lines[0]["stored"].endswith("+00:00")
 
 
-def test_nodes_that_worked_apart_are_merged_and_a_second_time_changes_nothing(here, tmp_path):
+def test_nodes_that_worked_apart_are_merged_and_a_second_time_changes_nothing(here, kind, tmp_path):
     for node in range(3):
-        fill(tmp_path / f"node{node}.sqlite", 40, of=lambda k, node=node: f"{k + 20 * node}?")
-        command("export", tmp_path / f"node{node}.jsonl", f"cache={tmp_path / f'node{node}.sqlite'}")
-    files = [tmp_path / "node0.jsonl", tmp_path / "node1.sqlite", tmp_path / "node2.jsonl"]
+        fill(tmp_path / f"node{node}.{kind}", 40, of=lambda k, node=node: f"{k + 20 * node}?")
+        command("export", tmp_path / f"node{node}.jsonl", f"cache={tmp_path / f'node{node}.{kind}'}")
+    files = [tmp_path / "node0.jsonl", tmp_path / f"node1.{kind}", tmp_path / "node2.jsonl"]
     said = command("import", *files, f"cache={here}").stdout.splitlines()
     assert [line.partition(": ")[2] for line in said] == [
         "40 new, 0 known already",
@@ -145,4 +145,4 @@ def test_files_that_are_none_are_sentences(here, tmp_path):
     ):
         done = command(*arguments)
         assert done.returncode in (1, 2) and said in done.stderr and len(done.stderr.splitlines()) == 1, done.stderr
-    assert {file.name for file in tmp_path.glob("*.sqlite")} == {"here.sqlite"}
+    assert [file for file in tmp_path.iterdir() if file.suffix == here.suffix] == [here]

@@ -8,22 +8,27 @@ from contextlib import closing
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from support.cache_help import ask, command, count, fill, says
+from support.cache_help import ask, command, count, fill, says, sqlite_only
 from support.outcomes import each
 from support.scripted import Scripted
 
-from harness.cache import CachedModel, Store
+from harness.cache import CachedModel, open_store
 from harness.config_files import CONFIGS
 from harness.plugins.answers.command import CACHE
 
 
 @pytest.fixture
-def path(tmp_path):
-    path = tmp_path / "answers.sqlite"
+def path(tmp_path, kind):
+    path = tmp_path / f"answers.{kind}"
     fill(path, 12, name="a", task="corr2cause")
     fill(path, 7, name="b", task="corr2cause")
     fill(path, 20, name="b", task="causalbench/cot")
     return path
+
+
+def content(path) -> list[bytes]:
+    files = path.iterdir() if path.is_dir() else [path]
+    return [file.read_bytes() for file in sorted(files) if file.suffix in (".sqlite", ".parquet", ".heads")]
 
 
 def test_the_commands_look_where_runs_write():
@@ -48,7 +53,7 @@ def test_two_settings_under_one_name_are_told_apart(path):
         def identity(self):
             return {"kind": "scripted", "name": "a", "temperature": 0.7}
 
-    with closing(Store(path)) as store:
+    with closing(open_store(path)) as store:
         list(each(CachedModel(Warm(says, name="a"), store).respond([ask("warm")])))
     assert "a: temperature: " in command("stats", f"cache={path}").stdout
 
@@ -63,21 +68,21 @@ def test_two_settings_under_one_name_are_told_apart(path):
     ],
 )
 def test_prune_shows_first_and_removes_what_nobody_else_needs(path, chosen, left):
-    before = path.read_bytes()
+    before = content(path)
     said = command("prune", *chosen, f"cache={path}")
     assert f"{32 - left} answers would go. Nothing was removed" in said.stdout
-    assert path.read_bytes() == before
+    assert content(path) == before
     assert f"{32 - left} answers removed." in command("prune", *chosen, "yes=true", f"cache={path}").stdout
     assert count(path) == left
     assert command("verify", f"cache={path}").returncode == 0
-    with closing(sqlite3.connect(path)) as db:
-        used = {m["sha256"] for (r,) in db.execute("SELECT request FROM answers") for m in json.loads(r)["messages"]}
-        assert {name for (name,) in db.execute("SELECT digest FROM texts")} == used
-        assert db.execute("SELECT count(*) FROM identities").fetchone()[0] == {0: 0, 13: 1, 20: 1, 25: 2}[left]
+    with closing(open_store(path, readonly=True)) as store:
+        used = {m["sha256"] for (r,) in store.select("SELECT request FROM answers") for m in json.loads(r)["messages"]}
+        assert {name for name, _ in store.stored_texts()} == used and store.count_texts() == len(used)
+        assert next(store.query("SELECT count(*) FROM identities"))[0] == {0: 0, 13: 1, 20: 1, 25: 2}[left]
 
 
 def test_prune_by_the_beginning_of_an_identity(path):
-    with closing(Store(path, readonly=True)) as store:
+    with closing(open_store(path, readonly=True)) as store:
         name = next(store.query("SELECT digest FROM identities WHERE name = 'a'"))[0]
     assert "12 answers removed" in command("prune", f"identity={name[:8]}", "yes=true", f"cache={path}").stdout
 
@@ -94,7 +99,7 @@ def test_prune_without_aim_is_a_sentence(path, arguments, said):
 
 def test_a_long_text_that_was_pruned_under_a_running_process_is_stored_again(path):
     long = "a network's data " * 1000
-    with closing(Store(path)) as store:
+    with closing(open_store(path)) as store:
         model = CachedModel(Scripted(says, name="late"), store)
         list(each(model.respond([ask(long)])))
         assert command("prune", "model=late", "yes=true", f"cache={path}").returncode == 0
@@ -102,6 +107,7 @@ def test_a_long_text_that_was_pruned_under_a_running_process_is_stored_again(pat
     assert command("verify", f"cache={path}").returncode == 0
 
 
+@sqlite_only
 @pytest.mark.parametrize(
     ("change", "said"),
     [

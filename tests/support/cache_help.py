@@ -11,11 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from harness.cache import CachedModel, Store
+from harness.cache import CachedModel, open_store
 from harness.types import ChatRequest, Message, Response, Usage
 from support import forks
 from support.outcomes import each
 from support.scripted import Scripted
+
+sqlite_only = pytest.mark.parametrize("kind", ["sqlite"], indirect=True)
+"""For tests that look into the tables of the one file."""
 
 
 def ask(text: str, **settings) -> ChatRequest:
@@ -27,13 +30,13 @@ def says(request) -> Response:
 
 
 def fill(path: Path, count: int, *, name: str = "scripted", task: str = "t", of=lambda k: f"{k}?", answer=says) -> None:
-    with closing(Store(path)) as store:
+    with closing(open_store(path)) as store:
         list(each(CachedModel(Scripted(answer, name=name), store, task=task).respond(ask(of(k)) for k in range(count))))
 
 
 def count(path: Path) -> int:
-    with closing(Store(path, readonly=True)) as store:
-        return next(store.query("SELECT count(*) FROM answers"))[0]
+    with closing(open_store(path, readonly=True)) as store:
+        return store.count()
 
 
 def command(*arguments: object) -> subprocess.CompletedProcess[str]:

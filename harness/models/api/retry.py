@@ -1,7 +1,4 @@
-"""One policy for calls that fail: what is tried again, when, and what a failure is called in the end.
-
-The OpenAI SDK's own retries are off.
-"""
+"""One policy for calls that fail: what is tried again, when, and what a failure is called in the end."""
 
 from __future__ import annotations
 
@@ -13,8 +10,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from functools import partial
-
-from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, wait_random_exponential
+from typing import TYPE_CHECKING
 
 from harness.errors import Interrupted, RunStopped
 from harness.models.api import faults
@@ -24,7 +20,9 @@ from harness.runtime.signals import STOP
 from harness.runtime.under_way import RETRIES, Waiting
 from harness.types import FINAL_FAILURES, Failure, Response
 
-_BACKOFF = wait_random_exponential(multiplier=0.5, max=60)
+if TYPE_CHECKING:
+    from tenacity import RetryCallState
+
 FUTILE_AFTER = 8
 """Stop the run after this many identical failures in a row before any success."""
 LOST_AFTER = 32
@@ -41,6 +39,7 @@ AWAY, NEVER_THERE = 30.0, 2.0
 was there for 73 to 122 seconds: long enough for it to be started anew."""
 LATEST = 32
 """Replies by which it is judged what share of the calls a server refuses."""
+_LONGEST_BACKOFF = 60.0
 MOSTLY, CHANCE = 0.6, 1e-6
 """Where a larger share is refused, or refusals in a row are less likely than this, they are held to be no chance."""
 _DOUBTED = (401, 402, 403, 404)
@@ -114,6 +113,8 @@ class Policy:
         self, attempt: Callable[[], Awaitable[Response | Failure]], first: Exception
     ) -> Response | Failure:
         """Return the outcome of a call that failed once. Only those pay for tenacity, which costs as much as a call."""
+        from tenacity import AsyncRetrying, retry_if_exception
+
         errors = [first]
         trouble = _Trouble(self._replies, self._answers)
         self._failing.add(trouble)
@@ -208,7 +209,7 @@ class Policy:
         elif error and status(error) == 429 and self._by_chance(state.attempt_number):
             wait = random.random()
         else:
-            wait = _BACKOFF(state)
+            wait = _backoff(state.attempt_number)
         return min(wait, self.max_wait)
 
     def _by_chance(self, tries: int) -> bool:
@@ -317,3 +318,8 @@ class Policy:
         limit = LOST_AFTER if self._answers and not lost else FUTILE_AFTER
         if len(self._in_a_row) >= limit:
             raise faults.all_alike(failure, limit, self.where)
+
+
+def _backoff(tries: int) -> float:
+    """Return the seconds to wait where the server asks for none: up to half a second, doubled with each try."""
+    return random.uniform(0, min(0.5 * 2.0 ** min(tries - 1, 30), _LONGEST_BACKOFF))

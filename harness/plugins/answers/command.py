@@ -13,7 +13,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field
 
 from harness import plugin
-from harness.cache.store import Store
+from harness.cache import Store, open_store
 from harness.cli import key_value
 from harness.cli.key_value import Choice
 from harness.errors import ConfigError, StoreError
@@ -107,12 +107,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def stats(names: list[str], settings: AnswersSettings) -> int:
     """Print what is in the cache, by model and task."""
     _no_names("stats", names)
-    with closing(Store(settings.cache, readonly=True)) as store:
+    with closing(open_store(settings.cache, readonly=True)) as store:
         groups = maintenance.groups(store)
         terminal.show([_table(groups)])
         for differing in _same_name(store, groups):
             print(differing)
-        texts = next(store.query("SELECT count(*) FROM texts"))[0]
+        texts = store.count_texts()
     size = sum(part.stat().st_size for part in _parts(settings.cache)) / 1e6
     print(
         f"\n{in_words(sum(group.answers for group in groups))} and {texts:,} texts in {settings.cache} ({size:,.1f} MB)"
@@ -139,7 +139,7 @@ def prune(names: list[str], settings: PruneSettings) -> int:
     selection = Selection(settings.model, settings.identity, settings.task, settings.before)
     if selection == Selection():
         raise ConfigError("say which answers to remove: model=, identity=, task= or before= (prune shows them first).")
-    with closing(Store(settings.cache, readonly=not settings.yes)) as store:
+    with closing(open_store(settings.cache, readonly=not settings.yes)) as store:
         groups = maintenance.groups(store, selection)
         if not groups:
             names = sorted({group.name for group in maintenance.groups(store)})
@@ -163,8 +163,8 @@ def verify(names: list[str], settings: AnswersSettings) -> int:
     _no_names("verify", names)
     cache = settings.cache
     progress, findings = Progress(f"verify {cache}"), maintenance.Findings()
-    with closing(Store(cache, readonly=True)) as store:
-        total = next(store.query("SELECT count(*) FROM answers"), (0,))[0]
+    with closing(open_store(cache, readonly=True)) as store:
+        total = store.count()
         for _ in progress.watch(maintenance.verify(store, findings), range(total)):
             pass
     if not findings.counts:
@@ -228,6 +228,8 @@ def _day(at: Any) -> str:
 
 
 def _parts(path: Path) -> list[Path]:
+    if path.is_dir():
+        return [part for part in path.iterdir() if part.is_file()]
     return [part for end in ("", "-wal", "-shm") if (part := Path(f"{path}{end}")).exists()]
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from harness.cache.schema import (
@@ -81,12 +81,31 @@ def groups(store: Store, selection: Selection | None = None) -> list[Group]:
     """Return the answers by model and task. `task` is the one that asked first; any other may use the answer."""
     where, values = (selection or Selection()).where
     tokens = ", ".join(f"sum({_TOKENS.format(name)})" for name in ("input", "output"))
-    rows = store.query(
+    select = (
         f"SELECT i.name, i.digest, a.task, count(*), min(a.stored), max(a.stored), {tokens} {_FROM} WHERE {where} "
-        "GROUP BY i.digest, a.task ORDER BY i.name, i.digest, a.task",
-        *values,
+        "GROUP BY i.digest, a.task"
     )
-    return [Group(*row) for row in rows]
+    found: dict[tuple[str, str, str], Group] = {}
+    for row in store.select(select, *values):
+        group = Group(*row)
+        found[row[:3]] = _together(found[row[:3]], group) if row[:3] in found else group
+    return [found[which] for which in sorted(found, key=lambda which: [*map(str, which)])]
+
+
+def _together(one: Group, other: Group) -> Group:
+    """Return the group of two slices' answers."""
+
+    def added(a: int | None, b: int | None) -> int | None:
+        return a if b is None else b if a is None else a + b
+
+    return replace(
+        one,
+        answers=one.answers + other.answers,
+        first=min(one.first, other.first),
+        last=max(one.last, other.last),
+        input=added(one.input, other.input),
+        output=added(one.output, other.output),
+    )
 
 
 def identities(store: Store) -> dict[str, Any]:
@@ -103,20 +122,31 @@ def identities(store: Store) -> dict[str, Any]:
 def prune(store: Store, selection: Selection) -> int:
     """Remove the selected answers, with identities and words that no other answer needs; return their number."""
     where, values = selection.where
-    with store.transaction() as db:
-        count = db.execute(f"DELETE FROM answers WHERE key IN (SELECT a.key {_FROM} WHERE {where})", values).rowcount
-        db.execute("DELETE FROM identities WHERE digest NOT IN (SELECT identity FROM answers)")
-        db.execute("CREATE TEMP TABLE IF NOT EXISTS needed (digest TEXT PRIMARY KEY) WITHOUT ROWID")
-        db.execute("DELETE FROM temp.needed")
-        requests = " UNION ALL ".join(f'SELECT request FROM "{table}"' for table in tables_with_requests(db))
-        for (request,) in db.execute(requests):
-            try:
-                names = [(str(place["sha256"]),) for place in words_of(json.loads(request))]
-            except UNREADABLE:  # its words cannot be told either
-                continue
-            db.executemany("INSERT OR IGNORE INTO temp.needed VALUES (?)", names)
-        db.execute("DELETE FROM texts WHERE digest NOT IN (SELECT digest FROM temp.needed)")
+    count = 0
+    with store.rewriting() as db:
+        for table in ("needed", "named"):
+            db.execute(f"CREATE TEMP TABLE IF NOT EXISTS {table} (key TEXT PRIMARY KEY) WITHOUT ROWID")
+            db.execute(f"DELETE FROM temp.{table}")
+        for piece in store.rewritten(db):
+            select = f"SELECT a.key {_FROM} WHERE {where}"
+            count += piece.execute(f"DELETE FROM answers WHERE key IN ({select})", values).rowcount
+            identities = piece.execute("SELECT DISTINCT identity FROM answers").fetchall()
+            db.executemany("INSERT OR IGNORE INTO temp.named VALUES (?)", identities)
+            for table in tables_with_requests(piece):
+                _need(db, piece.execute(f'SELECT request FROM "{table}"'))
+        db.execute("DELETE FROM identities WHERE digest NOT IN (SELECT key FROM temp.named)")
+        store.keep_texts(db, "SELECT key FROM temp.needed")
     return count
+
+
+def _need(db: sqlite3.Connection, requests: Iterable[tuple[Any]]) -> None:
+    """Note the words of requests in the table of what stays."""
+    for (request,) in requests:
+        try:
+            names = [(str(place["sha256"]),) for place in words_of(json.loads(request))]
+        except UNREADABLE:  # its words cannot be told either
+            continue
+        db.executemany("INSERT OR IGNORE INTO temp.needed VALUES (?)", names)
 
 
 def shrink(store: Store) -> bool:
@@ -147,40 +177,42 @@ class Findings:
 def verify(store: Store, findings: Findings) -> Iterator[None]:
     """Run SQLite's own check, then check every text, identity and answer; yield once an answer."""
     try:
-        yield from _verify(store.connection, findings)
+        yield from _verify(store, findings)
     except sqlite3.DatabaseError as error:
         if not is_damage(error):
             raise store.trouble(error) from error
         findings.add("SQLite cannot read the file to its end", error)
 
 
-def _verify(db: sqlite3.Connection, findings: Findings) -> Iterator[None]:
-    for (sentence,) in db.execute("PRAGMA integrity_check(20)"):
+def _verify(store: Store, findings: Findings) -> Iterator[None]:
+    for (sentence,) in store.connection.execute("PRAGMA integrity_check(20)"):
         if sentence != "ok":
             findings.add("SQLite's integrity check fails", sentence)
-    for name, text in db.execute("SELECT digest, text FROM texts"):
+    for sentence in store.odd_files():
+        findings.add("a part is not as it was written", sentence)
+    for name, text in store.stored_texts():
         if _digest(lambda text: text_digest(text_of(text)), text) != name:
             findings.add("a text is not the one its digest names", name)
-    models = dict(db.execute("SELECT digest, identity FROM identities"))
+    models = dict(store.connection.execute("SELECT digest, identity FROM identities"))
     for name, identity in models.items():
         if _digest(lambda identity: digest(json.loads(identity)), identity) != name:
             findings.add("an identity is not the one its digest names", name)
-    for row in db.execute("SELECT key, identity, request, response, digest, stored FROM answers"):
-        findings.answers += 1
-        _verify_answer(db, models, row, findings)
-        yield
+    for db in store.slices():
+        for row in db.execute("SELECT key, identity, request, response, digest, stored FROM answers"):
+            findings.answers += 1
+            _verify_answer(store, models, row, findings)
+            yield
 
 
-def _verify_answer(db: sqlite3.Connection, models: Mapping[str, str], row: tuple[Any, ...], findings: Findings) -> None:
+def _verify_answer(store: Store, models: Mapping[str, str], row: tuple[Any, ...], findings: Findings) -> None:
     key, identity, request, response, expected_digest, stored = row
-    text_query = "SELECT 1 FROM texts WHERE digest = ?"
     try:
         request_json = json.loads(request)
         if identity not in models:
             findings.add("the identity of an answer is missing", key)
         elif key_of(models[identity], canonical(request_json)) != key:
             findings.add("a key is not that of what stands beside it", key)
-        if not all(db.execute(text_query, (str(place["sha256"]),)).fetchone() for place in words_of(request_json)):
+        if not all(store.has_text(str(place["sha256"])) for place in words_of(request_json)):
             findings.add("the words of a request are missing (its answer can be replayed, not read)", key)
         moment(stored)
     except (*UNREADABLE, OSError):

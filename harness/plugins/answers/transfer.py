@@ -28,11 +28,10 @@ from pathlib import Path
 from typing import Any
 
 from harness import plugin
-from harness.cache import merging, schema
+from harness.cache import PARTS, Store, merging, open_store, schema
 from harness.cache.alone import for_reading
 from harness.cache.merging import ANSWERS, ImportCounts, StoredAnswer, names_of, sound_response
 from harness.cache.schema import SCHEMA, UNREADABLE, digest_of, key_of, moment, oddities, response_of, utf8, words_of
-from harness.cache.store import Store, text_of
 from harness.codec import canonical, digest, response_json, text_digest
 from harness.errors import ConfigError, DataError
 from harness.plugins.answers.maintenance import in_words, printable
@@ -48,11 +47,11 @@ def export(cache: Path, out: str) -> int:
     """Write every answer as a JSON line."""
     progress = Progress(f"export {cache}")
     counts = merging.ImportCounts()
-    with closing(Store(cache, readonly=True)) as store:
-        total = next(store.query("SELECT count(*) FROM answers"))[0]
+    with closing(open_store(cache, readonly=True)) as store:
+        total = store.count()
         with atomic_file(out, "file") as file:
             try:
-                for line in progress.watch(lines_of_cache(store.connection, counts), range(total)):
+                for line in progress.watch(lines_of_cache(store, counts), range(total)):
                     file.write(f"{line_text(line)}\n")
             except sqlite3.Error as error:
                 raise store.trouble(error) from error
@@ -73,8 +72,11 @@ def import_(cache: Path, files: Sequence[Path], run: Sequence[str], *, replace: 
             raise DataError(f"there is no file {path}: give what export wrote, or another cache.")
         if cache.exists() and path.samefile(cache):
             raise ConfigError(f"{path} is the cache itself: give another cache=.")
-    with closing(Store(cache)) as store:
-        left = list(files)
+    with closing(open_store(cache)) as store:
+        caches = [path for path in files if path.suffix == PARTS and path.is_dir()]
+        for path in caches:
+            _import_parts(store, path, replace=replace)
+        left = [path for path in files if path not in caches]
         for importer in plugin.importers():
             left = importer(store, left, run)
         for path in left:
@@ -84,11 +86,34 @@ def import_(cache: Path, files: Sequence[Path], run: Sequence[str], *, replace: 
     return 0
 
 
+def _import_parts(store: Store, path: Path, *, replace: bool) -> None:
+    """Take in another cache that is a folder of parts."""
+    counts = merging.ImportCounts()
+    with closing(open_store(path, readonly=True)) as source:
+        _take(store, path, merging.of_slices(source.slices(), counts), source.sound_texts, counts, "", replace=replace)
+
+
 def _import(store: Store, path: Path, *, replace: bool) -> None:
-    progress, counts = Progress(f"import {printable(path)}"), merging.ImportCounts()
+    counts = merging.ImportCounts()
     log = Path(f"{path}-wal")
     with_log = log.is_file() and log.stat().st_size > 0  # before SQLite makes one to read the file
     answers, texts = _source(path, counts, with_log=with_log)
+    suffix = " with its log" * (texts is not merging.no_texts and with_log)
+    _take(store, path, answers, texts, counts, suffix, replace=replace)
+
+
+def _take(
+    store: Store,
+    path: Path,
+    answers: Iterator[merging.StoredAnswer | None],
+    texts: merging.Texts,
+    counts: merging.ImportCounts,
+    suffix: str,
+    *,
+    replace: bool,
+) -> None:
+    """Store answers, and print what became of them."""
+    progress = Progress(f"import {printable(path)}")
     try:
         for number in progress.watch(merging.merge(store, answers, texts, counts, replace=replace), ()):
             progress.done = number
@@ -97,7 +122,6 @@ def _import(store: Store, path: Path, *, replace: bool) -> None:
     if not counts.new + counts.already_stored + counts.conflicts + counts.refused + counts.unreadable:
         print(f"{printable(path)} is empty: it holds no answer, so there is nothing to take in.")
         return
-    suffix = " with its log" * (texts is not merging.no_texts and with_log)
     parts = [f"{printable(path)}{suffix}: {counts.new:,} new, {counts.already_stored:,} known already"]
     if counts.conflicts:
         stays = (
@@ -168,16 +192,13 @@ LONGEST = 64 << 20
 """Bytes of a line, at most: what is read at once must not fill the memory."""
 
 
-def lines_of_cache(db: sqlite3.Connection, counts: ImportCounts) -> Iterator[dict[str, Any]]:
+def lines_of_cache(store: Store, counts: ImportCounts) -> Iterator[dict[str, Any]]:
     """Yield every sound answer of a cache, all as of one moment. Raises sqlite3.Error."""
-    first = _Once(db)
-    db.execute("BEGIN")
-    try:
+    first = _Once(store)
+    for db in store.slices():
         for row in db.execute(f"SELECT {ANSWERS} ORDER BY a.key"):
             if (line := _line_of_row(row, first, counts)) is not None:
                 yield line
-    finally:
-        db.rollback()
 
 
 def line_text(line: dict[str, Any]) -> str:
@@ -188,8 +209,9 @@ def line_text(line: dict[str, Any]) -> str:
 class _Once:
     """Texts by their digests, each returned once; which ones were returned is kept on disk, not in memory."""
 
-    def __init__(self, db: sqlite3.Connection) -> None:
-        self._db = db
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._db = db = store.connection
         db.execute("PRAGMA temp_store = FILE")
         db.execute("CREATE TEMP TABLE IF NOT EXISTS returned_texts (digest TEXT PRIMARY KEY) WITHOUT ROWID")
         db.execute("DELETE FROM returned_texts")
@@ -198,12 +220,7 @@ class _Once:
         """Return a text by its digest; None when it was returned before, or cannot be read."""
         if not self._db.execute("INSERT OR IGNORE INTO temp.returned_texts VALUES (?)", (name,)).rowcount:
             return None
-        row = self._db.execute("SELECT text FROM texts WHERE digest = ?", (name,)).fetchone()
-        try:
-            text = text_of(row[0]) if row else None
-            return text if text is not None and text_digest(text) == name else None
-        except UNREADABLE:
-            return None
+        return next((text for _, text in self._store.sound_texts([name])), None)
 
 
 def _line_of_row(row: Sequence[Any], first: Callable[[str], str | None], counts: ImportCounts) -> dict[str, Any] | None:

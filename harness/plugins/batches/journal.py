@@ -283,7 +283,7 @@ class Journal:
 
     def stored(self, key: str) -> bool:
         """Return whether the cache has an answer with this key."""
-        return next(self.store.query("SELECT 1 FROM answers WHERE key = ?", key), None) is not None
+        return self.store.holds(key)
 
     def halve(self, batch: Batch) -> None:
         """Replace a batch that was too large for its server by two, which are sent one after the other."""

@@ -10,8 +10,9 @@ from support.openai_server import KEY, chat_reply
 
 from harness import evaluate
 from harness.errors import ConfigError
+from harness.plugins.cladder.metrics import STEPS
 from harness.plugins.cladder.step_models import LadderArguer
-from harness.plugins.cladder.step_questions import STEPS, Case
+from harness.plugins.cladder.step_questions import Case
 from harness.plugins.cladder.step_reading import last_answer, worth
 from harness.settings import build
 from harness.types import Response

@@ -12,8 +12,9 @@ from support.thinned import few
 from harness import evaluate
 from harness.errors import RunStopped
 from harness.plugins.steps.command import StepsSettings, job
+from harness.plugins.steps.metrics import QUESTIONS
 from harness.plugins.steps.models import Arguer
-from harness.plugins.steps.questions import QUESTIONS, read_parts
+from harness.plugins.steps.questions import read_parts
 from harness.prompting.listing import entries, listing
 from harness.settings import build
 from harness.tasks.corr2cause.text import Premise
