@@ -39,7 +39,7 @@ MAIN_JOB := -m model=reasoner,linear,hypothesis_only,always_no task.perturbation
 # make test LOCKED=1: exactly the versions of requirements.lock.
 PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check $(if $(LOCKED),-c requirements.lock)
 
-.PHONY: help run test test-core test-slow test-servers test-cluster test-oldest test-wheel test-bridges test-hub torture dist lock check format page results strengths latent small-models leaderboard report site pictures bench-peers clean
+.PHONY: help run test test-core test-slow test-servers test-cluster test-oldest test-wheel test-bridges test-hub torture dist lock check format page results strengths latent league small-models leaderboard report site pictures bench-peers clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 22
@@ -63,6 +63,7 @@ test-cluster: $(DEV_READY) $(SERVERS)/ray/.ready  ## sweeps, shards and workers 
 	sh tests/long/cluster/install.sh
 	RAY=$(abspath $(SERVERS)/ray) $(BIN)/python -m pytest -m cluster tests/long/cluster -rs $(args)
 
+# pip installs, not uv: of torch 2.13.0, the lower bound, it takes a file that the machine has, where uv fetches CUDA's.
 test-oldest:  ## make test with the oldest versions that pyproject.toml allows, in an environment of its own (.oldest)
 	$(PYTHON) -m venv .oldest
 	.oldest/bin/python -m pip install --quiet --disable-pip-version-check uv
@@ -156,6 +157,9 @@ strengths: $(RUN_READY)  ## the true causal strengths once more, from the networ
 
 latent: $(RUN_READY)  ## what follows of five observed variables with hidden ones, once more, from all graphs (minutes)
 	$(BIN)/python benchmarks/latent_classes.py
+
+league: $(DEV_READY)  ## seven algorithms on fourteen networks: results/shipped/LEAGUE.md and docs/images/league.png; goes on where it was stopped
+	$(BIN)/python benchmarks/league.py
 
 small-models: $(DEV_READY)  ## the models that ship, made once more: four in seconds, byte for byte; tiny and tiny_renamed in 70 minutes of one core
 	$(BIN)/python benchmarks/small_models.py

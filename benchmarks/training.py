@@ -51,13 +51,14 @@ def training(items: int, runs: int, threads: int) -> dict[str, list[float]]:
 
 def _lessons(items: int, folder: Path):
     """The learner of recipe=tiny, one pass over so many items, with a base of its own; dev is all but left out."""
-    from harness.cli import hydra_app
+    from harness.cli import hydra_app, own_configs
     from harness.plugins.train.examples import Lessons, teaching_task
     from harness.plugins.train.make import learner_of
     from harness.plugins.train.scratch import make_base
     from harness.prompting.fit import choose_prompt, fitting
     from harness.settings import build, plain
 
+    own_configs.register()
     settings = ("recipe=tiny", "recipe.epochs=1", "recipe.evaluations=1", f"task.limit={items}")
     config = plain(hydra_app.without_hydra(hydra_app.composed("finetune", settings)))
     recipe, task = build(config["recipe"], "recipe"), teaching_task(config["task"])

@@ -255,7 +255,7 @@ _READERS: Mapping[str, Callable[[Any], Any]] = {
     "Elapsed": _seconds,
     "Probability | None": _share,
     "tuple[str, ...]": _names,
-    "Mapping[str, float] | None": _logprobs,
+    "Mapping[str, LogProbability] | None": _logprobs,
     "Usage": _usage,
 }
 _BESIDE: Mapping[str, Callable[[Any], Any]] = {

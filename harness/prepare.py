@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -237,9 +238,12 @@ def rehearse(prepared: Prepared) -> list[str]:
     """Return the plan and two prompts, line by line. Nothing is asked, and no cache is made."""
     _refuse_alone(prepared, in_sweep=False)
     look_ahead(prepared.task)
+    items, lines = None, []
+    if prepared.until is not None:
+        most, sentence = likely(prepared.until)
+        items, lines = islice(prepared.until.order.items(), most), [sentence]
     with opened_store(prepared, new=False) as store:
-        lines = list(prepared.spending.rehearsal(stored_answer(prepared, store), prepared.progress.say))
-    return lines if prepared.until is None else [*likely(prepared.until), *lines]
+        return [*lines, *prepared.spending.rehearsal(stored_answer(prepared, store), prepared.progress.say, items)]
 
 
 def planned(prepared: Prepared, elsewhere: set[int] | None = None) -> Plan:

@@ -32,6 +32,8 @@ Tally = int
 LabelCode = int
 """0 for No and 1 for Yes; of a question with choices the place of one."""
 Probability = float
+LogProbability = float
+"""Natural, and up to rounding not above 0."""
 Elapsed = float
 """Seconds."""
 Usd = float
@@ -137,7 +139,7 @@ class Response:
     """What a model said. In files its fields stand in this order, and those that are empty are left out."""
 
     text: str
-    logprobs: Mapping[str, float] | None = None
+    logprobs: Mapping[str, LogProbability] | None = None
     """Natural logarithms: of each choice for a ChoiceRequest, of each class for a PairRequest."""
     _: KW_ONLY
     outside: Probability | None = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import random
 import shutil
 import sqlite3
 import time
@@ -12,8 +13,6 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace as with_changes
 from pathlib import Path
 from typing import Any
-
-from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_random
 
 from harness.cache import alone, schema
 from harness.cache.claims import Claims
@@ -65,13 +64,7 @@ class Store:
         self._wait = alone.PATIENCE if self._alone or alone.holder(path) else schema.WAIT
         """Seconds for a lock that another process holds."""
         try:
-            # Of several processes that open a new file at once, SQLite tells all but one "locked" without waiting.
-            Retrying(
-                stop=stop_after_delay(self._wait),
-                wait=wait_random(0.01, 0.1),
-                retry=retry_if_exception(alone.is_locked),
-                reraise=True,
-            )(self._open)
+            self._open_in_turn()
         except (sqlite3.Error, OSError) as error:
             if self._db is not None:
                 self._db.close()
@@ -81,6 +74,18 @@ class Store:
             self._noted = True
         elif not readonly:
             alone.end(path)  # a note left by a process that was killed
+
+    def _open_in_turn(self) -> None:
+        """Open the file, again and again while another process holds it."""
+        until = time.monotonic() + self._wait
+        while True:
+            try:
+                return self._open()
+            except (sqlite3.Error, OSError) as error:
+                # Of several processes that open a new file at once, SQLite tells all but one "locked" without waiting.
+                if not alone.is_locked(error) or time.monotonic() > until:
+                    raise
+            time.sleep(random.uniform(0.01, 0.1))
 
     def get(self, key: str, *, since: float = 0.0) -> Response | None:
         """Return the stored response, marked as cached; None where it is older than `since`, in seconds since 1970.

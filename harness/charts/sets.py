@@ -229,13 +229,13 @@ def _predictions(row: Run) -> dict[str, list[tuple[int, float, str]]]:
     A stated confidence is one in the answer given, so that of a No what it leaves is the probability of Yes.
     """
     given: dict[str, list[tuple[int, float, str]]] = {"probability": [], "stated": []}
-    for record in row.records():
-        answer, gold = record.answer, record.labels[row.result.headline]
-        if answer is not None and answer.probability is not None and math.isfinite(answer.probability):
-            given["probability"].append((gold, answer.probability, record.cluster))
-        if answer is not None and answer.stated_confidence is not None:
-            stated = answer.stated_confidence if answer.label else 1 - answer.stated_confidence
-            given["stated"].append((gold, stated, record.cluster))
+    for line in row.lines():
+        answer, gold = line.get("answer", {}), line["labels"][row.result.headline]
+        probability, confidence = answer.get("probability"), answer.get("stated_confidence")
+        if probability is not None and math.isfinite(probability):
+            given["probability"].append((gold, probability, line["cluster"]))
+        if confidence is not None:
+            given["stated"].append((gold, confidence if answer["label"] else 1 - confidence, line["cluster"]))
     return given
 
 

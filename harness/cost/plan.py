@@ -7,7 +7,7 @@ has the replies; beyond that a reply counts as empty, and its possible length is
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, fields
 from heapq import nsmallest
 from operator import itemgetter
@@ -160,15 +160,17 @@ def plan_of(
     examples: int = 0,
     judge: Judge | None = None,
     elsewhere: set[int] | None = None,
+    items: Iterable[Item] | None = None,
 ) -> Plan:
     """Return the plan of a run with `samples` answers to each item; `say` gets a line where counting takes long.
 
+    It asks about `items` where they are given, else about those of the task.
     The requests about the first `examples` items are kept to be shown. `elsewhere` holds what jobs before this one ask
     the same model, and takes up what this one asks.
     """
     plan = Plan()
     walk = _Pass(prompt, model.traits.service, peek, plan, elsewhere)
-    for item in _items(task, plan, say):
+    for item in _counted(task.items() if items is None else items, plan, say):
         opening = prompt.opening(item.fields)
         for draw in range(samples):
             transcript, unknown = walk.transcript(opening, draw)
@@ -186,9 +188,9 @@ def plan_of(
     return plan
 
 
-def _items(task: Task, plan: Plan, say: Callable[[str], None]) -> Iterator[Item]:
+def _counted(items: Iterable[Item], plan: Plan, say: Callable[[str], None]) -> Iterator[Item]:
     started = last_line = time.monotonic()
-    for item in task.items():
+    for item in items:
         if STOP.requested:
             return
         plan.items += 1

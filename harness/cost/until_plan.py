@@ -215,20 +215,22 @@ def _recorded(settings: Setting, manifest: Manifest, task: Task, results: str, a
     return replace(until, against=run_at(place, task.headline))
 
 
-def likely(until: Until) -> list[str]:
-    """Return how many calls the rule is likely to take, by trying it on simulated answers, in sentences."""
+def likely(until: Until) -> tuple[int, str]:
+    """Return how many items the rule is likely to take at most, by trying it on simulated answers, and a sentence."""
     random = Random(0)
-    cells = []
+    cells, greatest = [], 0
     for label, share, other in _CASES[
         "width" if until.rule.kind == "width" else "paired" if until.paired else "target"
     ]:
         counts = sorted(_simulated(until, share, other, random) for _ in range(3))
         most = length_hint(until.order)
+        greatest = max(greatest, counts[1])
         cells.append(f"{label}: {'more than ' * (counts[1] >= SIMULATED < most)}{counts[1]:,}")
-    return [
-        f"until={until.rule} ({definition(until.metric).title}) is likely to take, of {length_hint(until.order):,} "
-        f"items, by simulated answers: {'; '.join(cells)}. Models that are right about whole clusters take more."
-    ]
+    return greatest, (
+        f"until={until.rule} ({definition(until.metric).title}) is likely to take, of at most "
+        f"{length_hint(until.order):,} items, by simulated answers: {'; '.join(cells)}. Models that are right about "
+        f"whole clusters take more. What follows is of the first {greatest:,}."
+    )
 
 
 SIMULATED = 5_000

@@ -13,7 +13,6 @@ from harness.codec import KINDS, digest
 from harness.config_files import BUILTIN, PROMPTS, own_file, prompt_files
 from harness.errors import ConfigError, unknown
 from harness.prompting import parsing
-from harness.prompting.number import stated_confidence
 from harness.prompting.schema import Words, check, fill, names_in, parser_of, read
 from harness.runtime.processor_time import TooLongError, processor_limit
 from harness.trust import refuse_in_place_of_shipped
@@ -161,6 +160,8 @@ class Prompt:
         """Return the answer with how sure of it the reply says that it is, where these words ask for that."""
         if not self.words.confidence or answer.label is None or response.logprobs is not None:
             return answer
+        from harness.prompting.number import stated_confidence
+
         return replace(answer, stated_confidence=stated_confidence(response, self.words.confidence))
 
     def _parse(self, response: Response, fields: Mapping[str, JSON]) -> Answer:

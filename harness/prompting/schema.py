@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
+from importlib import import_module
 from pathlib import Path
 from string import Formatter
 from typing import Annotated, Any, Literal
@@ -15,7 +16,7 @@ from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 from harness.codec import KINDS
 from harness.config_files import read_yaml
 from harness.errors import ConfigError, unknown
-from harness.prompting import listing, number, parsing, ranking, recorded, story
+from harness.prompting import parsing
 from harness.prompting.reading import PLACE
 from harness.settings import first_sentence
 from harness.trust import named_module
@@ -159,8 +160,8 @@ def _check(words: Words, where: Path) -> None:
         raise ConfigError(f"{where}: what it makes ({', '.join(words.makes)}) needs {', '.join(missing) or 'a kind'}.")
     if words.form and words.form.count(PLACE) != 1:
         raise ConfigError(f"{where}: form: says where the answer stands, once: form: 'Answer: {PLACE}'.")
-    if words.confidence and not words.confidence.partition(number.CONFIDENCE)[0].strip():
-        raise ConfigError(f"{where}: confidence: begins the line: confidence: 'Confidence: {number.CONFIDENCE}'.")
+    if words.confidence:
+        _check_confidence(words.confidence, where)
     asking = [words.user or "", words.premise or "", *words.opening]
     for template in (*asking, words.example or "", words.hypothesis or ""):
         names_in(template, where)
@@ -168,6 +169,13 @@ def _check(words: Words, where: Path) -> None:
         raise ConfigError(
             f"{where}: its words name no field of the item, such as {{premise}}: every question would be one."
         )
+
+
+def _check_confidence(form: str, where: Path) -> None:
+    from harness.prompting.number import CONFIDENCE
+
+    if not form.partition(CONFIDENCE)[0].strip():
+        raise ConfigError(f"{where}: confidence: begins the line: confidence: 'Confidence: {CONFIDENCE}'.")
 
 
 @lru_cache(maxsize=256)
@@ -193,13 +201,9 @@ _SHIPPED: dict[str, Parser] = {
     name: function
     for name, function in vars(parsing).items()
     if name[0] != "_" and getattr(function, "__module__", "") == parsing.__name__
-} | {
-    "ranking": ranking.ranking,
-    "story": story.story,
-    "number": number.number,
-    "listing": listing.listing,
-    "recorded": recorded.recorded,
 }
+_MODULES = ("ranking", "story", "number", "listing", "recorded")
+"""Parsers in modules of their own by the same name, whose patterns only those prompts wait for that use them."""
 
 
 def parser_of(name: str, where: Path) -> Parser:
@@ -209,7 +213,12 @@ def parser_of(name: str, where: Path) -> Parser:
         # Not what the module has imported or keeps for itself: a name may come from a file that somebody sent.
         if function in _SHIPPED:
             return _SHIPPED[function]
-        raise ConfigError(f"{where}: {unknown('parser', name, _SHIPPED)} One of your own is module:function.")
+        if function in _MODULES:
+            shipped: Parser = getattr(import_module(f"harness.prompting.{function}"), function)
+            return shipped
+        raise ConfigError(
+            f"{where}: {unknown('parser', name, (*_SHIPPED, *_MODULES))} One of your own is module:function."
+        )
     try:
         parser: Parser = getattr(named_module(module), function)
     except AttributeError as error:

@@ -151,18 +151,21 @@ class Progress:
     def facts(self, now: float) -> dict[str, str]:
         """Return what is known and not zero, in the order in which it is shown; `now` is of time.monotonic.
 
-        The time left assumes that all the rest is asked: with answers from the cache among it, it is shorter.
+        The time left assumes that all the rest is asked: with answers from the cache among it, it is shorter. It is not
+        said of a run that stops when it knows enough.
         """
         rate = self.rate(now)
         rest = max(self.total - self.done, 0)
-        time_left = f"{timedelta(seconds=ceil(rest / rate))} left" if rate and rest else ""
+        known = self.known()
+        time_left = f"{timedelta(seconds=ceil(rest / rate))} left" if rate and rest and not known else ""
+        most = "at most " if known else ""
         counts = {"cached": self.cached, "unreadable": self.unreadable, "failed": self.failed}
         texts = {
-            "done": f"{self.done:,}/{self.total:,}" if self.total else f"{self.done:,}",
+            "done": f"{self.done:,}/{most}{self.total:,}" if self.total else f"{self.done:,}",
             "rate": _pace(rate) if rate else "",
             "left": time_left,
             "cost": self.cost(),
-            "known": self.known(),
+            "known": known,
             **{name: f"{count:,} {name}" for name, count in counts.items() if count},
         }
         return {name: text for name, text in texts.items() if text}

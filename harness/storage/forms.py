@@ -31,6 +31,7 @@ LIMITS: Mapping[str, Any] = {
     "Usd": Annotated[float, Meta(ge=0, le=10**6)],
     "LabelCode": Annotated[int, Meta(ge=0, lt=len(LETTERS))],
     "Probability": Annotated[float, Meta(ge=0, le=1)],
+    "LogProbability": Annotated[float, Meta(lt=1)],
     "Finite": Finite,
     "Elapsed": Annotated[float, Meta(ge=0, le=10**9)],
 }

@@ -199,10 +199,10 @@ _FIRST = (
 def reply_columns(line: Line) -> dict[str, Any]:
     """Return all that a line says of the reply and of what was read in it, by column."""
     parts = {**line, "usage": line.get("response", {}).get("usage", {})}
-    values = {column: parts.get(part, {}).get(name) for column, (part, name, _) in _REPLY.items()}
-    values["cost_usd"] = line.get("cost_usd")
-    values["grade"] = grade_of(Answer(**line["answer"])) if "answer" in line else None
-    return {name: value for name, value in values.items() if value not in (None, [], {})}
+    present = [(column, parts[part].get(name)) for column, (part, name, _) in _REPLY.items() if part in parts]
+    grade = grade_of(Answer(**line["answer"])) if "answer" in line else None
+    values = [*present, ("cost_usd", line.get("cost_usd")), ("grade", grade)]
+    return {name: value for name, value in values if value not in (None, [], {})}
 
 
 def item_columns(line: Line) -> dict[str, Any]:

@@ -16,7 +16,7 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping
 from itertools import zip_longest
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Any, NamedTuple, TypeVar
 
 import msgspec
 
@@ -27,6 +27,8 @@ from harness.storage.forms import checked
 from harness.storage.manifest import SealedRecords
 from harness.storage.record_lines import Line, LineForm, line_of, record_of
 from harness.types import Record, Request, Response
+
+T = TypeVar("T")
 
 FLUSH_SECONDS = 0.5
 """Seconds after which the file is flushed again. Answers are safe in the cache before that."""
@@ -139,19 +141,34 @@ def any_answer(path: Path) -> bool:
 
 def read_lines(path: Path) -> Iterator[ReadLine]:
     """Yield the lines of a file of records (.gz too). Raises DataError for a line that is no record."""
+    return _each(path, parsed)
+
+
+def json_lines(path: Path) -> Iterator[tuple[bytes, Line]]:
+    """Yield the lines as `read_lines` does, as bytes and as JSON alone: a record of each takes as long again."""
+    return _each(path, lambda text: (text, _checked_json(text)))
+
+
+def _each(path: Path, read: Callable[[bytes], T]) -> Iterator[T]:
     for number, text in enumerate(lines(path), start=1):
         try:
-            yield parsed(text)
+            value = read(text)
         except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
             what = f"{error.args[0]} is missing" if isinstance(error, KeyError) else str(error)
             raise DataError(f"{path}, line {number} is not a record: {what[:200]}.") from None
+        yield value
 
 
 def parsed(text: bytes) -> ReadLine:
     """Return a line as it is read. Raises what is caught above."""
-    line = parse_line(text)
-    checked(line, LineForm)
+    line = _checked_json(text)
     return ReadLine(text, line, record_of(line))
+
+
+def _checked_json(text: bytes) -> Line:
+    line: Line = parse_line(text)
+    checked(line, LineForm)
+    return line
 
 
 def parse_line(text: bytes) -> Any:

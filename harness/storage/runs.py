@@ -211,15 +211,15 @@ class Run:
         answers: set[tuple[str, int]] = set()
         number = 0
         try:
-            for read in records.read_lines(file):
+            for _, line in records.json_lines(file):
                 number += 1
-                answers.add((read.record.item, read.record.sample))
+                answers.add((line["item"], line["sample"]))
                 if len(answers) < number:
-                    raise DataError(f"{file}, line {number}: the item {read.record.item} is there twice.")
-                fill(read.line["request"], texts)
-                if max(read.line["gold"], read.line.get("answer", {}).get("label") or 0) >= len(self.result.answers):
+                    raise DataError(f"{file}, line {number}: the item {line['item']} is there twice.")
+                fill(line["request"], texts)
+                if max(line["gold"], line.get("answer", {}).get("label") or 0) >= len(self.result.answers):
                     raise DataError(f"{file}, line {number}: its answers are {' and '.join(self.result.answers)} only.")
-                yield read.line
+                yield line
         except KeyError as missing:
             raise DataError(
                 f"{file}, line {number}: the words with the digest {missing.args[0]:.12}… stand in no line before it."

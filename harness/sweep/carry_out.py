@@ -15,7 +15,7 @@ from harness.cost.watch import verdict
 from harness.engine import Engine, dispatch, engine
 from harness.errors import ConfigError
 from harness.leaderboard import __main__ as leaderboard
-from harness.leaderboard.build import BoardOptions, build
+from harness.leaderboard.build import BoardOptions, build, more_tables
 from harness.runtime import console
 from harness.settings import Limits
 from harness.storage.run_folder import RESULT
@@ -116,7 +116,7 @@ def conclude(
         if shown is not parts:
             print(f"With all metrics, a table for each value: {board}", flush=True)
             parts = [*shown, *parts]
-        leaderboard.write(markdown(parts), board)
+        leaderboard.write(markdown([*parts, *more_tables(rows)]), board)
     for row in rows:
         if row.manifest.until is not None:
             print(f"{row.model}: {verdict(row.manifest.until)}", flush=True)

@@ -94,7 +94,7 @@ def counts_of(rows: Iterable[Scores]) -> list[str]:
 
 
 def count_title(name: str) -> str:
-    return name.replace("_", " ")
+    return "cut off in thought" if name == "cut_off" else name.replace("_", " ")
 
 
 def count_cell(row: Scores, name: str) -> Cell:

@@ -66,7 +66,9 @@ def test_typing_changes_the_address_seldom_and_the_last_word_stands_in_it(answer
     assert page.evaluate("window.written") == 3
 
 
-@pytest.mark.parametrize("way", ["link", pytest.param("row", marks=pytest.mark.slow), "select"])
+@pytest.mark.parametrize(
+    "way", [pytest.param("link", marks=pytest.mark.slow), pytest.param("row", marks=pytest.mark.slow), "select"]
+)
 def test_what_was_typed_last_is_there_on_the_way_back(answers: Page, way: str) -> None:
     page = answers
     if way == "select":
@@ -82,6 +84,7 @@ def test_what_was_typed_last_is_there_on_the_way_back(answers: Page, way: str) -
     assert query(page) == "q=depends"
 
 
+@pytest.mark.slow
 def test_a_browser_that_refuses_does_no_harm(answers: Page) -> None:
     page = answers
     everything = count_line(page)

@@ -110,6 +110,7 @@ def test_filters_and_search_together(open_page, runs: Runs) -> None:
         assert item_ids and sorted(items(page)) == sorted(item_ids)
 
 
+@pytest.mark.slow
 def test_sorted(open_page, runs: Runs) -> None:
     run = runs.get("org/hasty")
     page = open_page(address("answers", run.id))
@@ -157,6 +158,7 @@ def test_two_runs_beside_each_other(open_page, runs: Runs) -> None:
         assert (row[4] == "not asked") == (row[0] not in shared_items)
 
 
+@pytest.mark.slow
 def test_which_answers_stand_beside_each_other(open_page) -> None:
     page = open_page(modules=True)
     beside = """async ([one, other]) => {
@@ -249,6 +251,7 @@ def test_saved_as_csv(open_page, runs: Runs, tmp_path: Path) -> None:
         assert (row["second_outcome"], row["second_reply"]) == (b.outcome, b.reply)
 
 
+@pytest.mark.slow
 def test_saved_draws_have_their_numbers(open_page, runs: Runs, tmp_path: Path) -> None:
     sampled, once = runs.get("org/careful", variant="limit=6,samples=3"), runs.get("org/careful")
 
@@ -272,6 +275,7 @@ def test_saved_draws_have_their_numbers(open_page, runs: Runs, tmp_path: Path) -
     assert {row["sample"] for row in first} == {"0"} == {row["second_sample"] for row in first if row["second_reply"]}
 
 
+@pytest.mark.slow
 def test_runs_that_have_little_to_show(open_page, runs: Runs) -> None:
     refused = runs.get("<img src=x onerror='window.owned=true'>", variant="limit=6")
     page = open_page(address("answers", refused.id))
@@ -287,6 +291,7 @@ def test_runs_that_have_little_to_show(open_page, runs: Runs) -> None:
     expect(page.get_by_text("The answers of this run are not here")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_the_same_answer_does_not_differ_where_label_sets_do(open_page, runs: Runs) -> None:
     page = open_page(modules=True)
     differ = page.evaluate(

@@ -8,6 +8,7 @@ import pytest
 from facts import Run, Runs, address
 from moving import go, wait_for_view
 from playwright.sync_api import Page, expect
+from support.thinned import few
 
 from harness.tasks.causalbench.networks import load
 
@@ -89,12 +90,15 @@ def graph_run(runs: Runs, model: str, **where: str) -> Run:
 
 @pytest.mark.parametrize(
     ("model", "task", "template", "of", "sign"),
-    [
-        ("org/hasty", "causality", "direct", directed, "→"),
-        ("org/hasty", "causality", "reversed_direct", directed, "→"),
-        ("always_yes", "causality", "direct", directed, "→"),
-        ("random_uniform", "skeleton", None, undirected, "–"),
-    ],
+    few(
+        [
+            ("org/hasty", "causality", "direct", directed, "→"),
+            ("org/hasty", "causality", "reversed_direct", directed, "→"),
+            ("random_uniform", "skeleton", None, undirected, "–"),
+            ("always_yes", "causality", "direct", directed, "→"),
+        ],
+        2,
+    ),
 )
 def test_edges_are_those_of_the_answers(
     open_page, runs: Runs, model: str, task: str, template: str | None, of: Callable[..., Edges], sign: str
@@ -125,7 +129,7 @@ def test_edges_are_those_of_the_answers(
     assert sorted(rows[1:]) == sorted(edge.replace(": ", "") for edge in different)
 
 
-@pytest.mark.parametrize("network", ["asia", "cancer"])
+@pytest.mark.parametrize("network", few(["asia", "cancer"], 1))
 def test_every_arrow_head_is_in_sight(open_page, runs: Runs, network: str) -> None:
     page = open_page(address("graphs", graph_run(runs, "always_yes").id, network, template="direct"))
     hidden = page.evaluate(HIDDEN)
@@ -170,6 +174,7 @@ def test_a_chooser_keeps_the_focus_and_the_place(open_page, runs: Runs) -> None:
     expect(page.get_by_role("heading", name="cancer: true and answered graph")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_pictures_stand_at_one_height(open_page, runs: Runs) -> None:
     page = open_page(address("graphs", graph_run(runs, "org/hasty").id, "asia", vs=graph_run(runs, "always_yes").id))
     captions = page.locator("main figure figcaption strong, main figure figcaption span")
@@ -209,6 +214,7 @@ def test_choosers_and_the_way_back(open_page, runs: Runs) -> None:
     assert "node=Cancer" in page.url
 
 
+@pytest.mark.slow
 def test_moved_and_enlarged_by_keys_and_buttons(open_page, runs: Runs) -> None:
     page = open_page(address("graphs", graph_run(runs, "org/hasty").id, "asia"))
 
@@ -230,6 +236,7 @@ def test_moved_and_enlarged_by_keys_and_buttons(open_page, runs: Runs) -> None:
     assert page.evaluate("document.activeElement.closest('figure')") is None, "no trap"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
 def test_kinds_of_edges_are_told_by_line_and_by_colour(open_page, runs: Runs, scheme: str) -> None:
     page = open_page(address("graphs", graph_run(runs, "org/hasty").id, "asia"), scheme=scheme)
@@ -246,6 +253,7 @@ def test_kinds_of_edges_are_told_by_line_and_by_colour(open_page, runs: Runs, sc
     assert edges_drawn > 4
 
 
+@pytest.mark.slow
 def test_a_complete_graph_does_not_freeze(open_page, runs: Runs) -> None:
     run = graph_run(runs, "always_yes", variant="networks=alarm")
     page = open_page(address("graphs", run.id, "alarm", template="cause"))

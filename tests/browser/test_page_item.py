@@ -9,6 +9,7 @@ from facts import Reply, Runs, address
 from made_runs import HOSTILE
 from moving import go, wait_for_view
 from playwright.sync_api import Page, expect
+from support.thinned import few
 
 from harness.causal.dag import DAG, bits
 from harness.causal.equivalence import from_independences, members
@@ -105,7 +106,7 @@ def arrows(dag: DAG, names: tuple[str, ...]) -> frozenset[str]:
     return frozenset(f"{names[u]} → {name}" for name, above in zip(names, dag, strict=True) for u in bits(above))
 
 
-@pytest.mark.parametrize(("holds", "least"), [(True, 2), (False, 10)])
+@pytest.mark.parametrize(("holds", "least"), few([(True, 2), (False, 10)], 1))
 def test_the_graphs_behind_an_answer(open_page, runs: Runs, holds: bool, least: int) -> None:
     run = runs.get("reasoner")
     prompts = {reply.item: reply.prompt for reply in runs.get("org/hasty").replies}
@@ -138,6 +139,7 @@ def test_the_graphs_behind_an_answer(open_page, runs: Runs, holds: bool, least: 
     expect(page.get_by_text(f"{len(dags)} graphs fit the premise")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_pictures_of_few_variables_are_no_higher_than_wide(open_page) -> None:
     page = open_page(modules=True)
     draw = """async (count) => {
@@ -176,6 +178,7 @@ def test_two_models_side_by_side(open_page, runs: Runs) -> None:
     expect(page.get_by_text("This run was not asked this item.")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_runs_scored_by_other_labels_are_told_as_such(open_page, runs: Runs) -> None:
     first, second = runs.get("org/careful"), runs.get("org/hasty")
     page = open_page(address("item", first.id, first.replies[0].item, vs=second.id), modules=True)
@@ -205,6 +208,7 @@ def test_several_replies_to_one_item(open_page, runs: Runs) -> None:
         expect(page.get_by_text(f"{steps + 1} of 6", exact=True)).to_be_visible()
 
 
+@pytest.mark.slow
 def test_what_an_unreadable_reply_is_scored_as(open_page, runs: Runs) -> None:
     run = runs.get("org/hasty")
     page = open_page(modules=True)

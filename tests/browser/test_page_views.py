@@ -19,6 +19,12 @@ from harness.storage.runs import load
 
 CONTROLS = "header a, main a, button, select, input, summary"
 # Controls and links that stick out of the page, but for those in a box of their own that scrolls.
+WIDE_WITH_A_SUM = """() => {
+  const sum = Object.assign(document.createElement("pre"), { className: "steps-to-it" });
+  sum.textContent = "P(X = 1, Y = 1)/P(X = 1) - ".repeat(8);
+  document.querySelector("main").append(sum);
+  return document.documentElement.scrollWidth;
+}"""
 OUT_OF_REACH = """(controls) => [...document.querySelectorAll(controls)].filter((it) => {
   const at = it.getBoundingClientRect();
   if (!at.width || at.left >= -1 && at.right <= innerWidth + 1) return false;
@@ -153,6 +159,7 @@ def test_what_is_not_there_is_said(open_page, runs: Runs) -> None:
         assert page.get_by_role("main").get_by_role("combobox").count() > 0
 
 
+@pytest.mark.slow
 def test_a_page_with_little_in_it(open_page, runs: Runs, tmp_path: Path) -> None:
     stopped = runs.get("org/stopped").folder
     assert main([str(stopped), f"out={tmp_path / 'x.html'}", "answers=none"]) == 0
@@ -169,6 +176,7 @@ def test_a_page_with_little_in_it(open_page, runs: Runs, tmp_path: Path) -> None
         expect(page.get_by_role("main")).to_contain_text(sentence)
 
 
+@pytest.mark.slow
 def test_print_holds_the_whole_table(open_page, runs: Runs) -> None:
     page = open_page(address("board", task="corr2cause"), width=1000)
     page.emulate_media(media="print")
@@ -188,6 +196,7 @@ def test_fits(open_page, runs: Runs, width: int) -> None:
         wide = page.evaluate("[document.documentElement.scrollWidth, document.documentElement.clientWidth]")
         assert wide[0] <= wide[1], f"{name} is {wide[0]} pixels wide"
         assert page.evaluate(OUT_OF_REACH, CONTROLS) == [], name
+    assert page.evaluate(WIDE_WITH_A_SUM) <= page.viewport_size["width"], "lines of a sum are broken"
 
 
 @pytest.mark.parametrize(

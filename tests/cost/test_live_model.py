@@ -11,7 +11,9 @@ import random
 from collections import Counter
 from typing import Any
 
+import aiohttp
 import pytest
+from multidict import CIMultiDict
 from support.outcomes import each
 
 from harness.cost.admission import Budgeted
@@ -20,11 +22,9 @@ from harness.cost.price import Price
 from harness.cost.till import Till
 from harness.errors import RunStopped
 from harness.models.api import retry
-from harness.models.api.http_package import http_package
+from harness.models.api.client import Wire
 from harness.models.api.openai import Chat
 from harness.types import ChatRequest, Message, Response
-
-httpx2 = http_package()  # httpx, of an older SDK
 
 INPUT_USD, OUTPUT_USD = 10.0, 100.0
 PRICE = Price(((0, INPUT_USD),), ((0, OUTPUT_USD),))
@@ -36,6 +36,34 @@ SENT = ("lost", "late", "page", "cut", "empty", "no choices", "half and 429", "h
 """What is said of a try that was billed, beside answers."""
 UNBILLED = ("unconnected", "429", "too long", "busy inside", "503")
 COUNTS = ("counted", "uncounted", "zero", "half counted", "null")
+
+
+class Reply:
+    """A reply as aiohttp's client hands it out."""
+
+    def __init__(self, status: int, content: Any, **headers: str) -> None:
+        self.status, self.headers, self.content = status, CIMultiDict(headers), self
+        self.url = "http://127.0.0.1:9/v1/chat/completions"
+        self._pieces = [content if isinstance(content, bytes) else json.dumps(content).encode()]
+
+    async def readany(self) -> bytes:
+        return self._pieces.pop() if self._pieces else b""
+
+    def close(self) -> None:
+        """Do nothing: no connection is open."""
+
+
+class Session:
+    """aiohttp's client, without a network."""
+
+    def __init__(self, server: DrawnServer) -> None:
+        self.server = server
+
+    async def post(self, url: str, data: bytes, **_: Any) -> Reply:
+        return self.server.handle(json.loads(data))
+
+    async def close(self) -> None:
+        """Do nothing: no connection is open."""
 
 
 class DrawnServer:
@@ -52,8 +80,7 @@ class DrawnServer:
         self.trouble = draw.choice((0.1, 0.3, 0.6))
         self.counts = draw.sample(COUNTS, draw.randint(1, len(COUNTS)))
 
-    async def handle(self, request: httpx2.Request) -> httpx2.Response:
-        body = json.loads(await request.aread())
+    def handle(self, body: dict[str, Any]) -> Reply:
         kind = self.draw.choice(self.kinds) if self.draw.random() < self.trouble else "answer"
         self.happened[kind] += 1
         input = sum(len(message["content"]) for message in body["messages"]) // 4 + 8
@@ -75,35 +102,33 @@ class DrawnServer:
         said = {"counted": true, "zero": dict.fromkeys(true, 0), "half counted": {"prompt_tokens": input}, "null": None}
         return {"usage": said[how]} if how in said else {}
 
-    def said(self, kind: str, usage: dict[str, Any]) -> httpx2.Response:
-        def choice(content: str, reason: str | None = "stop", **more: Any) -> httpx2.Response:
+    def said(self, kind: str, usage: dict[str, Any]) -> Reply:
+        def choice(content: str, reason: str | None = "stop", **more: Any) -> Reply:
             message = {"role": "assistant", "content": content}
             choices = [{"index": 0, "message": message, "finish_reason": reason, **more}]
-            return httpx2.Response(200, json={"model": "m", "choices": choices, **usage})
+            return Reply(200, {"model": "m", "choices": choices, **usage})
 
-        def refused(status: int, message: str = "it is refused", **headers: str) -> httpx2.Response:
-            return httpx2.Response(status, json={"error": {"message": message}}, headers=headers)
+        def refused(status: int, message: str = "it is refused", **headers: str) -> Reply:
+            return Reply(status, {"error": {"message": message}}, **headers)
 
         if kind == "unconnected":
-            import aiohttp
-
-            raise httpx2.ConnectError("refused") from aiohttp.ConnectionTimeoutError()
+            raise aiohttp.ConnectionTimeoutError("refused")
         if kind == "lost":
-            raise httpx2.ReadError("reset")
+            raise aiohttp.ServerDisconnectedError("reset")
         if kind == "late":
-            raise httpx2.ReadTimeout("late")
+            raise aiohttp.SocketTimeoutError("late")
         if kind == "redirect":
-            return httpx2.Response(302, headers={"Location": "http://elsewhere/"})
+            return Reply(302, b"", Location="http://elsewhere/")
         if kind.isdigit():
             return refused(int(kind))
         error = {"code": 429, "message": "Rate limit exceeded"}
         full = {"code": "context_length_exceeded", "message": "maximum context length is 9"}
         return {
             "answer": lambda: choice("No"),
-            "page": lambda: httpx2.Response(200, content=b"<html>", headers={"Content-Type": "text/html"}),
-            "cut": lambda: httpx2.Response(200, content=b'{"choices": [{"mess'),
-            "empty": lambda: httpx2.Response(200, content=b""),
-            "no choices": lambda: httpx2.Response(200, json={"choices": [], **usage}),
+            "page": lambda: Reply(200, b"<html>", **{"Content-Type": "text/html"}),
+            "cut": lambda: Reply(200, b'{"choices": [{"mess'),
+            "empty": lambda: Reply(200, b""),
+            "no choices": lambda: Reply(200, {"choices": [], **usage}),
             "half and 429": lambda: choice("N", "error", error=error),
             "half and no quota of context": lambda: choice("N", "error", error=full),
             "window full": lambda: choice("", "model_context_window_exceeded"),
@@ -111,16 +136,15 @@ class DrawnServer:
             "wordless": lambda: choice("", None),
             "finish error": lambda: choice("", "error"),
             "too long": lambda: refused(400, "maximum context length is 9 tokens"),
-            "busy inside": lambda: httpx2.Response(200, json={"error": error}),
+            "busy inside": lambda: Reply(200, {"error": error}),
         }[kind]()
 
 
 def story(seed: int, monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     draw = random.Random(seed)
     server = DrawnServer(seed, draw)
-    transport = httpx2.MockTransport(server.handle)
-    monkeypatch.setattr("openai.DefaultAioHttpClient", lambda **_: httpx2.AsyncClient(transport=transport))
-    monkeypatch.setattr(retry, "_BACKOFF", lambda state: 0.0)
+    monkeypatch.setattr(Wire, "_opened", lambda wire: Session(server))
+    monkeypatch.setattr(retry, "_backoff", lambda tries: 0.0)
     model = Chat(name="m", model="m", base_url="http://127.0.0.1:9/v1", api_key_env=None, max_wait=0.0,
                  attempts=draw.choice((1, 3, 5)), max_concurrency=draw.choice((1, 4)))  # fmt: skip
     limits = draw.choice(LIMITS)

@@ -1,4 +1,4 @@
-"""The real SDK against a local server."""
+"""The calls of both endpoints against a local server."""
 
 from __future__ import annotations
 

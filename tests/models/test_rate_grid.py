@@ -31,11 +31,8 @@ SHORT_OF = {
 seeds reached: they guard against decline."""
 QUICK = (
     "bucket 200/s 1 deep, 0.05",
-    "bucket 200/s 20 deep, 0.05",
     "bucket 200/s 200 deep, 0.2",
-    "window 50 a second, 0.05",
     "chance 0.2",
-    "tokens 2000 deep, headers",
 )
 CELLS = {cell.name: cell for cell in cells()}
 

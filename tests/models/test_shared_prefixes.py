@@ -116,7 +116,7 @@ def test_the_output_layer_is_computed_where_something_is_asked_only(share, check
     assert sum(rows) == 1
 
 
-@pytest.mark.parametrize("kind, batch_tokens, on_gpu", few(WRITTEN, 2))
+@pytest.mark.parametrize("kind, batch_tokens, on_gpu", few(WRITTEN, 1))
 def test_shared_writing_is_that_of_one_token_at_a_time(kind, batch_tokens, on_gpu, checkpoint):
     model = lm(checkpoint(kind), method="generate", batch_tokens=batch_tokens)
     model._engine.on_gpu = on_gpu

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import yaml
 
 import harness
 
@@ -84,3 +85,16 @@ def test_one_version_stands_everywhere():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     assert project["project"]["dynamic"] == ["version"]
     assert project["tool"]["hatch"]["version"]["path"] == "harness/__init__.py"
+
+
+def test_the_workflows_call_targets_of_make_and_frameworks_that_exist():
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    targets = set(re.findall(r"^([a-z-]+):", makefile, flags=re.MULTILINE))
+    (frameworks,) = re.findall(r"^FRAMEWORKS \?= (.+)$", makefile, flags=re.MULTILINE)
+    files = sorted((ROOT / ".github/workflows").glob("*.yml"))
+    jobs = [job for file in files for job in yaml.safe_load(file.read_text(encoding="utf-8"))["jobs"].values()]
+    steps = [step["run"] for job in jobs for step in job["steps"] if "run" in step]
+    called = {target for step in steps for target in re.findall(r"\bmake ([a-z-]+)", step)}
+    assert called and called <= targets
+    (matrix,) = [job["strategy"]["matrix"] for job in jobs if "FRAMEWORKS=" in str(job)]
+    assert matrix == {"framework": frameworks.split()}

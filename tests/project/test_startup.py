@@ -11,11 +11,11 @@ import pytest
 from support.openai_server import chat_reply
 
 HELP = {"annotated_types", "harness", "pydantic", "pydantic_core", "typing_extensions", "typing_inspection", "yaml"}
-COMPOSED = HELP | {"antlr4", "attr", "filelock", "hydra", "jsonlines", "omegaconf", "packaging", "tenacity"}
+COMPOSED = HELP | {"antlr4", "attr", "filelock", "hydra", "jsonlines", "omegaconf", "packaging"}
 SCORING = COMPOSED | {"msgspec", "numpy"}
 """A run that has records reads them with msgspec, and needs numpy for intervals; neither scipy nor scikit-learn."""
-OF_TENACITY = {"tornado"}
-"""What tenacity imports where it is installed, as Jupyter brings it."""
+AROUND = {"batches.journal"}
+"""Where a run looks for batches that are under way."""
 PROGRAM = """
 import json, sys
 before = set(sys.modules)
@@ -24,13 +24,12 @@ try:
     main()
 except SystemExit as end:
     assert not end.code, end.code
-tops = {name.partition(".")[0] for name in set(sys.modules) - before}
-print(json.dumps(sorted(tops - set(sys.stdlib_module_names) - {"cython_runtime"})), file=sys.stderr)
+print(json.dumps(sorted(set(sys.modules) - before)), file=sys.stderr)
 """
 
 
-def imported(folder, *arguments: str) -> set[str]:
-    """Return the packages outside the standard library that a command has imported when it ends."""
+def modules(folder, *arguments: str) -> set[str]:
+    """Return the modules that a command has imported when it ends."""
     process = subprocess.run(
         [sys.executable, "-c", PROGRAM, *arguments],
         cwd=folder,
@@ -40,16 +39,27 @@ def imported(folder, *arguments: str) -> set[str]:
         check=False,
     )
     assert process.returncode == 0, process.stderr
-    return {name for name in json.loads(process.stderr.splitlines()[-1]) if not name.startswith("_")}
+    return set(json.loads(process.stderr.splitlines()[-1]))
+
+
+def packages(names: set[str]) -> set[str]:
+    """Return the packages of some modules that are neither private nor of the standard library."""
+    tops = {name.partition(".")[0] for name in names} - set(sys.stdlib_module_names) - {"cython_runtime"}
+    return {name for name in tops if not name.startswith("_")}
 
 
 @pytest.mark.parametrize("arguments", [["--help"], []], ids=["--help", "the reasoner"])
 def test_nothing_heavy_is_imported_without_need(tmp_path, arguments):
-    assert imported(tmp_path, *arguments) <= (HELP if arguments else SCORING | OF_TENACITY)
+    assert packages(modules(tmp_path, *arguments)) <= (HELP if arguments else SCORING)
 
 
-def test_a_run_that_the_cache_answers_imports_no_sdk_and_of_the_numerical_packages_numpy_alone(serve, tmp_path):
+def test_a_run_imports_no_sdk_and_one_that_the_cache_answers_no_http_and_numpy_alone_of_the_numerical(serve, tmp_path):
     asked = ["model=gpt4", f"model.base_url={serve(lambda *_: chat_reply('No')).url}", "task.limit=4"]
-    first = imported(tmp_path, *asked)
-    assert "openai" in first  # so the same test would see it the second time
-    assert imported(tmp_path, *asked) <= SCORING | OF_TENACITY
+    first = packages(modules(tmp_path, *asked))
+    assert "aiohttp" in first  # so the same test would see it the second time
+    assert not {"openai", "httpx2", "httpx", "anyio", "tenacity", "scipy", "sklearn"} & first
+    again = modules(tmp_path, *asked)
+    assert packages(again) <= SCORING and "asyncio" not in again
+    # Of plug-ins what every run asks: what they bring, what their metrics are called, what goes around a model.
+    inner = {name.removeprefix("harness.plugins.") for name in again if name.startswith("harness.plugins.")}
+    assert {name for name in inner if "." in name} <= {f"{name}.metrics" for name in inner} | AROUND

@@ -192,7 +192,7 @@ def test_drawn_harmless_settings_are_not_refused(setup, args, chosen):
         "there is no setting --auth-token: harness --help lists them",
         "the key of the cache is its digest, and a token: of a model ends a reply",
         "max(rows, key=len) and sorted(names, key=operator.itemgetter)",
-        "no API key: set the environment variable OPENAI_API_KEY (export OPENAI_API_KEY=…; any text will do)",
+        "set the environment variable OPENAI_API_KEY (export OPENAI_API_KEY=…), or say model.api_key_env=null if this",
         "`harness cache key=` is none; --api-key settings are read from the environment",
         "'header: 0' and header=0",
     ],

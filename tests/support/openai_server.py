@@ -1,4 +1,4 @@
-"""A local server that speaks the OpenAI protocol: real HTTP for the real SDK."""
+"""A local server that speaks the OpenAI protocol: real HTTP for the real client."""
 
 from __future__ import annotations
 

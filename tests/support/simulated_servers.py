@@ -15,20 +15,18 @@ from heapq import heappop, heappush
 from types import SimpleNamespace
 from typing import Any, Protocol
 
+import httpx2
 import pytest
 
 from harness.errors import RunStopped
 from harness.models.api import call, fleet, retry
 from harness.models.api.faults import RefusedError
 from harness.models.api.gate import Gate
-from harness.models.api.http_package import http_package
 from harness.models.api.openai import Chat
 from harness.types import ChatRequest, Message, Response
 from support.clocks import Virtual, World
 from support.openai_server import chat_reply
 from support.outcomes import each
-
-httpx2 = http_package()  # httpx, of an older SDK
 
 MOST = 0.95
 """The share of the answers by which a run is measured."""

@@ -6,16 +6,15 @@ import asyncio
 import random
 from types import SimpleNamespace
 
+import httpx2
+
 from harness.models.api import fleet, retry
 from harness.models.api.faults import RefusedError
 from harness.models.api.gate import Gate
-from harness.models.api.http_package import http_package
 from harness.models.api.openai import Chat
 from harness.types import ChatRequest, Message
 from support.clocks import Virtual
 from support.outcomes import each
-
-httpx2 = http_package()  # httpx, of an older SDK
 
 
 class InVirtualTime:

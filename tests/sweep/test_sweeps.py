@@ -39,6 +39,7 @@ def test_calls_that_two_jobs_share_are_counted_once(command):
     assert (first[5], second[5], second[7], total[5], total[7]) == ("5", "0", "5", "5", "5")
 
 
+@pytest.mark.slow
 def test_a_baseline_runs_without_what_only_others_have_and_that_is_said(command):
     code, out, _ = command(
         "-m", "model=openai,always_no", "model.model=x", "model.temperature=0,1", "task.limit=4", "dry_run=true",
@@ -129,6 +130,7 @@ def test_runs_that_are_the_same_are_made_once(command):
     assert err.count("\n[") + err.startswith("[") == 1
 
 
+@pytest.mark.slow
 def test_to_rank_and_to_write_are_not_one_run(command, tmp_path):
     (tmp_path / "tiny").mkdir()
     (tmp_path / "tiny" / "model.safetensors").write_text("never read")
@@ -186,6 +188,7 @@ def test_dollars_are_those_of_all_jobs(command, serve, key):
     assert spent <= 1 and len(server.calls) < 120
 
 
+@pytest.mark.slow
 def test_a_job_that_left_nothing_is_told(command, monkeypatch):
     def killed(module: str, config: object) -> int:
         return 0

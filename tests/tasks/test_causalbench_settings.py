@@ -36,6 +36,8 @@ from harness.errors import ConfigError
             r"texts for asia, none for cancer: use task\.networks=asia",
         ),
         ({"method": 3}, r"task\.method=3: .*1 or 2"),
+        ({"structure": "direct"}, r"task\.structure .* six structures of task\.method=2"),
+        ({"structure": "dirct", "method": 2}, r"task\.structure=dirct: .*did you mean direct\?"),
         ({"kind": "all"}, r"no setting .?task\.kind"),
         ({"limt": 3}, r"no setting .?task\.limt.*did you mean 'task\.limit'"),
     ],

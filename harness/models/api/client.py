@@ -1,31 +1,33 @@
-"""One HTTP call over the OpenAI SDK's transport, in the provider's dialect, without the SDK's work on each request.
+"""One HTTP call by aiohttp, in the provider's dialect: a request is headers and a body, and a reply its JSON.
 
-The SDK's methods check and convert every request and reply against types and copy the options of every call, which
-takes two thirds of a call's CPU time. Here a request is headers and a body, and a reply its JSON.
+No SDK: to import OpenAI's takes longer than a hundred calls, and its methods check and convert every request and reply
+against types, which takes two thirds of a call's CPU time.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Mapping
-from contextlib import aclosing
+from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin, urlsplit
 
+from harness import __version__
 from harness.models.api.bodies import Secret, is_page, words_of
 from harness.models.api.dialects import OPENAI, Dialect
 from harness.models.api.families import on_this_machine, readable_proxies
 from harness.models.api.faults import PageError, RefusedError, TooLargeError
 from harness.models.api.gate import Gate
-from harness.models.api.http_package import http_package
+from harness.models.api.proxies import proxy_for
 from harness.models.api.refusals import error_in
 from harness.models.api.replies import InvalidReplyError, LostError, one_line
 from harness.types import JSON
 
 if TYPE_CHECKING:
     import ssl
+
+    import aiohttp
 
 MOST_BYTES, MOST_BYTES_CHAT = 64 << 20, 16 << 20
 """The largest reply that is read, after unpacking, and the largest chat completion. The largest that make sense are
@@ -38,6 +40,8 @@ _PAGES = ("text/html", "application/xhtml+xml", "text/xml", "application/xml", "
 """Content types of bodies that cannot be the API's."""
 CONNECT_TIMEOUT = 30.0
 """Seconds for connecting, if model.timeout is longer: even a busy server accepts connections at once."""
+CONNECTIONS, IDLE = 1000, 5.0
+"""The most connections to an address, and the seconds for which one that has nothing to do is kept."""
 
 
 class Wire:
@@ -48,35 +52,38 @@ class Wire:
 
         `timeout`: seconds for connecting, and between two bytes.
         """
-        import aiohttp  # the transport's own
-        import openai
+        import aiohttp
 
-        self._httpx, self._aiohttp = http_package(), aiohttp
-        with readable_proxies():
-            self._http = openai.DefaultAioHttpClient(
-                timeout=timeout,
-                verify=_certificates(),
-                # A redirect would send the prompts to another host or lose them; its page would pass as an answer.
-                follow_redirects=False,
-                # A proxy cannot reach servers on this machine, and would see prompts that should not leave it.
-                trust_env=not on_this_machine(base_url),
-            )
-        json_type, agent = "application/json", f"AsyncOpenAI/Python {openai.__version__}"
+        self._aiohttp = aiohttp
+        json_type, agent = "application/json", f"causal-harness/{__version__}"
         headers = {"Accept": json_type, "Content-Type": json_type, "User-Agent": agent, **dialect.headers(key)}
-        self._headers = self._httpx.Headers(headers)
         self._dialect = dialect
-        base = base_url.rstrip("/")
-        self._base_path = urlsplit(base).path
-        self._url = cache(lambda path: self._httpx.URL(base + path))
-        self._root = cache(lambda path: self._httpx.URL(base.removesuffix("/v1") + path))
+        self._base = base_url.rstrip("/")
+        self._base_path = urlsplit(self._base).path
+        with readable_proxies():
+            # A proxy cannot reach servers on this machine, and would see prompts that should not leave it.
+            proxy, password = ("", {}) if on_this_machine(base_url) else proxy_for(base_url)
+        limits = aiohttp.ClientTimeout(connect=timeout, sock_connect=min(timeout, CONNECT_TIMEOUT), sock_read=timeout)
+        # A redirect would send the prompts to another host or lose them; its page would pass as an answer.
+        self._options: dict[str, Any] = {"headers": headers, "allow_redirects": False, "timeout": limits}
+        if proxy:
+            self._options["proxy"] = proxy
+            if base_url.startswith("https:"):  # what asks the proxy for a tunnel is another request
+                self._options["proxy_headers"] = password
+            else:
+                headers |= password
+        self._encrypted = base_url.startswith("https:") or proxy.startswith("https:")
+        self._session: aiohttp.ClientSession | None = None
         self.memory: dict[Any, Any] = {}
         """What others learn about the server, kept as long as its connections."""
-        limits = self._httpx.Timeout(timeout, connect=min(timeout, CONNECT_TIMEOUT))
-        self._extensions = {"timeout": limits.as_dict()}
         self._gate = gate
         self._secret = Secret(key)
         self._large = asyncio.Semaphore(LARGE_AT_ONCE)
-        self.close = self._http.aclose
+
+    async def close(self) -> None:
+        """Close the connections."""
+        if self._session is not None:
+            await self._session.close()
 
     async def post(self, path: str, body: Mapping[str, JSON], *, at_root: bool = False) -> dict[str, Any]:
         """Return the reply to a call, as a completion. `at_root`: the path is beside the API's /v1, not below it.
@@ -87,11 +94,12 @@ class Wire:
         """
         own_path, own_body = (path, body) if at_root else self._dialect.call(path, body)
         content = json.dumps(own_body, separators=(",", ":"), allow_nan=False).encode()
-        url = (self._root if at_root else self._url)(own_path)
-        request = self._httpx.Request("POST", url, headers=self._headers, content=content, extensions=self._extensions)
-        response, content = await self._exchange(request, MOST_BYTES_CHAT if path.startswith("/chat") else MOST_BYTES)
+        url = (self._base.removesuffix("/v1") if at_root else self._base) + own_path
+        response, content = await self._exchange(
+            url, content, MOST_BYTES_CHAT if path.startswith("/chat") else MOST_BYTES
+        )
         self._gate.read_rate_limit_headers(response.headers)
-        if not response.is_success:
+        if not 200 <= response.status < 300:
             raise self._refusal(response, content)
         try:
             reply = self._secret.loads(content)
@@ -111,7 +119,7 @@ class Wire:
             raise error_inside
         return reply
 
-    async def _exchange(self, request: Any, most: int) -> tuple[Any, bytes]:
+    async def _exchange(self, url: str, content: bytes, most: int) -> tuple[aiohttp.ClientResponse, bytes]:
         """Return the response to a request, and its body, unpacked.
 
         This is the border: whatever the HTTP client raises in here is due to what was on the wire, whatever its class
@@ -119,56 +127,59 @@ class Wire:
         outside of this method is a bug, and ends the run.
         """
         try:
-            response = await self._http.send(request, stream=True)
+            response = await self._opened().post(url, data=content, **self._options)
             try:
                 return response, await self._body(response, most)
             except BaseException:
-                await response.aclose()  # and the connection with it: a part of the body is still to come
+                response.close()  # and the connection with it: a part of the body is still to come
                 raise
         except InvalidReplyError:
             raise
-        except self._httpx.DecodingError as error:
-            raise InvalidReplyError(f"the reply cannot be unpacked ({self._error_text(error)})") from None
         except Exception as error:
             # Without the cause, whose words may hold the key: a traceback would show it.
             raise self._lost(error) from None
 
-    async def _body(self, response: Any, most: int) -> bytes:
+    def _opened(self) -> aiohttp.ClientSession:
+        """Return the connections, made with the first call: they belong to the event loop that runs then."""
+        if self._session is None:
+            certificates = _certificates() if self._encrypted else True
+            connector = self._aiohttp.TCPConnector(limit=CONNECTIONS, keepalive_timeout=IDLE, ssl=certificates)
+            self._session = self._aiohttp.ClientSession(connector=connector)
+        return self._session
+
+    async def _body(self, response: aiohttp.ClientResponse, most: int) -> bytes:
         """Return the body, cut off for an error. Raises TooLargeError if another one is larger than `most` bytes."""
         pieces, size = [], 0
-        async with aclosing(response.aiter_bytes()) as parts:
-            async for piece in parts:  # a megabyte at most, even of a packed body
-                pieces.append(piece)
-                size += len(piece)
-                if size > LARGE_BYTES:
-                    if not response.is_success:
-                        await response.aclose()
-                        break
-                    async with self._large:
-                        return await _rest(parts, pieces, size, most)
+        while piece := await response.content.readany():  # some hundred kilobytes at most, even of a packed body
+            pieces.append(piece)
+            size += len(piece)
+            if size > LARGE_BYTES:
+                if response.status >= 300:
+                    response.close()
+                    break
+                async with self._large:
+                    return await _rest(response.content, pieces, size, most)
         return b"".join(pieces)
 
     def _lost(self, error: Exception) -> Exception:
-        """Return TimeoutError or LostError for an error of the HTTP client."""
-        # The transport calls every lost connection a connect timeout.
-        late = isinstance(error, self._httpx.TimeoutException) and not isinstance(error, self._httpx.ConnectTimeout)
-        if late or isinstance(error, TimeoutError):
+        """Return InvalidReplyError, TimeoutError or LostError for an error of the HTTP client."""
+        client = self._aiohttp
+        if isinstance(error.__cause__, client.http_exceptions.ContentEncodingError):
+            return InvalidReplyError(f"the reply cannot be unpacked ({self._error_text(error)})")
+        # A connection that was not made in time may pass as one that was refused.
+        if isinstance(error, TimeoutError) and not isinstance(error, client.ConnectionTimeoutError):
             return TimeoutError(self._error_text(error))
-        unconnected = (
-            self._aiohttp.ClientConnectorError,
-            self._aiohttp.ConnectionTimeoutError,
-            self._aiohttp.ClientHttpProxyError,
-        )
-        return LostError(self._error_text(error), connected=not isinstance(error.__cause__ or error, unconnected))
+        unconnected = (client.ClientConnectorError, client.ConnectionTimeoutError, client.ClientHttpProxyError)
+        return LostError(self._error_text(error), connected=not isinstance(error, unconnected))
 
-    def _refusal(self, response: Any, content: bytes) -> Exception:
+    def _refusal(self, response: aiohttp.ClientResponse, content: bytes) -> Exception:
         """Return the error for a status other than success."""
-        if response.status_code < 200:
-            return InvalidReplyError(f"the reply has the status {response.status_code}")
-        body = self._secret.body(content) if response.status_code >= 400 else self._place(response)
-        return RefusedError(response.status_code, body, response.headers)
+        if response.status < 200:
+            return InvalidReplyError(f"the reply has the status {response.status}")
+        body = self._secret.body(content) if response.status >= 400 else self._place(response)
+        return RefusedError(response.status, body, response.headers)
 
-    def _page(self, response: Any, content: bytes) -> str:
+    def _page(self, response: aiohttp.ClientResponse, content: bytes) -> str:
         """Describe a body that was not meant to be JSON; "" for broken JSON."""
         kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
         text = self._secret.text(content[:LARGE_BYTES])
@@ -178,11 +189,13 @@ class Wire:
         name = "an HTML page" if "html" in kind or is_page(text) else f"{kind}, which is no JSON"
         return f"{name} ({one_line(words_of(text)) if text.strip() else 'empty'})"
 
-    def _place(self, response: Any) -> str:
+    def _place(self, response: aiohttp.ClientResponse) -> str:
         """Return where a redirect leads, as model.base_url would name it, without what may be a key or a password."""
-        origin = response.request.url
+        origin = urlsplit(str(response.url))
         try:
-            target = urlsplit(urljoin(str(origin), response.headers["location"]))
+            # Bytes that are no UTF-8 stand in headers as half characters, which no file takes.
+            location = response.headers["location"].encode(errors="surrogateescape").decode(errors="replace")
+            target = urlsplit(urljoin(origin.geturl(), location))
             host, port = target.hostname, target.port
         except (KeyError, ValueError):
             host = None
@@ -196,9 +209,9 @@ class Wire:
         return one_line(self._secret.hide(f"{type(error.__cause__ or error).__name__}: {error}"))
 
 
-async def _rest(parts: AsyncIterator[bytes], pieces: list[bytes], size: int, most: int) -> bytes:
+async def _rest(stream: aiohttp.StreamReader, pieces: list[bytes], size: int, most: int) -> bytes:
     """Read the rest of a large reply after its first `pieces`. Raises TooLargeError beyond `most` bytes."""
-    async for piece in parts:
+    while piece := await stream.readany():
         pieces.append(piece)
         size += len(piece)
         if size > most:
@@ -209,6 +222,10 @@ async def _rest(parts: AsyncIterator[bytes], pieces: list[bytes], size: int, mos
 
 @cache
 def _certificates() -> ssl.SSLContext:
-    """Read once, since it takes longer than many a call, and each turn of an opening has connections of its own."""
-    context: ssl.SSLContext = http_package().create_ssl_context()
-    return context
+    """Read once, since it takes longer than many a call, and each turn of an opening has connections of its own.
+
+    httpx2's choice of certificates: SSL_CERT_FILE, SSL_CERT_DIR, else what the system trusts.
+    """
+    import httpx2
+
+    return httpx2.create_ssl_context()

@@ -130,8 +130,8 @@ class Endpoint(ABC):
         """Raise ConfigError if there is no usable key."""
         if not self.key:
             raise ConfigError(
-                f"no API key: set the environment variable {self.api_key_env} (export {self.api_key_env}=…; any "
-                f"text will do for a local server that asks for none). It is for {self.base_url}."
+                f"no API key for {self.base_url}: set the environment variable {self.api_key_env} "
+                f"(export {self.api_key_env}=…), or say model.api_key_env=null if this server asks for none."
             )
         if not self.key.isascii() or not self.key.isprintable():
             raise ConfigError(f"the key in {self.api_key_env} holds characters that no key has: set it again.")

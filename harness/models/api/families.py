@@ -30,6 +30,7 @@ _VERSION = re.compile(r"/(?:v\d+\w*|openai|api)(?:/|$)")
 """Parts of a path that name an API."""
 _SEPARATOR = ", "
 """Between addresses, which hold no spaces."""
+_GLOB = re.compile(r"[*?[]")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,7 +111,8 @@ def bare_name(model: str) -> str:
 
 
 def matches(globs: Sequence[str], name: str) -> bool:
-    return any(fnmatchcase(name, glob) for glob in globs)
+    """Return whether a name is of one of some patterns; those that begin otherwise are not compiled."""
+    return any(name.startswith(_GLOB.split(glob)[0]) and fnmatchcase(name, glob) for glob in globs)
 
 
 @dataclass(frozen=True, kw_only=True)

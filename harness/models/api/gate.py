@@ -74,6 +74,7 @@ class Gate:
         self._timer: asyncio.TimerHandle | None = None
         self._pause_until = 0.0
         self._answers: deque[bool] = deque(maxlen=16)  # which of the latest calls were answered
+        self._keep_rate()
 
     def look_ahead(self, calls_left: Callable[[], int]) -> None:
         """Let the search know how many calls there will still be: near the end it takes no risk."""
@@ -190,8 +191,10 @@ class Gate:
         self._answers.append(False)
         if isinstance(error, RefusedError):
             self.read_rate_limit_headers(error.headers)
-        if status(error) == 429:
+        if self._opening.rate is not None:
             self._opening.end()
+            self._keep_rate()
+        if status(error) == 429:
             self._search.add_refusal(sent, self._clock())
             if self._search.rate is None and self._answers.count(False) >= CROWDED:
                 self._slot_search.add_refusal()

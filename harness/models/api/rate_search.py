@@ -252,7 +252,9 @@ class RateSearch:
             return
         if known.is_far(rate):
             self._since = at
-        few, several = (self._sent.came_through(sent.at, max(HORIZON / 4, n / rate)) for n in (ENOUGH, 3 * ENOUGH))
+        # Far beyond what was known, what came through until a refusal was known may have been saved up by the server.
+        shortest = max(HORIZON / 4, self._delay) if known.is_far(rate) else HORIZON / 4
+        few, several = (self._sent.came_through(sent.at, max(shortest, n / rate)) for n in (ENOUGH, 3 * ENOUGH))
         self._set_rate(known.meet(rate, few if first or known.is_far(rate) else several, at, first=first), at)
 
     def _grow(self, rate: float, at: float) -> None:

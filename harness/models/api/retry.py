@@ -1,7 +1,4 @@
-"""One policy for calls that fail: what is tried again, when, and what a failure is called in the end.
-
-The OpenAI SDK's own retries are off.
-"""
+"""One policy for calls that fail: what is tried again, when, and what a failure is called in the end."""
 
 from __future__ import annotations
 
@@ -13,8 +10,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from functools import partial
-
-from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, wait_random_exponential
+from typing import TYPE_CHECKING
 
 from harness.errors import Interrupted, RunStopped
 from harness.models.api import faults
@@ -24,7 +20,9 @@ from harness.runtime.signals import STOP
 from harness.runtime.under_way import RETRIES, Waiting
 from harness.types import FINAL_FAILURES, Failure, Response
 
-_BACKOFF = wait_random_exponential(multiplier=0.5, max=60)
+if TYPE_CHECKING:
+    from tenacity import RetryCallState
+
 FUTILE_AFTER = 8
 """Stop the run after this many identical failures in a row before any success."""
 LOST_AFTER = 32
@@ -41,6 +39,7 @@ AWAY, NEVER_THERE = 30.0, 2.0
 was there for 73 to 122 seconds: long enough for it to be started anew."""
 LATEST = 32
 """Replies by which it is judged what share of the calls a server refuses."""
+_LONGEST_BACKOFF = 60.0
 MOSTLY, CHANCE = 0.6, 1e-6
 """Where a larger share is refused, or refusals in a row are less likely than this, they are held to be no chance."""
 _DOUBTED = (401, 402, 403, 404)
@@ -114,10 +113,12 @@ class Policy:
         self, attempt: Callable[[], Awaitable[Response | Failure]], first: Exception
     ) -> Response | Failure:
         """Return the outcome of a call that failed once. Only those pay for tenacity, which costs as much as a call."""
+        from tenacity import AsyncRetrying, retry_if_exception
+
         errors = [first]
         trouble = _Trouble(self._replies, self._answers)
         self._failing.add(trouble)
-        if isinstance(first, PageError):
+        if isinstance(first, PageError) or (status(first) or 400) < 400:
             await self._until_others_know()
 
         async def next_attempt() -> Response | Failure:
@@ -208,7 +209,7 @@ class Policy:
         elif error and status(error) == 429 and self._by_chance(state.attempt_number):
             wait = random.random()
         else:
-            wait = _BACKOFF(state)
+            wait = _backoff(state.attempt_number)
         return min(wait, self.max_wait)
 
     def _by_chance(self, tries: int) -> bool:
@@ -232,12 +233,15 @@ class Policy:
             await asyncio.sleep(min(remaining, 0.2))
 
     async def _until_others_know(self) -> None:
-        """Wait for the calls under way: where one of them is answered, a page was a moment's, else it is the address.
+        """Wait for the calls under way: where one is answered, a page or redirect was its own, else it is the address.
 
-        So a run at a wrong address ends with its first calls, and one page among answers ends nothing.
+        So a run at a wrong address ends with its first calls, and one page among answers ends nothing. A failure lets
+        those go that waited for the pace of the opening, hence a moment for them to be under way.
         """
-        while not self._answers and len(self._failing) < self._open - self.unsent and not self.stopping.is_set():
+        all_failed = False
+        while not self._answers and not all_failed and not self.stopping.is_set():
             await self._sleep(0.02)
+            all_failed = len(self._failing) >= self._open - self.unsent
 
     async def until(self, may_go: Callable[[], bool]) -> None:
         """Wait until a call may be tried again, unless the run ends meanwhile."""
@@ -294,7 +298,7 @@ class Policy:
         if http_status < 400:
             sentence = faults.redirect(error, self.where)
             # Where nobody is answered it is the address that is wrong; one among others was sent elsewhere by itself.
-            if not self._answers and self._open - self.unsent == 1:
+            if not self._answers:
                 raise RunStopped(f"{sentence} {faults.KEPT}")
             return Failure("redirect", sentence)
         return faults.failure_of(error, detail, self.max_wait)
@@ -314,3 +318,8 @@ class Policy:
         limit = LOST_AFTER if self._answers and not lost else FUTILE_AFTER
         if len(self._in_a_row) >= limit:
             raise faults.all_alike(failure, limit, self.where)
+
+
+def _backoff(tries: int) -> float:
+    """Return the seconds to wait where the server asks for none: up to half a second, doubled with each try."""
+    return random.uniform(0, min(0.5 * 2.0 ** min(tries - 1, 30), _LONGEST_BACKOFF))

@@ -15,7 +15,6 @@ from harness.models.api.bodies import Secret
 from harness.models.api.endpoint import Endpoint
 from harness.models.api.families import first_address, on_this_machine, readable_proxies
 from harness.models.api.faults import RefusedError, asked_pause, date_of, growing_pause, in_words, may_pass, status
-from harness.models.api.http_package import http_package
 from harness.models.api.replies import LostError, one_line
 from harness.runtime.signals import STOP
 
@@ -55,7 +54,8 @@ class EndpointServer:
 
     @cached_property
     def _http(self) -> Any:
-        http = http_package()
+        import httpx2 as http  # takes longer than a call, and a run without files needs none of it
+
         with readable_proxies():
             return http.Client(
                 headers=self._headers,
@@ -186,11 +186,12 @@ class _Streamed:
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
         self._stream.__exit__(kind, error, trace)
-        if isinstance(error, Exception) and type(error).__module__.startswith(("httpx", "httpcore")):
+        if isinstance(error, Exception) and type(error).__module__.startswith(("httpx2", "httpcore2")):
             raise self._lost(error) from None
 
     def _lost(self, error: Exception) -> Exception:
-        http = http_package()
+        import httpx2 as http
+
         words = one_line(self._secret.hide(f"{type(error).__name__}: {error}"))
         if isinstance(error, http.TimeoutException) and not isinstance(error, http.ConnectTimeout):
             return TimeoutError(words)

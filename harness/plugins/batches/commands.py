@@ -21,6 +21,7 @@ from harness.errors import ConfigError, DataError, RunStopped, unknown
 from harness.models.api.endpoint import Endpoint
 from harness.models.api.families import on_this_machine
 from harness.models.api.server import EndpointServer
+from harness.plugins.batches.drivers import Engine, run_and_answers
 from harness.plugins.batches.exchange import BatchServer, Collecting, Sending
 from harness.plugins.batches.forms import Files
 from harness.plugins.batches.inline_forms import form_of
@@ -45,6 +46,7 @@ class RequestsSettings:
     cache: Path = _CACHE
     lines: Annotated[int, Field(ge=1)] = 50_000
     megabytes: Annotated[float, Field(gt=0)] = 190.0
+    driver: Engine | None = None
     run: tuple[str, ...] = ()
 
 
@@ -68,6 +70,8 @@ _REQUESTS_HELP = """\
 settings of requests
   lines=50000           at most in a file or part; more go into FILE-2, FILE-3, …
   megabytes=190         at most in a file
+  driver=               of a folder: vllm or ray has a program written beside the requests that answers them,
+                        with vLLM's run-batch or over Ray Data; it goes on where it was killed
 
 settings of import
   model= task= prompt=  of a batch whose requests were written elsewhere: the run that they are of
@@ -76,6 +80,9 @@ examples:
   harness cache requests todo.jsonl model=openai model.model=my-model task=corr2cause
   vllm run-batch -i todo.jsonl -o done.jsonl --model path/to/my-model --served-model-name my-model
   harness cache import done.jsonl
+  harness cache requests todo/ driver=ray model=openai model.model=my-model task=corr2cause
+  python todo/driver.py --model path/to/my-model --engines 8 --gpus 1
+  harness cache import todo/answers/
 """
 
 _BATCHES_HELP = """\
@@ -95,9 +102,9 @@ def run_of(arguments: Sequence[str]) -> Main:
     return run_settings(arguments)
 
 
-def write_requests(cache: Path, out: str, run: Main, lines: int, megabytes: float) -> int:
+def write_requests(cache: Path, out: str, run: Main, lines: int, megabytes: float, engine: Engine | None = None) -> int:
     """Write the requests of a run as lines of a batch; print what the files hold and what to do next."""
-    outlet = outlet_for(out, lines, megabytes)
+    outlet = outlet_for(out, lines, megabytes, engine)
     outlet.check()
     source = write(cache, run, outlet)
     name, stream = source.endpoint.name, sys.stderr if out == "-" else sys.stdout
@@ -120,7 +127,11 @@ def write_requests(cache: Path, out: str, run: Main, lines: int, megabytes: floa
             file=stream,
         )
     if written:
-        print(f"Answers: harness cache import OUTPUT.jsonl cache={cache}", file=stream)
+        answers = "OUTPUT.jsonl"
+        if engine is not None:
+            program, answers = run_and_answers(engine, out)
+            print(f"To have them answered: {program}", file=stream)
+        print(f"Answers: harness cache import {answers} cache={cache}", file=stream)
     return 0
 
 
@@ -297,7 +308,8 @@ def _cancel(journal: Journal, server: EndpointServer, form: Files, batch: Batch)
 def _requests(names: list[str], settings: RequestsSettings) -> int:
     if len(names) != 1:
         raise ConfigError("requests takes one file to write, and the settings of a run: requests out.jsonl model=gpt4")
-    return write_requests(settings.cache, names[0], run_of(settings.run), settings.lines, settings.megabytes)
+    run = run_of(settings.run)
+    return write_requests(settings.cache, names[0], run, settings.lines, settings.megabytes, settings.driver)
 
 
 def _batches(names: list[str], settings: BatchesSettings) -> int:

@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import ConfigError, DataError
-from harness.plugins.batches.lines import LONGEST, read_lines
+from harness.plugins.batches.drivers import Engine, driver
+from harness.plugins.batches.lines import LONGEST, line_of, read_lines
 from harness.runtime.console import clean
 from harness.runtime.environment import installing
 from harness.runtime.signals import LAST
@@ -52,6 +53,10 @@ class PartsOutlet:
     """At most in one part."""
     size: int
     """Bytes of requests at most in one part, before they are compressed."""
+    engine: Engine | None = None
+    """Whose driver is written beside them; that of vLLM reads JSON lines, not Parquet."""
+    model: str = ""
+    """The model's name in the requests, which a driver has to know."""
     _parts: list[tuple[int, int]] = field(default_factory=list)
     """The rows of each part, and the bytes of its requests."""
 
@@ -65,20 +70,36 @@ class PartsOutlet:
 
     def check(self) -> None:
         """Raise ConfigError or StoreError where the folder cannot be made: stale parts would be answered again."""
-        _parquet()
+        if not self._lines:
+            _parquet()
         check(self.out, folder=True)
         if Path(self.out).is_dir() and any(Path(self.out).iterdir()):
             raise ConfigError(f"{self.out} is not empty: give a new folder, which then holds these requests alone.")
 
     def write(self, calls: Iterable[Call]) -> None:
         """Write a row for each call; without any, no folder."""
-        rows = ((key, json.dumps(body, separators=(",", ":"), allow_nan=False)) for key, _, body in calls)
-        first = list(islice(rows, 1))
+        calls = iter(calls)
+        first = list(islice(calls, 1))
         if not first:
             return
+        rows = (self._row(*call) for call in chain(first, calls))
+        ending, write = (".jsonl", self._write_lines) if self._lines else (".parquet", self._write)
         with _whole_folder(self.out) as folder:
-            for number, part in groupby(self._numbered(chain(first, rows)), key=itemgetter(0)):
-                self._write(folder / f"part-{number:06d}.parquet", (row for _, row in part))
+            for number, part in groupby(self._numbered(rows), key=itemgetter(0)):
+                write(folder / f"part-{number:06d}{ending}", (row for _, row in part))
+            if self.engine is not None:
+                name, text = driver(self.engine, self.model, first[0][1])
+                (folder / name).write_text(text, encoding="utf-8")
+
+    @property
+    def _lines(self) -> bool:
+        return self.engine == "vllm"
+
+    def _row(self, key: str, path: str, body: Mapping[str, JSON]) -> tuple[str, str]:
+        """Return the key of a request, and what is written of it: its line, or its body as JSON."""
+        if self._lines:
+            return key, line_of(key, path, body)
+        return key, json.dumps(body, separators=(",", ":"), allow_nan=False)
 
     def _numbered(self, rows: Iterable[tuple[str, str]]) -> Iterator[tuple[int, tuple[str, str]]]:
         """Yield each row with the number of its part."""
@@ -88,6 +109,14 @@ class PartsOutlet:
                 number, count, size = number + 1, 0, 0
             count, size = count + 1, size + len(row[1])
             yield number, row
+
+    def _write_lines(self, path: Path, rows: Iterator[tuple[str, str]]) -> None:
+        count = size = 0
+        with path.open("w", encoding="utf-8") as file:
+            for _, line in rows:
+                file.write(f"{line}\n")
+                count, size = count + 1, size + len(line)
+        self._parts.append((count, size))
 
     def _write(self, path: Path, rows: Iterator[tuple[str, str]]) -> None:
         pa, parquet = _parquet()

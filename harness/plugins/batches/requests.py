@@ -16,6 +16,7 @@ from harness.cache.schema import key_of
 from harness.codec import canonical, request_digest
 from harness.errors import ConfigError, DataError
 from harness.models.api.endpoint import Endpoint
+from harness.plugins.batches.drivers import Engine
 from harness.plugins.batches.journal import Journal, Written, endpoint_from_settings, forget, settings_of
 from harness.plugins.batches.lines import content_of, groups_of, line_of, outcome_of
 from harness.plugins.batches.model import endpoint_of
@@ -269,11 +270,16 @@ def is_output(path: Path) -> bool:
     return True
 
 
-def outlet_for(out: str, lines: int, megabytes: float) -> Outlet | PartsOutlet:
-    """Return where requests are written: files of lines, or a folder of Parquet parts."""
+def outlet_for(out: str, lines: int, megabytes: float, engine: Engine | None = None) -> Outlet | PartsOutlet:
+    """Return where requests are written: files of lines, or a folder of parts with the driver of an engine.
+
+    Raises ConfigError for a driver beside a file: it reads a folder.
+    """
     size = int(megabytes * 1e6)
     if is_folder(out):
-        return PartsOutlet(out, lines, size)
+        return PartsOutlet(out, lines, size, engine)
+    if engine is not None:
+        raise ConfigError(f"driver={engine} has a folder of requests answered: give {out}/, with the slash.")
     return Outlet(out, lines, size) if out != "-" else Outlet(out, 1 << 62, 1 << 62)
 
 
@@ -281,6 +287,8 @@ def write(cache: Path, settings: Main, outlet: Outlet | PartsOutlet) -> Unanswer
     """Write the missing requests of a run as lines of batches or rows of parts; return what was counted."""
     with closing(open_store(cache)) as store:
         source = UnansweredRequests.of(store, settings)
+        if isinstance(outlet, PartsOutlet):
+            outlet.model = source.endpoint.model
         outlet.write((key, *source.endpoint.call(request)) for key, request in source.journaled())
     return source
 

@@ -17,5 +17,5 @@ PLUGIN = Plugin(
     },
     sections=("harness.plugins.beliefs.page:sections",),
     extends={"corr2cause": "harness.plugins.beliefs.equivalent:corr2cause"},
-    metrics=tuple(f"harness.plugins.beliefs.contradictions:{name}" for name in ("CONTRADICTIONS", "CHANCE")),
+    metrics=tuple(f"harness.plugins.beliefs.metrics:{name}" for name in ("CONTRADICTIONS", "CHANCE")),
 )

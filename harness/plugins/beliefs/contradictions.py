@@ -7,19 +7,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from harness.plugins.beliefs.metrics import CHANCE, CONTRADICTIONS
 from harness.scoring import bootstrap
 from harness.scoring.bootstrap import CONSTANT, FEW_CLUSTERS, FEWEST
-from harness.scoring.definitions import MetricDefinition
 from harness.types import Metric, Record, Scores
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-CONTRADICTIONS = MetricDefinition(name="contradictions", title="contradictions", best="low", in_heat_maps=True)
-"""Of pairs of equivalent questions, both with an answer: the share with opposite ones."""
-CHANCE = MetricDefinition(name="contradictions_by_chance", title="by chance", best=None)
-"""That share for two answerers who know of each other only how often they say Yes to each relation in each form."""
 _OVERALL = ("overall", "all")
 _FORM, _RELATION = "form", "relation"
 

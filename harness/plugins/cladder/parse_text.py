@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import lru_cache
 from itertools import permutations
 
 from harness.plugins.cladder.graphs import GRAPHS, Graph, Table, X, Y
@@ -71,6 +72,7 @@ def kind_of(text: str) -> tuple[Query, bool]:
     return query, asked.groupdict().get("way", "more") in _UPWARD
 
 
+@lru_cache(maxsize=2048)  # a page of runs by three label sets takes the same questions three times
 def read_named(text: str) -> tuple[Stated, Mapping[str, str]]:
     """Return what a text states, and the node of each variable by its name. Raises UnreadableText."""
     text = " ".join(text[max(0, text.rfind("Imagine ")) :].split())

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from harness.plugins.cladder.step_questions import STEPS, Case
+from harness.plugins.cladder.metrics import STEPS
+from harness.plugins.cladder.step_questions import Case
 from harness.protocols import Traits
 from harness.tasks.text_reasoner import TextReasoner, UnreadableText
 from harness.types import JSON

@@ -5,18 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, get_args
 
 from harness.plugins.cladder.graphs import GRAPHS, Graph
+from harness.plugins.cladder.metrics import Step
 from harness.plugins.cladder.parse_text import read_named
 from harness.plugins.cladder.queries import TITLES, Ask, Query
 from harness.plugins.cladder.questions import Question, percents
 from harness.plugins.cladder.reasoning import formal, numbers_told, sum_of
 from harness.plugins.cladder.stated import Printed, Range, effect_range, follows
 from harness.tasks.text_reasoner import UnreadableText
-
-Step = Literal["graph", "kind", "formal", "estimand", "data", "number", "answer"]
-STEPS: tuple[Step, ...] = get_args(Step)
 
 _LINE = 'End with one line: "Answer: " and {what}.'
 WORDS: Mapping[Step, str] = {

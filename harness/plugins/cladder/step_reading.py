@@ -10,8 +10,9 @@ from typing import NamedTuple
 from harness.plugins.cladder.estimand import canonical, is_estimand
 from harness.plugins.cladder.expression import Chance, Expression, Term, read_expression
 from harness.plugins.cladder.expression_tokens import UnreadableExpression
+from harness.plugins.cladder.metrics import Step
 from harness.plugins.cladder.queries import TITLES, Query
-from harness.plugins.cladder.step_questions import Case, Step
+from harness.plugins.cladder.step_questions import Case
 from harness.prompting.number import number, number_of
 from harness.prompting.reading.own_words import own_words
 from harness.types import IN_FORM, Answer, Response

@@ -5,33 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import cast
 
+from harness.plugins.cladder.metrics import BREAKS, STEPS, Step
 from harness.plugins.cladder.stated import follows
-from harness.plugins.cladder.step_questions import ROUNDING, STEPS, Case, Step
+from harness.plugins.cladder.step_questions import ROUNDING, Case
 from harness.plugins.cladder.step_reading import read_number, worth
 from harness.plugins.cladder.task import ORDERS
-from harness.scoring.definitions import MetricDefinition
 from harness.scoring.means import MeanRow, mean_rows
 from harness.scoring.summary import OutcomeCounts
 from harness.types import Answer, Record, Result
 
 HEADLINE = "stated"
-BREAKS = tuple(f"ladder_first_{name}" for name in (*STEPS, "nowhere"))
-LADDER_EXACT = MetricDefinition(
-    name="ladder_exact", title="right", made_of="items", lead="first", in_comparisons=True, in_heat_maps=True
-)
-LADDER_F1 = MetricDefinition(name="ladder_f1", title="F1 of the list", made_of="items")
-LADDER_OWN = MetricDefinition(name="ladder_own", title="follows from its own number", made_of="items")
-FIRST = tuple(
-    MetricDefinition(
-        name=name,
-        title=f"breaks first at {name.removeprefix('ladder_first_')}",
-        made_of="items",
-        best=None,
-        on_page=False,
-    )
-    for name in BREAKS
-)
-FIRST_GRAPH, FIRST_KIND, FIRST_FORMAL, FIRST_ESTIMAND, FIRST_DATA, FIRST_NUMBER, FIRST_ANSWER, FIRST_NOWHERE = FIRST
 NOTE = (
     "Right: the edges and the probabilities are those of the text and no others; the kind is named; the formal query "
     "is the same but for notation; the estimand has the value that is asked for in five random models of the graph, "

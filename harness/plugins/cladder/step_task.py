@@ -9,9 +9,10 @@ from typing import Literal
 
 from harness.errors import ConfigError
 from harness.plugins.cladder.items import QuestionChoice
+from harness.plugins.cladder.metrics import STEPS
 from harness.plugins.cladder.questions import Question
 from harness.plugins.cladder.reasoning import VALUED, has_value
-from harness.plugins.cladder.step_questions import STEPS, WORDS, Case, letters
+from harness.plugins.cladder.step_questions import WORDS, Case, letters
 from harness.plugins.cladder.step_scores import HEADLINE, ORDER, place, summarize
 from harness.plugins.cladder.task import AS_MANY_AS_PUBLISHED, BALANCED, CLadder
 from harness.tasks.base import LazyItems

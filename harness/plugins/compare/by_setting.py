@@ -16,7 +16,7 @@ from harness.plugins.compare import pairs, sensitivity
 from harness.plugins.compare.measure import holm, paired_row
 from harness.plugins.compare.over_setting import chain_columns, view_heading
 from harness.plugins.compare.paired import Difference
-from harness.plugins.compare.runs import load
+from harness.plugins.compare.runs import Loader
 from harness.scoring.bootstrap import RESAMPLES
 from harness.scoring.definitions import definition, main_metrics
 from harness.storage.runs import Run
@@ -49,11 +49,15 @@ def tables(
     metrics: Sequence[str],
     intervals: Intervals,
     notes: Sequence[str],
+    load: Loader | None = None,
 ) -> Iterator[Table]:
     """Yield a table for each set of runs that may stand side by side: a row for each model and prompt.
 
+    `load` is what other tables of the same runs were made with.
+
     Raise ConfigError where all runs have the same value of the setting.
     """
+    load = load or Loader()
     chains = chains_of(rows, setting)
     order = steps_of([row for row in rows if row.sound], setting)
     sets = [members for members in sets_of(chains) if len({step for chain in members for step in chain.by_step}) > 1]
@@ -69,9 +73,9 @@ def tables(
         present = [step for step in order if any(step in chain.by_step for chain in members)]
         beside = [*alone, *notes] if number == len(sets) else []
         members = sorted(members, key=_sort_key)
-        yield _table(task, setting, members, present, rows, metrics, intervals, beside)
+        yield _table(task, setting, members, present, rows, metrics, intervals, beside, load)
         if setting == WORDING:
-            yield from _of_wordings(task, setting, members, metrics, intervals)
+            yield from _of_wordings(task, setting, members, metrics, intervals, load)
 
 
 def _sort_key(chain: Series) -> tuple[float | str, ...]:
@@ -91,11 +95,12 @@ def _table(
     metrics: Sequence[str],
     intervals: Intervals,
     notes: Sequence[str],
+    load: Loader,
 ) -> Table:
     scores = [row.result.overall for chain in chains for row in chain.by_step.values()]
     shown = list(metrics) or [main_metrics(scores[0])[0]]
     incomplete = {(*setting.rest(row), row.results_folder, setting.step(row)): row for row in rows if not row.sound}
-    measured = [_SeriesRow(chain, differences_to_first(chain, steps, shown)) for chain in chains]
+    measured = [_SeriesRow(chain, differences_to_first(chain, steps, shown, load)) for chain in chains]
     keys = [(row, key) for row in measured for key, d in row.differences.items() if isinstance(d, Difference)]
     corrected = holm([d.p for row, key in keys if isinstance(d := row.differences[key], Difference)])
     p_holm = {(id(row), *key): p for (row, key), p in zip(keys, corrected, strict=True)}
@@ -130,13 +135,18 @@ def _table(
 
 
 def _of_wordings(
-    task: str, setting: RunSetting, chains: Sequence[Series], metrics: Sequence[str], intervals: Intervals
+    task: str,
+    setting: RunSetting,
+    chains: Sequence[Series],
+    metrics: Sequence[str],
+    intervals: Intervals,
+    load: Loader,
 ) -> Iterator[Table]:
     """Yield the table of what wordings do to the scores and answers of each row; nothing without records."""
     shown = list(metrics) or [main_metrics(chains[0].first.result.overall)[0]]
     names, name_cells, shared = chain_columns(chains, setting)
     rows = zip(chains, name_cells, strict=True)
-    lines = [line for chain, cells in rows if (line := sensitivity.line(chain, cells, shown, intervals))]
+    lines = [line for chain, cells in rows if (line := sensitivity.line(chain, cells, shown, intervals, load))]
     if lines:
         first = chains[0].first
         yield Table(
@@ -151,7 +161,7 @@ def _of_wordings(
 
 
 def differences_to_first(
-    chain: Series, steps: Sequence[str], metrics: Sequence[str]
+    chain: Series, steps: Sequence[str], metrics: Sequence[str], load: Loader
 ) -> dict[tuple[str, str], Difference | str]:
     """Return the differences of a chain's runs to that of the first step, or a word why one is missing."""
     base = chain.by_step.get(steps[0])
@@ -162,7 +172,7 @@ def differences_to_first(
         if base is None or row is None or not paired:
             continue
         try:
-            replies = load(str(base.folder)), load(str(row.folder))
+            replies = load(base), load(row)
             pairing = pairs.pair(*replies, by=(), labels=None, least=1)
         except HarnessError as error:
             differences |= {(step, name): _reason(base, row, error) for name in paired}

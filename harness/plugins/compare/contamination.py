@@ -15,7 +15,7 @@ from harness.leaderboard.comparable import find_runs, of_other_rules, select_run
 from harness.plugins.compare.by_setting import differences_to_first
 from harness.plugins.compare.measure import holm
 from harness.plugins.compare.paired import Difference
-from harness.plugins.compare.runs import making
+from harness.plugins.compare.runs import Loader, making
 from harness.scoring.bootstrap import RESAMPLES
 from harness.scoring.definitions import definition, main_metrics
 from harness.storage.atomic_write import atomic_file, check
@@ -122,11 +122,11 @@ def _has_twins(row: Run) -> bool:
 
 
 def _gaps(chains: Sequence[Series], original: str) -> list[Gap]:
-    gaps = []
+    gaps, load = [], Loader()
     for chain in chains:
         twins = [twin for twin in TWINS if twin in chain.by_step]
         if original in chain.by_step and twins:
-            measured = differences_to_first(chain, [original, *twins], _metrics(chain))
+            measured = differences_to_first(chain, [original, *twins], _metrics(chain), load)
             gaps += [Gap(chain, twin, {name: measured[twin, name] for name in _metrics(chain)}) for twin in twins]
     leading = [gap.differences[_metrics(gap.chain)[0]] for gap in gaps]
     corrected = holm([d.p if isinstance(d, Difference) else None for d in leading])

@@ -14,6 +14,7 @@ from harness.leaderboard.comparable import NAMES, comparable_sets, name_of
 from harness.plugins.compare import by_setting
 from harness.plugins.compare.measure import holm
 from harness.plugins.compare.paired import Difference
+from harness.plugins.compare.runs import Loader
 from harness.scoring.definitions import definition, main_metrics
 from harness.storage.runs import Run
 from harness.tables.numbers import metric_cell
@@ -27,18 +28,18 @@ DIFFERENCE = "/difference"
 
 def tables(task: str, rows: Sequence[Run]) -> Iterator[Table]:
     """Yield the tables of a task; those without a single difference are left out."""
-    complete = [row for row in rows if row.sound]
+    complete, load = [row for row in rows if row.sound], Loader()
     names = {name for row in complete for name in row.settings}
     settings = [RunSetting("prompt"), *(RunSetting("task", name) for name in sorted(names))]
     for setting in settings:
         if len({setting.step(row) for row in complete}) < 2:
             continue
         try:
-            shown = by_setting.tables(task, complete, setting, metrics=(), intervals="brackets", notes=())
+            shown = by_setting.tables(task, complete, setting, metrics=(), intervals="brackets", notes=(), load=load)
             yield from filter(_has_differences, shown)
         except ConfigError:  # no two runs differ in it alone
             continue
-    yield from filter(_has_differences, of_models(task, complete))
+    yield from filter(_has_differences, of_models(task, complete, load))
 
 
 def _has_differences(table: Table) -> bool:
@@ -46,20 +47,20 @@ def _has_differences(table: Table) -> bool:
     return any(line.cells[place].value is not None for line in table.lines for place in places)
 
 
-def of_models(task: str, rows: Sequence[Run]) -> Iterator[Table]:
+def of_models(task: str, rows: Sequence[Run], load: Loader) -> Iterator[Table]:
     """Yield for each set of comparable runs the ranked ones, with their differences to the best of them."""
     for comparable in comparable_sets(rows):
         ranked = [row for row in comparable.rows if row.ranked]
         if len(ranked) > 1:
-            yield _of_set(task, ranked, comparable.heading)
+            yield _of_set(task, ranked, comparable.heading, load)
 
 
-def _of_set(task: str, rows: Sequence[Run], heading: str) -> Table:
+def _of_set(task: str, rows: Sequence[Run], heading: str, load: Loader) -> Table:
     overall = [row.result.overall for row in rows]
     metric = main_metrics(overall[0])[0]
     steps = [str(place) for place in range(len(rows))]  # no chain of a setting, but compared as one is
     series = Series((), dict(zip(steps, rows, strict=True)))
-    to_best = by_setting.differences_to_first(series, steps, [metric])
+    to_best = by_setting.differences_to_first(series, steps, [metric], load)
     known = {step: d for (step, _), d in to_best.items() if isinstance(d, Difference)}
     corrected = dict(zip(known, holm([d.p for d in known.values()]), strict=True))
     names = _names(rows)

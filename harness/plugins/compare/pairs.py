@@ -101,9 +101,9 @@ def mcnemar(cells: Cells) -> McNemar:
 
 def pair(first: Replies, second: Replies, *, by: Sequence[str], labels: str | None, least: float) -> Pairing:
     """Pair two runs by item. Raises DataError where they share too few items, or their labels differ."""
-    pairing = Pairing(_labels(first, second, labels))
     if first.place and second.place and first.place["task"] != second.place["task"]:
         raise DataError(f"{first.path} is a run of {first.place['task']}, {second.path} of {second.place['task']}.")
+    pairing = Pairing(_labels(first, second, labels))
     both = [item for item in first.by_item if item in second.by_item]
     pairing.first_only, pairing.second_only = len(first.by_item) - len(both), len(second.by_item) - len(both)
     fewer = min(len(first.by_item), len(second.by_item))
@@ -167,15 +167,20 @@ def _labels(first: Replies, second: Replies, label_set: str | None) -> str:
         if label_set not in common:
             raise ConfigError(unknown("label set that both runs have", label_set, common))
         return label_set
+    if not common:
+        raise DataError(
+            f"{first.path} and {second.path} have no label set in common that all their items have, as runs of two "
+            "tasks have none: only answers to the same questions can be compared."
+        )
     if first.headline and second.headline and first.headline != second.headline:
         raise ConfigError(
             f"{first.path} is scored by {first.headline} labels, {second.path} by {second.headline}: choose one with "
-            f"labels= ({', '.join(common) or 'they have none in common'})."
+            f"labels= ({', '.join(common)})."
         )
     headline = first.headline or second.headline
     if headline in common:
         return headline
-    if headline or not common:
+    if headline:
         raise DataError(f"{first.path} and {second.path} have no label set in common that all their items have.")
     return common[0]
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from harness.errors import HarnessError
 from harness.leaderboard.chains import Series
 from harness.plugins.compare.pairs import scored_answer
-from harness.plugins.compare.runs import Replies, load
+from harness.plugins.compare.runs import Loader, Replies
 from harness.scoring import bootstrap
 from harness.scoring.definitions import definition
 from harness.tables.numbers import Intervals, interval_text, percent_text
@@ -168,10 +168,12 @@ def columns(metrics: Sequence[str]) -> Iterator[Column]:
     yield Column("n", "n", "count")
 
 
-def line(chain: Series, names: Sequence[Cell], metrics: Sequence[str], intervals: Intervals) -> Line | None:
+def line(
+    chain: Series, names: Sequence[Cell], metrics: Sequence[str], intervals: Intervals, load: Loader
+) -> Line | None:
     """Return the row of a model's runs; None where fewer than two have records of the same items."""
     try:
-        answers = answers_of([load(str(run.folder)) for run in chain.by_step.values()])
+        answers = answers_of([load(run) for run in chain.by_step.values()])
     except HarnessError:
         return None
     if answers is None or len(chain.by_step) < 2:

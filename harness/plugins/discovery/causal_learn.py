@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from harness.causal.cpdag import cpdag
-from harness.causal.dag import children, mask_of
+from harness.causal.cpdag import cpdag, nearest_dag
+from harness.causal.dag import bits, children, mask_of
 from harness.causal.learned_graph import Pattern
 from harness.codec import shuffled
 from harness.errors import ConfigError
@@ -191,7 +191,8 @@ class TreeScore:
 class GES(Scored):
     """Greedy equivalence search (Chickering 2002): over classes, first edges that gain most, then those to delete.
 
-    With our scores, as of BOSS.
+    With our scores, as of BOSS, and two of the library's steps done by ours, which return the same in a fraction of the
+    time: whether paths are blocked, and the completed pattern after each change.
     """
 
     takes_knowledge: ClassVar[bool] = False
@@ -208,9 +209,36 @@ class GES(Scored):
         def local_score(_: object, node: int, parents: Sequence[int], parameters: object = None) -> float:
             return score(node, mask_of(int(u) for u in parents))
 
-        with patch.object(module, "local_score_BDeu", local_score), warnings.catch_warnings():
+        ours = {"insert_vc2_fast": blocked, "pdag2dag": lambda graph: graph, "dag2cpdag": completed}
+        with patch.multiple(module, local_score_BDeu=local_score, **ours), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return pattern_of(module.ges(data, "local_score_BDeu")["G"].graph.tolist())
+
+
+def completed(graph: Any) -> Any:
+    """Return a causal-learn graph made the completed pattern of its class, as the library's functions do in minutes."""
+    whole = cpdag(nearest_dag(pattern_of(graph.graph.tolist())))
+    graph.graph[:] = _NONE
+    for v, (above, beside) in enumerate(zip(whole.directed, whole.undirected, strict=True)):
+        graph.graph[list(bits(above)), v], graph.graph[v, list(bits(above))] = _TAIL, _ARROW
+        graph.graph[list(bits(beside)), v] = _TAIL
+    return graph
+
+
+def blocked(first: int, last: int, given: set[int], below: Mapping[int, set[int]]) -> int:
+    """Return 1 if every path from `first` to `last` along `below` has a node of `given`, else 0.
+
+    The library's own test follows each path, of which there are exponentially many: minutes, of 56 variables.
+    """
+    reached, rest = {first}, [first]
+    while rest:
+        around = below[rest.pop()] - reached
+        if last in around:
+            return 0
+        around -= given
+        reached |= around
+        rest += around
+    return 1
 
 
 @dataclass(frozen=True)

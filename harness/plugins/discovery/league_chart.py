@@ -11,6 +11,7 @@ from harness.errors import ConfigError
 from harness.plugins.discovery.league_rows import TITLES, Entry, Seeds, metric_of
 from harness.runtime.environment import installing
 from harness.storage.atomic_write import beside
+from harness.tasks.causalbench.networks import SCALES
 
 METRICS = ("parent_aid", "class_shd")
 _DATES = {".png": "Software", ".pdf": "CreationDate", ".svg": "Date"}
@@ -42,7 +43,7 @@ def draw(entries: Mapping[Entry, Seeds], path: str) -> None:
     for (networks, of), row in zip(rows.items(), frames, strict=True):
         for metric, frame in zip(METRICS, row, strict=True):
             _frame(frame, of, metric, looks)
-            frame.set_title(f"{TITLES[metric]}: {', '.join(networks) if len(networks) < 5 else len(networks)}", size=9)
+            frame.set_title(f"{TITLES[metric]}: {_where(networks)}", size=9)
     handles: dict[str, Any] = {}
     for frame in frames.flat:
         handles |= dict(zip(*reversed(frame.get_legend_handles_labels()), strict=True))
@@ -55,15 +56,31 @@ def draw(entries: Mapping[Entry, Seeds], path: str) -> None:
     pyplot.close(figure)
 
 
+def _where(networks: tuple[str, ...]) -> str:
+    """Return the names of a few networks; of more their number, and the size that they share."""
+    if len(networks) < 4:
+        return ", ".join(networks)
+    scales = {SCALES[network] for network in networks}
+    return f"{len(networks)} {scales.pop() if len(scales) == 1 else ''} networks".replace("  ", " ")
+
+
 def _frame(frame: Any, of: Mapping[Entry, Seeds], metric: str, looks: Mapping[str, tuple[str, str]]) -> None:
     lines: dict[str, list[tuple[int, float, float]]] = defaultdict(list)
+    levels: dict[str, float] = {}
     for entry, seeds in of.items():
         mean, half = metric_of(seeds, metric)
-        colour, _ = looks[entry.name]
         if entry.samples is None or entry.role == "baseline":
-            frame.axhline(mean, color=colour, linestyle="--", linewidth=1, label=entry.name.split(" · ")[0])
+            levels[entry.name] = mean
         else:
             lines[entry.name].append((entry.samples, mean, half or 0.0))
+    # Whoever draws edges at random has an SHD at which nobody could tell the others apart.
+    top = 1.4 * max((mean + half for points in lines.values() for _, mean, half in points), default=1.0) or 1.0
+    for name, level in levels.items():
+        frame.axhline(level, color=looks[name][0], linestyle="--", linewidth=1, label=name.split(" · ")[0])
+    above = [f"{name.split(' · ')[0]} {level:,.0f}" for name, level in levels.items() if level > top]
+    frame.text(
+        0.98, 0.97, "\n".join(f"{text} ↑" for text in above), size=7, ha="right", va="top", transform=frame.transAxes
+    )
     for name, points in sorted(lines.items()):
         colour, marker = looks[name]
         samples, means, halves = zip(*sorted(points), strict=True)
@@ -75,6 +92,6 @@ def _frame(frame: Any, of: Mapping[Entry, Seeds], metric: str, looks: Mapping[st
     ticks = sorted({samples for points in lines.values() for samples, _, _ in points})
     frame.set_xticks(ticks, [f"{tick:,}" for tick in ticks], size=8)
     frame.minorticks_off()
-    frame.set_ylim(bottom=0)
+    frame.set_ylim(0, max([top / 1.3, *(1.05 * level for level in levels.values() if level <= top)]))
     frame.tick_params(axis="y", labelsize=8)
     frame.set_xlabel("samples", size=8)

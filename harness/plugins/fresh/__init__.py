@@ -17,6 +17,6 @@ PLUGIN = Plugin(
     },
     models=("harness.plugins.fresh.trees.Trees",),
     metrics=tuple(
-        f"harness.plugins.fresh.pairs:{name}" for name in ("PAIR_ACCURACY", "YES_MISSED", "NO_MISSED", "BOTH_MISSED")
+        f"harness.plugins.fresh.metrics:{name}" for name in ("PAIR_ACCURACY", "YES_MISSED", "NO_MISSED", "BOTH_MISSED")
     ),
 )

@@ -20,7 +20,7 @@ from harness.codec import permuted, shuffled, uniform
 from harness.errors import ConfigError, DataError
 from harness.plugins.fresh.blocks import ORDERED, PHRASINGS, Names, names, page
 from harness.plugins.fresh.matching import SIZES, Half, Matching, Pair, index, index_digest
-from harness.scoring.definitions import MetricDefinition
+from harness.plugins.fresh.metrics import BOTH_MISSED, NO_MISSED, PAIR_ACCURACY, YES_MISSED
 from harness.scoring.means import MeanRow, mean_rows
 from harness.scoring.summary import summarize
 from harness.tasks.base import Count, LazyItems, OneOrMore, Share, TaskBase, in_brackets
@@ -39,12 +39,6 @@ _WORDS: Mapping[Relation, tuple[Relation, ...]] = {
 """How a kind of claim can be called."""
 _TURNED = (Relation.CHILD, Relation.DESCENDANT)
 
-PAIR_ACCURACY = MetricDefinition(name="pair_accuracy", title="both right", lead="first", in_heat_maps=True)
-"""The share of pairs with both halves right: 25% by chance, 0% where both get the same answer."""
-YES_MISSED = MetricDefinition(name="yes_missed", title="only Yes missed", best="low")
-"""The share of pairs of which only the half that follows is wrong: both were called No."""
-NO_MISSED = MetricDefinition(name="no_missed", title="only No missed", best="low")
-BOTH_MISSED = MetricDefinition(name="both_missed", title="both missed", best="low")
 _MEASURES = tuple(metric.name for metric in (PAIR_ACCURACY, YES_MISSED, NO_MISSED, BOTH_MISSED))
 _LEFT_OUT = ("f1", "precision", "recall")
 """Of an even number of each label accuracy says it, and the missed halves say the rest."""

@@ -19,7 +19,7 @@ PLUGIN = Plugin(
     sections=("harness.plugins.steps.page:sections",),
     graders={"trace": "harness.plugins.steps.grading:grade"},
     metrics=tuple(
-        f"harness.plugins.steps.asked:{name}"
+        f"harness.plugins.steps.metrics:{name}"
         for name in (
             *("STEP_EXACT", "STEP_PRECISION", "STEP_RECALL", "STEP_F1", "STEP_OWN"),
             *("FIRST_EDGES", "FIRST_TRIPLES", "FIRST_COLLIDERS", "FIRST_DIRECTIONS", "FIRST_ANSWER", "FIRST_NOWHERE"),

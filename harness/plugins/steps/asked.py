@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 from harness.causal.statements import class_of
 from harness.plugins.steps.arguments import Argument, answer_by, parts, pattern_statements
-from harness.plugins.steps.questions import QUESTIONS, Parts, Question, read_parts, right_parts
+from harness.plugins.steps.metrics import BREAKS, QUESTIONS, Question
+from harness.plugins.steps.questions import Parts, read_parts, right_parts
 from harness.prompting.listing import entries
-from harness.scoring.definitions import MetricDefinition
 from harness.scoring.means import MeanRow, mean_rows
 from harness.scoring.summary import OutcomeCounts
 from harness.tasks.corr2cause.task import ORDERS
@@ -17,21 +17,6 @@ from harness.tasks.corr2cause.text import Hypothesis, Premise, read_dag, read_pr
 from harness.types import Record, Result
 
 HEADLINE = "audited"
-BREAKS = tuple(f"first_{name}" for name in (*QUESTIONS, "nowhere"))
-
-
-STEP_EXACT = MetricDefinition(name="step_exact", title="all right", made_of="items", lead="first", in_comparisons=True)
-STEP_PRECISION = MetricDefinition(name="step_precision", title="precision of the list", made_of="items")
-STEP_RECALL = MetricDefinition(name="step_recall", title="recall of the list", made_of="items")
-STEP_F1 = MetricDefinition(name="step_f1", title="F1 of the list", made_of="items", in_heat_maps=True)
-STEP_OWN = MetricDefinition(name="step_own", title="follows from its own steps", made_of="items")
-FIRST = {
-    name: MetricDefinition(
-        name=name, title=f"breaks first at {name.removeprefix('first_')}", made_of="items", best=None, on_page=False
-    )
-    for name in BREAKS
-}
-FIRST_EDGES, FIRST_TRIPLES, FIRST_COLLIDERS, FIRST_DIRECTIONS, FIRST_ANSWER, FIRST_NOWHERE = FIRST.values()
 MEASURES = ("step_exact", "step_precision", "step_recall", "step_f1", "step_own", *BREAKS)
 NOTE = (
     "All right: the list is the right one, or the last answer. F1 of the list: of its pairs or triples; 1 for an empty "

@@ -10,7 +10,8 @@ from typing import ClassVar, Literal
 
 from harness.causal.statements import Kind, Statement
 from harness.plugins.steps.arguments import MANNERS, Argument, Pair
-from harness.plugins.steps.questions import QUESTIONS, reply_of
+from harness.plugins.steps.metrics import QUESTIONS
+from harness.plugins.steps.questions import reply_of
 from harness.plugins.steps.wording import in_words
 from harness.protocols import Traits
 from harness.tasks.corr2cause.text import read_hypothesis, read_premise, read_question

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Sequence
-from typing import Literal, get_args
 
 from harness.plugins.steps.arguments import Argument
+from harness.plugins.steps.metrics import Question
 from harness.tasks.corr2cause.text import Premise
-
-Question = Literal["edges", "triples", "colliders", "directions", "answer"]
-QUESTIONS: tuple[Question, ...] = get_args(Question)
 
 _LIST = 'End with one line: "Answer: " and {what}, with semicolons between them, or "Answer: none".'
 WORDS: dict[Question, str] = {

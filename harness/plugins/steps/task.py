@@ -13,7 +13,8 @@ from harness.causal.relations import Relation
 from harness.causal.statements import class_of
 from harness.plugins.steps.arguments import Argument, parts
 from harness.plugins.steps.asked import summarize
-from harness.plugins.steps.questions import QUESTIONS, WORDS, Question, reply_of, right_parts
+from harness.plugins.steps.metrics import QUESTIONS, Question
+from harness.plugins.steps.questions import WORDS, reply_of, right_parts
 from harness.tasks.base import OneOrMore, Share, TaskBase
 from harness.tasks.corr2cause import Corr2Cause
 from harness.tasks.corr2cause.claim import Perturbation

@@ -23,26 +23,39 @@ OPTIMIZERS = {"8bit": 2, "adafactor": 0, "sgd": 0}
 
 @dataclass(frozen=True)
 class Needed:
-    """Bytes on a device; activations of one example at once, 0 where its length is not known yet."""
+    """Bytes on a device; activations of one example at once, 0 where its length or the base's sizes are not known."""
 
     weights: int
     adapters: int
     gradients: int
     optimizer: int
     activations: int = 0
+    unknown: str = ""
+    """Why nothing could be worked out."""
 
     @property
     def total(self) -> int:
         return self.weights + self.adapters + self.gradients + self.optimizer + self.activations
 
     def __str__(self) -> str:
-        parts = vars(self).items()
+        parts = [(name, size) for name, size in vars(self).items() if name != "unknown"]
         listed = ", ".join(f"{name} {size / GB:,.2f}" for name, size in parts if size)
         return f"{self.total / GB:,.2f} GB ({listed})"
 
 
 def needed(learner: Any, recipe: Recipe, dtype: str, tokens: int = 0) -> Needed:
-    """Return what training takes with one example of `tokens` at once."""
+    """Return what training takes with one example of `tokens` at once; of a base's own code, it may be unknown."""
+    try:
+        return _needed(learner, recipe, dtype, tokens)
+    except Exception as error:
+        if not learner.trust_remote_code:
+            raise
+        # Code of anybody's may look at its weights while it is built, and train well all the same.
+        reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+        return Needed(0, 0, 0, 0, unknown=f"the base's own code cannot be built without its weights ({reason})")
+
+
+def _needed(learner: Any, recipe: Recipe, dtype: str, tokens: int) -> Needed:
     from harness.plugins.train.loop import with_lora
 
     network = _without_weights(learner)
@@ -64,6 +77,8 @@ def needed(learner: Any, recipe: Recipe, dtype: str, tokens: int = 0) -> Needed:
 
 def check(need: Needed, recipe: Recipe, device: str) -> str:
     """Return a line on what training takes and the device has. Raises ConfigError where a GPU cannot hold it."""
+    if need.unknown:
+        return f"Memory: not worked out beforehand, as {need.unknown}; room on the disk neither."
     if any(os.environ.get(f"ACCELERATE_USE_{name}") == "true" for name in ("FSDP", "DEEPSPEED")):
         return f"Memory: {need} with one example at once, divided over the GPUs as accelerate is told."
     has = memory_of(device)
@@ -134,7 +149,10 @@ def _checkpointing(recipe: Recipe) -> bool:
 
 def _activations(config: Any, recipe: Recipe, dtype: str, tokens: int) -> int:
     config = config.get_text_config()
-    layer = 34 * tokens * int(config.hidden_size) * (1 if dtype == "bfloat16" else 2)
-    layers = int(config.num_hidden_layers)
+    try:
+        width, layers = int(config.hidden_size), int(config.num_hidden_layers)
+    except AttributeError:  # code of somebody's own names its sizes as it likes
+        return 0
+    layer = 34 * tokens * width * (1 if dtype == "bfloat16" else 2)
     # Computed again layer by layer: the input of each, and all of one.
     return layers * layer // 17 + layer if _checkpointing(recipe) else layers * layer

@@ -3465,7 +3465,7 @@ ${reply}`.toLowerCase();
         { name: "group", title, kind: "text", value: (row) => groupText(row.group) },
         ...metrics.map((metric) => metricColumn3(metric, run.main)),
         ...COUNTS.map(countColumn2),
-        ...rows.some((row) => row.cut_off) ? [{ ...countColumn2("cut_off"), title: "cut off" }] : []
+        ...rows.some((row) => row.cut_off) ? [{ ...countColumn2("cut_off"), title: "cut off in thought" }] : []
       ];
       const table = sortableTable({ label, rows, columns: columns2, onsort: (order) => table.sort(order) });
       if (main && rows.length <= MOST_COLOURED) fold.append(colourStrip(rows, main, title));

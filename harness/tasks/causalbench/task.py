@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from harness.causal.learned_graph import Pattern
 
 Convention = Literal["exact", "paper"]
+Structure = Literal["direct", "indirect", "reversed_direct", "reversed_indirect", "common_effect", "common_cause"]
 Seed = Annotated[int, Field(ge=0, lt=2**32)]
 
 
@@ -189,10 +190,18 @@ class Causality(CausalBench):
     """Does one variable cause another? Every ordered pair, five templates or six structures (Appendix C.C)."""
 
     method: Literal[1, 2] = 1
+    structure: Structure | None = None
     prior: Share = field(default=0.22, kw_only=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.structure is not None and self.method == 1:
+            raise ConfigError("task.structure chooses one of the six structures of task.method=2; set that as well.")
 
     @property
     def asked_templates(self) -> Mapping[str, Template]:
+        if self.structure is not None:
+            return {self.structure: questions.STRUCTURES[self.structure]}
         return questions.CAUSALITY if self.method == 1 else questions.STRUCTURES
 
     @property

@@ -25,6 +25,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import httpx2
 import pytest
 
 from harness.cache.model import CachedModel
@@ -32,15 +33,12 @@ from harness.cache.store import Store
 from harness.errors import RunStopped
 from harness.models.api import server as server_module
 from harness.models.api.endpoint import BatchSettings
-from harness.models.api.http_package import http_package
 from harness.models.api.openai import Chat
 from harness.plugins.batches import exchange
 from harness.plugins.batches import model as model_module
 from harness.plugins.batches.journal import Journal
 from harness.plugins.batches.model import Batched
 from harness.types import ChatRequest, Message, Response
-
-httpx2 = http_package()  # httpx, of an older SDK
 
 CHOICES: dict[str, tuple[Any, ...]] = {
     "form": ("openai", "together", "openrouter", "anthropic"),

@@ -30,6 +30,7 @@ def test_the_questions_are_the_published_ones_and_known_to_be_public():
     assert Counter(item.labels["published"] for item in items) == {0: 505, 1: 495}
 
 
+@pytest.mark.slow
 def test_where_the_key_is_not_what_the_words_or_the_model_imply():
     items = list(task().items())
     for label_set, known, against in (("stated", 889, 13), ("exact", 873, 18)):

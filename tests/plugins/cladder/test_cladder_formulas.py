@@ -107,6 +107,7 @@ def mean(scm, subscript, among=None):
     return total / whole
 
 
+@pytest.mark.slow
 @FEW
 @given(st.integers(0, 10**6), VARIANTS)
 def test_the_formula_on_the_page_lies_between_the_numbers_on_the_page(seed, variant):
@@ -135,6 +136,7 @@ def test_looking_at_a_common_effect_gives_no_effect_of_one_cause_on_the_other():
                 assert value_of(steps(question)[2], model.scm) == pytest.approx(0) and steps(question)[5] == "0"
 
 
+@pytest.mark.slow
 def test_the_solved_examples_are_no_test_items(tmp_path):
     shown = {example["text"] for example in solved()}
     asked = {f"{q.model.background} {q.given} {q.text}" for q in (one.question for one in sample_candidates())}

@@ -6,6 +6,7 @@ import csv
 import re
 from importlib import resources
 
+import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
@@ -90,6 +91,7 @@ def assert_means_its_label(question):
             assert question.stated is None
 
 
+@pytest.mark.slow
 @FEW
 @given(st.integers(0, 10**6), st.sampled_from(["commonsense", "hard", "anticommonsense", "nonsense"]))
 def test_a_fresh_question_in_invented_words_of_the_same_meaning_has_the_same_answer(seed, variant):

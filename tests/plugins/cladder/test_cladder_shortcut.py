@@ -37,6 +37,7 @@ def items():
     return list(task(seed=7, limit=4000).items())
 
 
+@pytest.mark.slow
 def test_words_are_worth_ten_points_over_chance_and_numbers_thirty_five(items):
     chance = 1 - sum(item.labels["stated"] for item in items) / len(items)
     assert 0.5 < chance < 0.54

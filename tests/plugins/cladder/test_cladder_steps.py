@@ -10,8 +10,9 @@ from support.openai_server import KEY, chat_reply
 
 from harness import evaluate
 from harness.errors import ConfigError
+from harness.plugins.cladder.metrics import STEPS
 from harness.plugins.cladder.step_models import LadderArguer
-from harness.plugins.cladder.step_questions import STEPS, Case
+from harness.plugins.cladder.step_questions import Case
 from harness.plugins.cladder.step_reading import last_answer, worth
 from harness.settings import build
 from harness.types import Response
@@ -144,6 +145,7 @@ def runs(tmp_path_factory):
     }
 
 
+@pytest.mark.slow
 def test_each_baseline_breaks_where_it_should(runs):
     right = runs["steps_right"].result.scores["stated"]
     assert right["overall"]["all"]["ladder_exact"] == right["overall"]["all"]["ladder_first_nowhere"] == 1
@@ -167,6 +169,7 @@ def test_each_baseline_breaks_where_it_should(runs):
     assert scores["query_step"]["natural direct effect, estimand"]["ladder_exact"] == 0
 
 
+@pytest.mark.slow
 def test_a_run_is_verified_as_its_parser_is_that_of_a_plug_in(runs):
     assert verify.main([str(runs["adjusts_for_nothing"].folder)]) == 0
 

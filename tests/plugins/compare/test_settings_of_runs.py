@@ -21,10 +21,13 @@ from harness.leaderboard import __main__ as leaderboard
 from harness.leaderboard.build import BoardOptions, build
 from harness.leaderboard.chains import find_setting
 from harness.leaderboard.comparable import find_runs
+from harness.plugins.compare import differences
+from harness.plugins.compare import runs as replies
 from harness.plugins.compare.command import main as compare
 from harness.storage.manifest import Manifest
+from harness.storage.record_lines import line_of
 from harness.tables.markdown_csv_json import as_csv, as_json, markdown
-from harness.types import Metric, Result, Scores, Usage
+from harness.types import Answer, Failure, Metric, Record, Response, Result, Scores, Usage
 
 MODELS, PROMPTS, STEPS = ("random_uniform", "always_yes"), ("plain", "few_shot"), ("none", "permutation")
 
@@ -93,6 +96,32 @@ def test_a_prompt_of_other_words_is_another_one_though_it_has_the_name(rows):
     (table,) = build(changed, BoardOptions(by=("perturbation",)))
     together = {line.run["prompt"] for line in table.lines if "no run" not in " ".join(c.text for c in line.cells)}
     assert together == {"plain"}
+
+
+@pytest.mark.parametrize(("most", "again"), [(500_000, 0), (0, 1)])
+def test_the_differences_of_a_page_read_each_run_once_while_there_is_room(rows, monkeypatch, most, again):
+    read, load = [], replies.load
+    monkeypatch.setattr(replies, "load", lambda name: read.append(name) or load(name))
+    monkeypatch.setattr(replies, "MOST_REMEMBERED", most)
+    headings = [table.heading for table in differences.tables("corr2cause", rows)]
+    assert len(headings) > 2 and len({*read}) == 8
+    assert (len(read) > len({*read})) == again
+
+
+@pytest.mark.parametrize(
+    ("outcome", "answer"),
+    [
+        (Response("Yes, so it is."), Answer(1, span="Yes")),
+        (Response("Well."), Answer(None)),
+        (Failure("timeout", "60 s"), None),
+    ],
+)
+def test_a_reply_is_the_same_from_a_record_and_from_its_line(outcome, answer):
+    for unit in ("", "A → B"):
+        groups, labels = {"relation": "parent"}, {"published": 1, "audited": 0}
+        record = Record("i", "c", groups, labels, None, outcome, answer, unit=unit)
+        line = json.loads(json.dumps(line_of(record, "published")))
+        assert replies._reply_of_line(line, {}) == replies._reply(record, None, {})
 
 
 def test_by_perturbation_has_the_scores_of_the_runs_and_the_differences_of_compare(swept, rows, tmp_path):

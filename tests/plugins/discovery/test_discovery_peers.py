@@ -1,4 +1,4 @@
-"""Our hill climbing and the PC that we call beside pgmpy's and bnlearn's, on three networks: the same within noise.
+"""Our hill climbing and MMHC, the PC and GES that we call, beside pgmpy's and bnlearn's, on three networks.
 
 bnlearn is R's; the package bnlearn-port (module pybnlearn) has its C code under Python. Neither it nor pgmpy is among
 the dependencies: in an environment that has one of them these tests do not skip.
@@ -10,12 +10,13 @@ from statistics import fmean
 
 import pytest
 
-from harness.causal.cpdag import cpdag
+from harness.causal.cpdag import cpdag, dag_in
 from harness.causal.dag import from_edges, mask_of
 from harness.causal.learned_graph import Pattern
 from harness.plugins.discovery.algorithm import Observations, Score, column_order
-from harness.plugins.discovery.causal_learn import PC
+from harness.plugins.discovery.causal_learn import GES, PC
 from harness.plugins.discovery.hill_climbing import HillClimbing
+from harness.plugins.discovery.mmhc import MMHC
 from harness.scoring.patterns import pattern_shd
 from harness.tasks.causalbench.networks import load, sample
 
@@ -50,6 +51,13 @@ def test_hill_climbing_scores_as_pgmpys_does(network):
     assert abs(fmean(gaps)) < 25
 
 
+def pattern_of(arcs, edges, n):
+    """Return a pattern from another program's directed and undirected edges, whose nodes are named by their numbers."""
+    arcs, edges = ([(int(u), int(v)) for u, v in pairs] for pairs in (arcs, edges))
+    directed = tuple(mask_of(u for u, w in arcs if w == v) for v in range(n))
+    return Pattern(directed, tuple(mask_of({u + w - v for u, w in edges if v in (u, w)}) for v in range(n)))
+
+
 @pytest.mark.parametrize("network", NETWORKS)
 def test_pc_is_as_far_from_the_truth_as_pgmpys(network):
     estimators = pytest.importorskip("pgmpy.estimators")
@@ -59,15 +67,27 @@ def test_pc_is_as_far_from_the_truth_as_pgmpys(network):
         graph = estimators.PC(table).estimate(
             variant="stable", ci_test="g_sq", significance_level=0.05, return_type="cpdag", show_progress=False
         )
-        n = len(arities)
-        directed = tuple(mask_of(int(u) for u, w in graph.directed_edges if int(w) == v) for v in range(n))
-        pairs = [(int(u), int(v)) for u, v in graph.undirected_edges]
-        undirected = tuple(mask_of(u if w == v else w for u, w in pairs if v in (u, w)) for v in range(n))
-        theirs = Pattern(directed, undirected)
+        theirs = pattern_of(graph.directed_edges, graph.undirected_edges, len(arities))
         ours = PC("pc").learn(data, arities, seed=seed)
         differences.append(pattern_shd(truth, ours) - pattern_shd(truth, theirs))
     print(network, differences)
     assert abs(fmean(differences)) <= 3
+
+
+@pytest.mark.parametrize("network", NETWORKS)
+def test_ges_finds_classes_that_score_as_pgmpys_do(network):
+    estimators = pytest.importorskip("pgmpy.estimators")
+    gaps = []
+    for seed in SEEDS:
+        data, arities, table = frame(network, seed)
+        names = {str(k): list(range(arity)) for k, arity in enumerate(arities)}
+        graph = estimators.GES(table, state_names=names).estimate(scoring_method="bic-d")
+        theirs = dag_in(pattern_of(graph.directed_edges, graph.undirected_edges, len(arities)))
+        score = Score(Observations(data, arities), "bic", 10)
+        ours = dag_in(GES("ges").learn(data, arities, seed=seed))
+        gaps.append(score.total(ours) - score.total(theirs))
+    print(network, gaps)
+    assert abs(fmean(gaps)) < 25
 
 
 def factors(table, arities, seed):
@@ -112,12 +132,23 @@ def test_pc_is_as_far_from_the_truth_as_bnlearns(network):
     for seed in SEEDS:
         data, arities, table = frame(network, seed)
         graph = bnlearn.pc_stable(factors(table, arities, seed), test="mi", alpha=0.05)
-        n = len(arities)
-        arcs = [(int(u), int(v)) for u, v in bnlearn.directed_arcs(graph)]
-        edges = [(int(u), int(v)) for u, v in bnlearn.undirected_arcs(graph)]
-        directed = tuple(mask_of(u for u, w in arcs if w == v) for v in range(n))
-        undirected = tuple(mask_of({u + w - v for u, w in edges if v in (u, w)}) for v in range(n))
+        theirs = pattern_of(bnlearn.directed_arcs(graph), bnlearn.undirected_arcs(graph), len(arities))
         ours = PC("pc").learn(data, arities, seed=seed)
-        differences.append(pattern_shd(truth, ours) - pattern_shd(truth, Pattern(directed, undirected)))
+        differences.append(pattern_shd(truth, ours) - pattern_shd(truth, theirs))
+    print(network, differences)
+    assert abs(fmean(differences)) <= 3
+
+
+@pytest.mark.parametrize("network", NETWORKS)
+def test_mmhc_is_as_far_from_the_truth_as_bnlearns(network):
+    bnlearn = pytest.importorskip("pybnlearn", reason="bnlearn-port is not installed")
+    truth, differences = cpdag(load(network).dag), []
+    settings = {"restrict_args": {"test": "mi", "alpha": 0.05}, "maximize_args": {"score": "bde", "iss": 10}}
+    for seed in SEEDS:
+        data, arities, table = frame(network, seed)
+        graph = bnlearn.mmhc(factors(table, arities, seed), **settings)
+        theirs = from_edges(len(arities), [(int(u), int(v)) for u, v in bnlearn.directed_arcs(graph)])
+        ours = MMHC("mmhc").learn(data, arities, seed=seed).directed
+        differences.append(pattern_shd(truth, cpdag(ours)) - pattern_shd(truth, cpdag(theirs)))
     print(network, differences)
     assert abs(fmean(differences)) <= 3

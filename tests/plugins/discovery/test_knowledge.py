@@ -121,6 +121,7 @@ def test_a_network_without_answers_is_named(answers, tmp_path):
         discover("hc", ["asia", "cancer"], results=str(tmp_path), prior=answers("few", lambda true: true))
 
 
+@pytest.mark.slow
 def test_the_league_says_what_the_answers_have_changed(answers, tmp_path):
     prior = answers("league", lambda true: true)
     folders = [str(run.folder) for run in (*runs(None, tmp_path), *runs(prior, tmp_path))]

@@ -18,9 +18,10 @@ from harness.causal.learned_graph import Pattern
 from harness.errors import ConfigError
 from harness.plugins.discovery import graph_scores as scores_module
 from harness.plugins.discovery.acyclic import nearest_acyclic
-from harness.plugins.discovery.graph_scores import DISTANCES, distances, graph_scores
+from harness.plugins.discovery.graph_scores import DISTANCES, GraphScores, distances, graph_scores
 from harness.plugins.discovery.league import LeagueSettings, job
-from harness.plugins.discovery.league_rows import entries_of
+from harness.plugins.discovery.league_chart import draw
+from harness.plugins.discovery.league_rows import TITLES, Entry, entries_of
 from harness.scoring.graphs import MISSING, is_acyclic, mistakes, sid
 from harness.scoring.patterns import codes
 from harness.tasks.causalbench.networks import load
@@ -75,6 +76,9 @@ def test_parent_aid_of_500_pairs_is_as_defined_and_all_are_gadjids():
         matrices = codes(Pattern.of(true)), codes(Pattern.of(dag))
         assert of_dag["parent_aid"] == sid(*matrices, edge_direction=DOWN)
         assert of_dag == {name: getattr(gadjid, name)(*matrices, edge_direction=DOWN)[1] for name in DISTANCES}
+        classes = codes(cpdag(true)), codes(predicted)
+        of_class = {name: getattr(gadjid, name)(*classes, edge_direction=DOWN)[1] for name in DISTANCES}
+        assert distances(true, predicted, "class") == distances(true, Pattern.of(dag), "class") == of_class
 
 
 def test_against_the_class_all_members_score_alike_and_none_is_wrong():
@@ -222,6 +226,21 @@ def test_the_records_serve_where_the_graphs_are_gone(runs, tmp_path):
     assert before == after
 
 
+def test_who_is_asked_for_direct_causes_alone_has_the_same_numbers(runs, tmp_path):
+    """A sixth of the questions; by the scores that a run leaves itself as well."""
+    from harness.api import discover
+
+    alone = discover("hc", ["cancer", "asia"], samples=500, results=str(tmp_path), overrides=["task.structure=direct"])
+    asked = alone.result.overall.items
+    assert asked == 8 * 7 + 5 * 4 and runs[0].result.overall.items == 6 * asked
+    assert entries_of([alone]) == entries_of([runs[0]])
+    for scores in ("exact", "paper"):
+        both = (run.result.scores[scores]["network/structure"] for run in (alone, runs[0]))
+        ours, theirs = (group["asia/direct"] for group in both)
+        assert ours == theirs
+    assert "structure=direct" in alone.variant
+
+
 # --- the figure ---
 
 
@@ -237,6 +256,24 @@ def test_a_figure_has_a_line_for_each_algorithm_and_a_level_for_each_baseline(ru
     again = tmp_path / "again.png"
     job([str(run.folder) for run in (*runs, *more)], LeagueSettings(chart=str(again)))
     assert again.read_bytes()[:4] == b"\x89PNG"
+
+
+def test_a_level_far_above_the_lines_is_named_in_place_of_squeezing_them(tmp_path):
+    networks = ("child", "insurance", "water", "mildew", "alarm", "barley")
+
+    def seeds(value):
+        scores = GraphScores(dict.fromkeys(TITLES, value), 0, True, False)
+        return {0: dict.fromkeys(networks, scores)}
+
+    entries = {Entry("hc", "algorithm", networks, samples): seeds(1_000 / samples) for samples in (100, 1_000)}
+    levels = {
+        Entry("always_no", "baseline", networks, None): seeds(11),
+        Entry("far", "model", networks, None): seeds(90),
+    }
+    draw(entries | levels, str(tmp_path / "league.svg"))
+    drawing = (tmp_path / "league.svg").read_text()
+    assert "<!-- far 90 ↑ -->" in drawing and "always_no 11" not in drawing
+    assert "<!-- parent AID: 6 medium networks -->" in drawing
 
 
 def test_one_number_of_samples_makes_no_figure(runs, tmp_path):
@@ -277,6 +314,22 @@ def test_leaderboard_and_page_show_algorithms_and_models_by_the_distances(runs, 
     assert len(chosen) == len(tables) - 1
     data, _ = content(rows, "", answers=False)
     assert {row["run"] for row in data["tables"][-1]["rows"]} == {run["id"] for run in data["runs"]}
+
+
+@pytest.mark.parametrize("own", [True, False])
+def test_the_leaderboard_of_a_sweep_has_the_distances_too(runs, tmp_path, own):
+    from types import SimpleNamespace
+
+    from harness.plugins.discovery.discover import table
+    from harness.sweep import jobs
+    from harness.sweep.carry_out import conclude
+
+    for number, run in enumerate(runs[:2]):
+        jobs.note(tmp_path / str(number), run=run.folder, error=None)
+    multirun = SimpleNamespace(jobs=[SimpleNamespace(number=number) for number in (0, 1)])
+    assert conclude(tmp_path, multirun, table if own else None, {}, interrupted=False) == 0
+    board = (tmp_path / "LEADERBOARD.md").read_text()
+    assert board.count("By distances that know patterns") == 1 and ("F1 of direct edges" in board)
 
 
 def test_without_gadjid_the_leaderboard_says_what_is_left_out(runs, monkeypatch):

@@ -121,6 +121,7 @@ def test_what_is_not_there_or_not_said_is_refused(arguments, word, capsys):
     assert word in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_run_that_holds_becomes_a_result_of_its_model(tmp_path, capsys):
     run = evaluate("always_no", "causalbench/cot", results=str(tmp_path / "results"))
     out = tmp_path / "out"

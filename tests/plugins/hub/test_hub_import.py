@@ -9,6 +9,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from support.thinned import few
 
 from harness.export import main as export
 from harness.leaderboard.build import build as leaderboard
@@ -118,7 +119,7 @@ def _consumed(generator):
             return end.value
 
 
-@pytest.mark.parametrize("name", ["inspect.json", "samples_c2c.jsonl", "traces.jsonl"])
+@pytest.mark.parametrize("name", few(["inspect.json", "samples_c2c.jsonl", "traces.jsonl"], 1))
 def test_logs_of_other_programs(take_in, name):
     """Their own files, of eight questions asked of one server that answers by the length of what it is asked."""
     form = ["form=inspect"] if name == "inspect.json" else []
@@ -249,6 +250,7 @@ def test_what_cannot_be_a_run_is_refused_in_a_sentence(take_in, tmp_path, conten
     assert code == 1 and word in err and not take_in.runs()
 
 
+@pytest.mark.slow
 def test_other_rows_do_not_take_the_place_of_a_run(take_in, tmp_path):
     command = [*ITEMS, "map=id:id,answer:said", "name=m", *WHOSE]
     rows = [{"id": item.id, "said": "yes"} for item in items()]
@@ -259,6 +261,7 @@ def test_other_rows_do_not_take_the_place_of_a_run(take_in, tmp_path):
     assert code == 1 and "remove the folder" in err
 
 
+@pytest.mark.slow
 def test_a_sample_larger_than_any_is_refused_unread(take_in, tmp_path):
     with zipfile.ZipFile(tmp_path / "x.eval", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("samples/a_epoch_1.json", b" " * ((1 << 26) + 10))

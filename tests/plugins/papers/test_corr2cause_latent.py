@@ -47,7 +47,7 @@ def test_six_hypotheses_about_every_pair_of_every_class():
     assert needed == {"0": 6, "1": 2, "2": 10} and relations["confounder"] == 10
 
 
-@pytest.mark.parametrize("hidden", few([0, 1, 2], 2))
+@pytest.mark.parametrize("hidden", few([1, 0, 2], 1))
 def test_by_default_as_many_follow_as_do_not(hidden):
     items = latent(hidden=hidden).items()
     counts = Counter((item.groups["num_nodes"], item.groups["relation"], item.labels["audited"]) for item in items)
@@ -64,7 +64,7 @@ def test_how_many_there_are():
     assert len(items) == 2170 and Counter(item.groups["num_nodes"] for item in items) == {"4": 36, "5": 2134}
 
 
-@pytest.mark.parametrize(("hidden", "prompt"), few([(1, "few_shot"), (0, "plain"), (2, "cot"), (2, "plain")], 2))
+@pytest.mark.parametrize(("hidden", "prompt"), few([(1, "few_shot"), (0, "plain"), (2, "cot"), (2, "plain")], 1))
 def test_the_reasoner_answers_all_of_it(hidden, prompt):
     task = latent(hidden=hidden)
     words = prompts.load(task.name, prompt, task.examples())

@@ -7,12 +7,14 @@ from itertools import islice
 
 import pytest
 from support.openai_server import KEY, chat_reply, error
+from support.thinned import few
 
 from harness import evaluate
 from harness.errors import RunStopped
 from harness.plugins.steps.command import StepsSettings, job
+from harness.plugins.steps.metrics import QUESTIONS
 from harness.plugins.steps.models import Arguer
-from harness.plugins.steps.questions import QUESTIONS, read_parts
+from harness.plugins.steps.questions import read_parts
 from harness.prompting.listing import entries, listing
 from harness.settings import build
 from harness.tasks.corr2cause.text import Premise
@@ -103,7 +105,7 @@ def step(run, name):
     return run.result.scores["audited"]["step"][name]
 
 
-@pytest.mark.parametrize("given", ["own", "truth"])
+@pytest.mark.parametrize("given", few(["truth", "own"], 1))
 def test_each_baseline_breaks_where_it_should(runs, given):
     assert overall(runs["argues_right", given])["step_exact"] == 1 == overall(runs["argues_right", given])["step_own"]
     assert overall(runs["argues_right", given])["first_nowhere"] == 1
@@ -176,6 +178,7 @@ def test_an_entry_too_many_is_a_wrong_one(serve, tmp_path, monkeypatch):
     assert edges["step_recall"] == 1 > edges["step_precision"] and edges["step_exact"] == 0
 
 
+@pytest.mark.slow
 def test_steps_of_another_benchmark_have_the_same_tables_and_figure(runs, tmp_path):
     ladder = [
         evaluate(model=model, task="cladder/steps", limit=12, results=str(tmp_path))

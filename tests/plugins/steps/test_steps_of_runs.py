@@ -94,6 +94,7 @@ def test_the_tables_say_so(runs, tmp_path):
     assert "argues_right" in chart.read_text()
 
 
+@pytest.mark.slow
 def test_steps_with_labels_are_exported(runs, tmp_path):
     place = tmp_path / "steps.jsonl"
     sentence = write(list(runs.values()), str(place))

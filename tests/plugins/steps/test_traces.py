@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.thinned import few
 
 from harness.causal.statements import Kind, Statement
 from harness.plugins.steps.traces import Step, circular, read
@@ -243,10 +244,10 @@ def test_circles():
 
 @pytest.mark.parametrize(
     "unit",
-    ["A and B and ", "-", "1. A [1, , , 2", "1. A and B are adjacent [premise]\n", "A->B->", "((((", "so, thus, ",
+    few(["A and B and ", "-", "1. A [1, , , 2", "1. A and B are adjacent [premise]\n", "A->B->", "((((", "so, thus, ",
      "A and B are independent given C, D and ", "|1|A and B are adjacent|1|\n", "⊥ ", "since A and B are adjacent, ",
      "Wait, no. 1. A and B are adjacent [premise]\n", "Claims 1-99 are wrong. ", "1. A -> B\nClaim 1 is wrong\n",
-     "I withdraw 1, ", "<li", "1. A -> B [1]"],
+     "I withdraw 1, ", "<li", "1. A -> B [1]"], 5),
 )  # fmt: skip
 def test_time_grows_with_the_length(unit):
     def seconds(length):

@@ -74,7 +74,7 @@ def bases(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     }
 
 
-@pytest.mark.parametrize("name", few(["two", "nli", "gpt2", "llama"], 2))
+@pytest.mark.parametrize("name", few(["gpt2", "nli", "two", "llama"], 2))
 def test_training_reads_the_tensors_that_the_adapter_reads(bases, name):
     kind = "nli" if name in ("nli", "two") else "causal_lm"
     learner, lessons = lessons_of(composed(f"recipe={kind}", f"recipe.path={bases[name]}", *SMALL))
@@ -185,6 +185,7 @@ def test_half_a_checkpoint_is_not_gone_on_from(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["checkpoint-2"]
 
 
+@pytest.mark.slow
 def test_the_checkpoint_is_chosen_by_f1_and_by_the_authors_code_by_accuracy(bases, tmp_path, monkeypatch):
     from harness.plugins.train import loop
 
@@ -204,6 +205,18 @@ def test_the_checkpoint_is_chosen_by_f1_and_by_the_authors_code_by_accuracy(base
         ).training
         chosen[settings] = entry["chosen"]["step"] / entry["curve"][-1]["step"], entry["chosen"]["by"]
     assert chosen == {"harness": (0.5, "f1"), "paper": (0.25, "accuracy")}
+
+
+def test_with_patience_a_training_that_gets_no_better_ends_early(bases, tmp_path, monkeypatch):
+    from harness.plugins.train import loop
+
+    points = iter([0.2, 0.6, 0.5, 0.4])
+    counts = {"accuracy": 0.5, "precision": 0, "recall": 0, "loss": 0.5, "yes": 1, "unreadable": 0, "failed": 0}
+    monkeypatch.setattr(loop, "scores_of", lambda *_: {"f1": next(points)} | counts)
+    settings = ["recipe.patience=1", "recipe.evaluations=2", "recipe.epochs=2", "task.limit=32"]
+    entry = made(bases["nli"], tmp_path, *settings).training
+    assert [e["eval_f1"] for e in entry["curve"] if "eval_f1" in e] == [0.2, 0.6, 0.5] and next(points) == 0.4
+    assert entry["chosen"]["step"] * 3 == entry["curve"][-1]["step"] * 2
 
 
 def test_of_equal_scores_the_smaller_loss_is_chosen_and_one_that_only_says_no_is_told(bases, tmp_path, capsys):
@@ -251,6 +264,7 @@ def test_what_would_break_a_promise_or_is_unknown_is_refused(bases, tmp_path, se
         made(bases["two"], tmp_path, f"recipe.trainer={{{setting}}}")
 
 
+@pytest.mark.slow
 def test_adapters_are_kept_as_peft_reads_them(bases, tmp_path):
     from peft import PeftModel
     from transformers import AutoModelForCausalLM
@@ -372,6 +386,7 @@ def test_out_of_memory_halves_the_batch_and_learns_the_same(bases, tmp_path, mon
     assert losses[0] == pytest.approx(losses[1], rel=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [pytest.param("roberta", marks=pytest.mark.slow), "gpt2"])
 def test_lora_is_merged_into_an_ordinary_checkpoint(bases, tmp_path, name):
     from harness.plugins.train import loop
@@ -402,6 +417,7 @@ def test_a_base_without_a_head_gets_one_drawn_by_the_seed(bases, tmp_path):
     assert torch.equal(heads[0], heads[1]) and not torch.equal(heads[0], heads[2])
 
 
+@pytest.mark.slow
 def test_what_does_not_fit_is_left_out_in_every_pass(bases, tmp_path, capsys):
     settings = ["recipe=causal_lm", f"recipe.path={bases['gpt2']}", *SMALL, "task.perturbation=permutation"]
     learner, lessons = lessons_of(composed(*settings))
@@ -462,6 +478,7 @@ def test_yes_has_the_share_that_is_asked_for_and_each_pass_other_names(bases):
     assert not plain_lessons.renews
 
 
+@pytest.mark.slow
 def test_the_best_point_of_a_grid_is_the_best_on_dev(bases, tmp_path, monkeypatch, capsys):
     from harness.plugins.train import loop
 
@@ -487,6 +504,7 @@ def test_the_best_point_of_a_grid_is_the_best_on_dev(bases, tmp_path, monkeypatc
     assert "recipe.learning_rate=0.002" in output.partition("best on dev: ")[2].partition("\n")[0]
 
 
+@pytest.mark.slow
 def test_every_recipe_is_composed_and_table_5a_is_complete():
     recipes = {}
     for name in listed(CONFIGS, "recipe"):

@@ -16,16 +16,14 @@ from json import loads
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 
 from harness.cli import hydra_app, own_configs
 from harness.errors import RunStopped
 from harness.models.api import server as server_module
-from harness.models.api.http_package import http_package
 from harness.plugins.train import hosted, hosted_job
 from harness.settings import plain
-
-httpx2 = http_package()  # httpx, of an older SDK
 
 CHOICES: dict[str, tuple[Any, ...]] = {
     "upload": ("sound", "{}", "hang-up", 500, "checked"),

@@ -64,7 +64,7 @@ function breakdownFold(run, name, groups, reason) {
       { name: "group", title, kind: "text", value: (row) => groupText(row.group) },
       ...metrics.map((metric) => metricColumn(metric, run.main)),
       ...COUNTS.map(countColumn),
-      ...(rows.some((row) => row.cut_off) ? [{ ...countColumn("cut_off"), title: "cut off" }] : []),
+      ...(rows.some((row) => row.cut_off) ? [{ ...countColumn("cut_off"), title: "cut off in thought" }] : []),
     ];
     const table = sortableTable({ label, rows, columns, onsort: (order) => table.sort(order) });
     if (main && rows.length <= MOST_COLOURED) fold.append(colourStrip(rows, main, title));
