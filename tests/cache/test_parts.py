@@ -163,6 +163,15 @@ def test_without_its_list_the_parts_are_listed_again(path):
         assert store.last_row() == last + 1
 
 
+def test_a_folder_that_is_moved_away_under_a_running_process_comes_back_whole(path):
+    fill(path, 100)
+    with closing(open_store(path)) as store:
+        path.rename(path.with_name("moved.parts"))
+        list(each(CachedModel(Scripted(says), store).respond([ask("new")])))
+    for place, number in ((path, 101), (path.with_name("moved.parts"), 100)):
+        assert count(place) == number and command("verify", f"cache={place}").returncode == 0
+
+
 def test_what_landed_after_a_moment_is_told_from_what_was_there(path):
     fill(path, 20)
     with closing(open_store(path)) as store:
