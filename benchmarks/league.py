@@ -101,6 +101,7 @@ def fill(seeds: int, workers: int, limit: int) -> None:
         table = csv.DictWriter(file, header, lineterminator="\n")
         table.writeheader()
         table.writerows(kept)
+        file.flush()
         for number, row in enumerate(pool.map(learned, todo, [limit] * len(todo)), 1):
             table.writerow(row)
             file.flush()

@@ -127,6 +127,10 @@ def test_bic_is_bnlearns(network):
 
 @pytest.mark.parametrize("network", NETWORKS)
 def test_pc_is_as_far_from_the_truth_as_bnlearns(network):
+    """On sachs the difference is no noise: 2.3 ± 0.8 pairs farther (± Student's t), over 30 samples, seeds 0 to 29.
+
+    Ours keeps 16.7 edges there and bnlearn's 9.4 (with test="mi-adf" 3.9, and is as far as ours: 0.2 ± 0.4).
+    """
     bnlearn = pytest.importorskip("pybnlearn", reason="bnlearn-port is not installed")
     truth, differences = cpdag(load(network).dag), []
     for seed in SEEDS:

@@ -148,20 +148,16 @@ fsdp_config:
 ON_A_CPU = """\
 import runpy, sys
 
-from accelerate import Accelerator, state
+from accelerate import state
 from harness.plugins.train import arguments, loop
 
-made, train, gathered = state.AcceleratorState.__init__, loop.train, Accelerator.get_state_dict
-
-
-def copied(self, *given, **named):  # from a GPU, weights are copied to the processor; here they are still being sent
-    return {name: weight.clone() for name, weight in gathered(self, *given, **named).items()}
+made, train = state.AcceleratorState.__init__, loop.train
 
 
 def divided(self, *given, fsdp_plugin=None, **named):
     made(self, *given, fsdp_plugin=fsdp_plugin, **named)
-    if fsdp_plugin is not None:
-        self.distributed_type, self.fsdp_plugin = state.DistributedType.FSDP, fsdp_plugin
+    if plugin := fsdp_plugin or vars(self).get("fsdp_plugin"):  # each new state begins from what it is without
+        self.distributed_type, self.fsdp_plugin = state.DistributedType.FSDP, plugin
 
 
 def watched(*given):
@@ -173,7 +169,7 @@ def watched(*given):
     return learned
 
 
-state.AcceleratorState.__init__, Accelerator.get_state_dict = divided, copied
+state.AcceleratorState.__init__ = divided
 arguments._check_sharding = lambda *given, **named: None
 loop.train = watched
 runpy.run_module("harness", run_name="__main__", alter_sys=True)
