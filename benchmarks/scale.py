@@ -25,7 +25,7 @@ HERE = Path(__file__).parent
 COSTS, RESULTS = HERE / "results" / "scale_costs.json", HERE / "results" / "scale.json"
 FIGURE = HERE.parent / "docs" / "images" / "scale.png"
 WORKERS = (10, 20, 50, 100, 200, 500, 1000)
-ITEMS = (10**5, 10**6, 10**7, 10**8)
+ITEMS = (10**5, 10**6, 10**7, 10**8, 10**9)
 SHARDS = (1, 2, 4, 8)
 """For each worker, of which the best is taken."""
 SEEDS = 9

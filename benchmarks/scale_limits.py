@@ -66,7 +66,7 @@ def parts(costs: dict[str, float], sizes: dict[str, float], limits: argparse.Nam
         Part(name, "time", "h", costs["start"] / 3600, each / 3600, limits.hours) for name, each in hours.items()
     ]
     memory = Part(
-        "last pass where each item is a cluster", "memory", "GB",
+        "memory of the last pass, each item a cluster", "memory", "GB",
         sizes["memory_start"] / 1e9, sizes["memory"] / 1e9, limits.memory,
     )  # fmt: skip
     files = {"cache, one file": sizes["cache"], "records, one file": sizes["records"]}
@@ -78,7 +78,7 @@ def table(rows: Sequence[Part]) -> Iterator[str]:
     yield f"| part | limit | {' | '.join(f'{size:.0e}'.replace('e+0', '0^') for size in SIZES)} | breaks at |"
     yield f"| --- | --- |{' ---: |' * (len(SIZES) + 1)}"
     for part in sorted(rows, key=lambda part: part.breaks_at):
-        cells = [f"{part.of(size):.2g} {part.unit}" for size in SIZES]
+        cells = [f"{float(f'{part.of(size):.2g}'):,g} {part.unit}" for size in SIZES]
         yield f"| {part.name} | {part.limit:g} {part.unit} | {' | '.join(cells)} | {part.breaks_at:.1e} |"
 
 
@@ -88,10 +88,10 @@ def figure(rows: Sequence[Part], file: Path) -> None:
 
     from harness.plugins.figures.plot_paper import COLOURS, GREY, MARKERS, WIDTHS, style
 
-    panels = {"time": "hours", "memory": "GB of memory and disk", "disk": "GB of memory and disk"}
+    panels = {"time": 0, "memory": 1, "disk": 1}
     with style():
-        sheet = Figure(figsize=(WIDTHS["text"], 3.4), layout="constrained")
-        axes = dict(zip(dict.fromkeys(panels.values()), sheet.subplots(1, 2), strict=True))
+        sheet = Figure(figsize=(WIDTHS["text"], 3.9), layout="constrained")
+        axes = sheet.subplots(1, 2)
         for place, part in enumerate(rows):
             own = axes[panels[part.resource]]
             colour, marker = COLOURS[place % len(COLOURS)], MARKERS[place % len(MARKERS)]
@@ -99,13 +99,17 @@ def figure(rows: Sequence[Part], file: Path) -> None:
             own.axhline(part.limit, color=GREY, linewidth=0.5, linestyle=":")
             if part.breaks_at <= SIZES[-1]:
                 own.plot(part.breaks_at, part.limit, marker="o", markersize=9, color=colour, markerfacecolor="none")
-        for name, own in axes.items():
+        hours, room = (0.001, 0.01, 0.1, 1, 10, 100), (0.1, 1, 10, 100, 1000)
+        for own, name, ticks in zip(axes, ("hours", "GB of memory or disk"), (hours, room), strict=True):
             own.set(xscale="log", yscale="log", xlabel="items", ylabel=name)
+            own.set_xticks(SIZES, ["100,000", "1 million", "10 million", "100 million", "1 billion"], rotation=30)
+            own.set_yticks(ticks, [f"{tick:,g}" for tick in ticks])
+            own.set_xticks([], minor=True)
+            own.set_yticks([], minor=True)
             own.grid(color="#E6E6E6", linewidth=0.5)
-            own.legend(fontsize=6, frameon=False, loc="upper left")
-        sheet.suptitle(
-            "rings: where a part takes more than its limit (dotted)", color=GREY, fontsize=7, x=0.01, ha="left"
-        )
+        sheet.legend(loc="outside lower center", ncols=2, frameon=False, fontsize=7)
+        note = "rings: where a part takes more than its limit (dotted)"
+        sheet.suptitle(note, color=GREY, fontsize=7, x=0.01, ha="left")
         sheet.savefig(file, dpi=200, metadata={"Software": None})
 
 

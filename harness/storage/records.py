@@ -178,7 +178,7 @@ def parse_line(text: bytes) -> Any:
         # A name that an object holds twice is lost with its colon. Half a character can only come as \ud800.
         if b"\\u" not in text and msgspec.json.encode(value).count(b":") == text.count(b":"):
             return value
-    except (ValueError, RecursionError):
+    except (msgspec.MsgspecError, ValueError, RecursionError):  # the error of msgspec 0.20 is no ValueError
         pass
     return parse_json(text, constants=True)
 

@@ -125,7 +125,7 @@ def test_items_have_their_whole_names_on_a_narrow_screen(open_page, runs: Runs, 
     page.keyboard.press("End")
     last = page.locator(".list .active .id")
     # The list is in the order of the items, as a baseline's records are; a server's are in the order of its answers.
-    in_order = runs.get("always_yes") if beside else run
+    in_order = runs.get("always_no") if beside else run
     expect(last).to_have_text(in_order.replies[-1].item)
     assert last.evaluate("(one) => one.getBoundingClientRect().bottom <= innerHeight + scrollY")
 

@@ -235,7 +235,7 @@ def test_a_file_without_tables_is_a_cache_without_answers(path, begun):
 def test_a_log_torn_by_kill_9_is_no_damage(path):
     code = (
         "import sys; sys.path.insert(0, 'tests'); from pathlib import Path; from support.cache_help import *\n"
-        "store = Store(Path(sys.argv[1]))\n"
+        "store = open_store(Path(sys.argv[1]))\n"
         "answers = CachedModel(Scripted(says), store).respond(ask(f'{k}?') for k in range(100000))\n"
         "for _ in answers: print('.', flush=True)"
     )

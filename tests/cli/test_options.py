@@ -93,6 +93,6 @@ def test_ctrl_c_in_a_command_of_the_cache_says_what_is_kept(monkeypatch, capsys)
     def interrupted(path, **_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(cache, "Store", interrupted)
+    monkeypatch.setattr(cache, "open_store", interrupted)
     assert cache.main(["stats"]) == INTERRUPTED
     assert capsys.readouterr() == ("", "interrupted: what was stored so far is kept.\n")

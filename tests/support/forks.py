@@ -33,7 +33,7 @@ from pathlib import Path
 from typing import IO, Any
 
 EVERY = (
-    "hydra", "hydra.core.plugins", "numpy", "openai", "aiohttp", "filelock",
+    "hydra", "hydra.core.plugins", "numpy", "aiohttp", "filelock",
     "harness.plugins.answers.command", "harness.plugins.compare.measure", "harness.plugins.compare.tables",
     "harness.plugins.discovery.discover",
     "harness.runtime.interrupt", "harness.items", "harness.leaderboard.__main__", "harness.models.baselines",

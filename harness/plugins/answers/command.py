@@ -38,7 +38,7 @@ The cache of answers: every one that was paid for, in one SQLite file.
   harness cache verify                        recompute every key and digest, read every answer, and run
                                               SQLite's own check
 
-  cache={CACHE}   the file, with each of them
+  cache={CACHE}   the file, with each of them; a name that ends in .parts is a folder for very many answers
 
 settings of import
   replace=false         true: where another answer is stored, take the imported one

@@ -84,7 +84,7 @@ class Loader:
     def __call__(self, run: Run) -> Replies:
         """Return the replies of a run as `load` does."""
         name = str(run.folder)
-        self._loaded[name] = self._loaded.pop(name, None) or load(name)  # the last one asked for stands last
+        self._loaded[name] = self._loaded.pop(name) if name in self._loaded else load(name)  # the newest stands last
         while len(self._loaded) > 1 and sum(len(one.by_item) for one in self._loaded.values()) > MOST_REMEMBERED:
             del self._loaded[next(iter(self._loaded))]
         return self._loaded[name]
@@ -188,5 +188,6 @@ def _reply_of_line(line: Line, cache: dict[Any, Any]) -> Reply:
     answer = line.get("answer", {})
     span = line["failure"]["kind"] if failed else answer.get("span", "")
     parts = (line["cluster"], line.get("unit", ""), (*line["groups"].items(),), (*line["labels"].items(),), span)
-    cluster, unit, groups, labels, span = (cache.setdefault(part, part) for part in parts)
+    shared: list[Any] = [cache.setdefault(part, part) for part in parts]
+    cluster, unit, groups, labels, span = shared
     return Reply(cluster, unit, groups, labels, answer.get("label"), failed, span)

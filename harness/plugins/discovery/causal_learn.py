@@ -209,9 +209,8 @@ class GES(Scored):
         def local_score(_: object, node: int, parents: Sequence[int], parameters: object = None) -> float:
             return score(node, mask_of(int(u) for u in parents))
 
-        ours: dict[str, Any] = {"local_score_BDeu": local_score, "insert_vc2_fast": blocked}
-        ours |= {"pdag2dag": lambda graph: graph, "dag2cpdag": completed}
-        with patch.multiple(module, **ours), warnings.catch_warnings():
+        ours: dict[str, Any] = {"insert_vc2_fast": blocked, "pdag2dag": lambda graph: graph, "dag2cpdag": completed}
+        with patch.multiple(module, local_score_BDeu=local_score, **ours), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return pattern_of(module.ges(data, "local_score_BDeu")["G"].graph.tolist())
 

@@ -104,9 +104,9 @@ def test_the_interval_is_scipys_bootstrap(metric):
     cells, _ = observations(40, 2)
     first = np.arange(40)
     of = statistic(cells, metric)
-    theirs = stats.bootstrap(
-        (first,), lambda x: of(x, x + 40), n_resamples=4000, method="percentile", vectorized=False, rng=0
-    )
+    # random_state, as rng= is of scipy 1.15.
+    how = {"n_resamples": 4000, "method": "percentile", "vectorized": False, "random_state": np.random.default_rng(0)}
+    theirs = stats.bootstrap((first,), lambda x: of(x, x + 40), **how)
     (difference,), _ = differences(cells, [metric])
     width = theirs.confidence_interval.high - theirs.confidence_interval.low
     assert difference.interval == pytest.approx(tuple(theirs.confidence_interval), abs=0.08 * width)

@@ -10,7 +10,7 @@ import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
@@ -27,6 +27,11 @@ except ImportError:
     raise ConfigError(
         f"a cache in parts needs pyarrow: {installing('parts')}; one that ends in .sqlite needs nothing."
     ) from None
+
+try:
+    import fcntl
+except ImportError:
+    fcntl = None  # type: ignore[assignment]
 
 Kind = Literal["answers", "texts"]
 GROUP: dict[Kind, int] = {"answers": 1024, "texts": 256}
@@ -146,7 +151,9 @@ class Part:
         groups = range(self._file.num_row_groups)
         heads = np.concatenate([_heads_of(self._groups([number], ("key",))) for number in groups])
         with suppress(OSError):  # in a folder that cannot be written it stays in memory
-            _whole(path, heads.tobytes())
+            unfinished = beside(self.path.with_suffix(".new"))
+            unfinished.write_bytes(heads.tobytes())
+            unfinished.replace(path)
         return heads
 
     def _damaged(self, error: Exception) -> StoreError:
@@ -156,6 +163,26 @@ class Part:
             "it away with the open.sqlite beside it. That is made again of the other parts, and `harness cache import "
             f"MOVED/open.sqlite cache={self.path.parent}` takes in what is in no part yet."
         )
+
+
+@contextmanager
+def locked(path: Path, *, wait: bool, without: bool) -> Iterator[bool]:
+    """Give whether this process alone has a lock; `without` where the file system has no locks."""
+    if fcntl is None:
+        yield without
+        return
+    file = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        mine = True
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        except BlockingIOError:
+            mine = False
+        except OSError:
+            mine = without
+        yield mine
+    finally:
+        os.close(file)
 
 
 class NewPart:
@@ -262,12 +289,6 @@ def _heads_of(table: Any) -> NDArray[np.uint64]:
 def beside(path: Path) -> Path:
     """Return the file of the first bytes of a part's keys."""
     return path.with_name(f"{path.name}{HEADS}")
-
-
-def _whole(path: Path, content: bytes) -> None:
-    unfinished = path.with_name(f"{path.name}.{os.urandom(6).hex()}")
-    unfinished.write_bytes(content)
-    unfinished.replace(path)
 
 
 def _sync(path: Path) -> None:

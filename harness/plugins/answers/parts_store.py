@@ -8,11 +8,10 @@ FANOUT parts of about one size one is made, so there are few. `open.sqlite` list
 from __future__ import annotations
 
 import math
-import os
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from dataclasses import replace as with_changes
 from pathlib import Path
 from typing import Any
@@ -20,18 +19,13 @@ from typing import Any
 import pyarrow as pa
 
 from harness.cache import schema
-from harness.cache.part_rows import ROWS, count_on, rows_of, tables_of, tables_of_texts, within
-from harness.cache.parts import HEADS, NAME, Kind, NewPart, Part, distinct, merged, ranges
 from harness.cache.schema import response_of
 from harness.cache.store import Store, store_texts, text_of
 from harness.codec import canonical
 from harness.errors import StoreError
+from harness.plugins.answers.part_rows import ROWS, count_on, rows_of, tables_of, tables_of_texts, within
+from harness.plugins.answers.parts import HEADS, NAME, Kind, NewPart, Part, distinct, locked, merged, ranges
 from harness.types import Response
-
-try:
-    import fcntl
-except ImportError:
-    fcntl = None  # type: ignore[assignment]
 
 MOVED = 32_768
 """Answers, or texts, that SQLite holds before they become a part."""
@@ -347,24 +341,9 @@ class PartsStore(Store):
             parts[part.kind].append(part)
         self._parts, self._version = parts, version
 
-    @contextmanager
-    def _merging(self, *, wait: bool = False) -> Iterator[bool]:
+    def _merging(self, *, wait: bool = False) -> AbstractContextManager[bool]:
         """Give whether this process alone merges and removes parts meanwhile."""
-        if fcntl is None:
-            yield bool(self._alone)
-            return
-        file = os.open(self.path / "merging.lock", os.O_RDWR | os.O_CREAT, 0o644)
-        try:
-            mine = True
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-            except BlockingIOError:
-                mine = False
-            except OSError:  # no locks on this file system
-                mine = bool(self._alone)
-            yield mine
-        finally:
-            os.close(file)
+        return locked(self.path / "merging.lock", wait=wait, without=bool(self._alone))
 
     def _open(self) -> None:
         super()._open()
@@ -375,6 +354,17 @@ class PartsStore(Store):
                     self._tidy()
         self._version = -1
         self._look()
+
+    def _return(self) -> None:
+        super()._return()
+        with self._merging(wait=True), super().transaction() as db:
+            for part in (part for parts in self._parts.values() for part in parts if not part.path.exists()):
+                with self._new_part(db, part.kind, part.place, part.number) as new:
+                    for table in merged([part], ranges(part.rows, AT_ONCE)):
+                        new.add(table)
+                    self._unlist(db, [part])
+                    self._enter(db, new, part.place, part.number)
+        self._read_list()
 
     def _tidy(self) -> None:
         """Make the list if it is missing, of the parts that are there; else remove what a killed process left."""
