@@ -121,25 +121,29 @@ def ways() -> dict[str, Way]:
     return found
 
 
-def run(command: list[str], folder: Path) -> tuple[float, float]:
-    """(seconds, the wall clock at its start) of a whole process."""
+def run(command: list[str], folder: Path) -> tuple[float, float, float]:
+    """(seconds, the wall clock at its start, processor seconds) of a whole process."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     environment |= {
         "OPENAI_API_KEY": "none", "HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1",
         "HF_HOME": str(folder / "hf"), "XDG_CACHE_HOME": str(folder / "caches"), "HOME": str(folder),
     }  # fmt: skip
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     began, started = time.time(), time.perf_counter()
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     took = time.perf_counter() - started
     if done.returncode:
         raise SystemExit(f"{' '.join(command)}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}")
-    return took, began
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return took, began, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def work(prompts: Path, runs: int) -> dict[str, dict[str, list[float]]]:
     """Seconds of each program, and seconds until its first request, round by round."""
     programs = ways()
-    found: dict[str, dict[str, list[float]]] = {name: {"seconds": [], "first_request": []} for name in programs}
+    found: dict[str, dict[str, list[float]]] = {
+        name: {"seconds": [], "processor": [], "first_request": []} for name in programs
+    }
     asked_for = len(prompts.read_text().splitlines())
     with server() as asked:
         for number in range(runs + 1):
@@ -148,11 +152,12 @@ def work(prompts: Path, runs: int) -> dict[str, dict[str, list[float]]]:
                 if not way.again:
                     folder = Path(tempfile.mkdtemp())
                 asked.told("reset")
-                took, began = run(way.command(asked, prompts, folder), folder)
+                took, began, processor = run(way.command(asked, prompts, folder), folder)
                 stats = asked.told("stats")
                 assert stats["answered"] == (0 if way.again else asked_for), (name, stats)
                 if number:  # the first round fills the caches of byte code and of the disk
                     found[name]["seconds"].append(round(took, 3))
+                    found[name]["processor"].append(round(processor, 3))
                     if not way.again:
                         found[name]["first_request"].append(round(stats["first"] - began, 3))
                 print(f"{name}: {took:.2f} s", file=sys.stderr)
@@ -203,7 +208,7 @@ def memory() -> dict[str, dict[str, float]]:
                     "task.num_nodes=[6]",
                     f"task.limit={limit}",
                 ]
-                took, _ = run(command, Path(folder))
+                took, _, _ = run(command, Path(folder))
             peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
             found[f"{limit:,} items"] = {"seconds": round(took, 1), "peak_MB": round(peak, 1)}
             print(f"{limit:,} items: {took:.0f} s, {peak:.0f} MB", file=sys.stderr)
@@ -237,13 +242,20 @@ def capacity(seconds: float = 2.0) -> float:
 
 
 def told_work(found: dict[str, dict[str, list[float]]]) -> Iterator[str]:
-    loop = found["bare SDK loop, aiohttp transport"]["seconds"]
-    yield "| whole process, 1,162 prompts at 50 ms | seconds | times the SDK loop | first request after |"
-    yield "| --- | ---: | ---: | ---: |"
+    loop = found["bare SDK loop, aiohttp transport"]
+    times_the_loop = "times the SDK loop"
+    yield (
+        f"| whole process, 1,162 prompts at 50 ms | seconds | {times_the_loop} | processor seconds | {times_the_loop} "
+        "| first request after |"
+    )
+    yield "| --- | ---: | ---: | ---: | ---: | ---: |"
     for name, times in found.items():
-        ratio = statistics.median(a / b for a, b in zip(times["seconds"], loop, strict=True))
+        parts = [name]
+        for what in ("seconds", "processor"):
+            ratio = statistics.median(a / b for a, b in zip(times[what], loop[what], strict=True))
+            parts += [f"{statistics.median(times[what]):.2f}", f"{ratio:.2f}"]
         first = f"{statistics.median(times['first_request']):.2f} s" if times["first_request"] else "–"
-        yield f"| {name} | {statistics.median(times['seconds']):.2f} | {ratio:.2f} | {first} |"
+        yield f"| {' | '.join(parts)} | {first} |"
 
 
 def told_limits(found: dict[str, dict[str, list[dict[str, float]]]]) -> Iterator[str]:

@@ -7,8 +7,9 @@ With --model each of the engines is a vLLM server that Ray places and this ends;
 All nodes have to see this folder. Then: harness cache import answers/
 
 Ray's checkpoint (by custom_id) leaves out what is answered. Not by ray.data.llm: its offline vLLM stage drops
-finish_reason, by which a reply that was cut off is known, and its stage for servers makes every body a struct of Arrow,
-in which a parameter that a request lacks becomes null. Here a body goes out as it is, and the reply is kept whole.
+finish_reason, by which a reply that was cut off is known, and its stage for servers hands on no status and takes bodies
+as columns of Arrow, in which what one request lacks can become null. Here a body goes out as it is, and the reply is
+kept whole.
 """
 
 import argparse
