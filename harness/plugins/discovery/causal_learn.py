@@ -209,7 +209,7 @@ class GES(Scored):
         def local_score(_: object, node: int, parents: Sequence[int], parameters: object = None) -> float:
             return score(node, mask_of(int(u) for u in parents))
 
-        ours = {"insert_vc2_fast": blocked, "pdag2dag": lambda graph: graph, "dag2cpdag": completed}
+        ours: dict[str, Any] = {"insert_vc2_fast": blocked, "pdag2dag": lambda graph: graph, "dag2cpdag": completed}
         with patch.multiple(module, local_score_BDeu=local_score, **ours), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return pattern_of(module.ges(data, "local_score_BDeu")["G"].graph.tolist())
