@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.cache import parts, parts_store
+from harness.plugins.answers import parts, parts_store
 
 
 @pytest.fixture(params=["sqlite", "parts"])

@@ -12,13 +12,14 @@ from support.cache_help import sqlite_only
 from support.outcomes import each
 from support.scripted import Scripted
 
-from harness.cache import CachedModel, open_store, parts_store
+from harness.cache import CachedModel, open_store
 from harness.cost.admission import Budgeted
 from harness.cost.budget import Budget
 from harness.cost.ledger import Ledger, Metered
 from harness.cost.till import Till
 from harness.errors import StoreError
 from harness.models.api.openai import Chat
+from harness.plugins.answers import parts_store
 from harness.protocols import Traits
 from harness.runtime.interrupt import Stoppable
 from harness.types import ChatRequest, Failure, Message, PairRequest, Response, Usage

@@ -1,4 +1,4 @@
-"""The command `cache`: what is stored is shown, moved between machines, checked and removed."""
+"""The command `cache`: what is stored is shown, moved between machines, checked and removed; a store in parts."""
 
 from __future__ import annotations
 
@@ -15,4 +15,5 @@ PLUGIN = Plugin(
             module="harness.plugins.answers.command",
         )
     },
+    stores={".parts": "harness.plugins.answers.parts_store:PartsStore"},
 )

@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from harness import plugin
-from harness.cache import PARTS, Store, merging, open_store, schema
+from harness.cache import Store, merging, open_store, schema
 from harness.cache.alone import for_reading
 from harness.cache.merging import ANSWERS, ImportCounts, StoredAnswer, names_of, sound_response
 from harness.cache.schema import SCHEMA, UNREADABLE, digest_of, key_of, moment, oddities, response_of, utf8, words_of
@@ -73,7 +73,7 @@ def import_(cache: Path, files: Sequence[Path], run: Sequence[str], *, replace: 
         if cache.exists() and path.samefile(cache):
             raise ConfigError(f"{path} is the cache itself: give another cache=.")
     with closing(open_store(cache)) as store:
-        caches = [path for path in files if path.suffix == PARTS and path.is_dir()]
+        caches = [path for path in files if path.suffix in plugin.stores() and path.is_dir()]
         for path in caches:
             _import_parts(store, path, replace=replace)
         left = [path for path in files if path not in caches]

@@ -184,7 +184,7 @@ def test_a_chain_goes_on_from_its_own_replies_and_a_failed_call_breaks_it(serve,
         return chat_reply("I cannot say." if "Step 6" in users[-1] else arguer.answer("\n\n".join(users)))
 
     run = evaluate(
-        model="gpt4", task="cladder/steps", limit=3, results=str(tmp_path), graphs="chain",
+        model="gpt4", task="cladder/steps", limit=3, cache="off", results=str(tmp_path), graphs="chain",
         **{"model.base_url": serve(reply).url},
     )  # fmt: skip
     assert len(bodies) == 21 == len({json.dumps(body["messages"]) for body in bodies})
@@ -208,7 +208,7 @@ def test_the_last_answer_is_held_against_the_number_before_it(number, own, serve
         return chat_reply(f"Answer: {number if number == 'none' else number * (1 if value > 0 else -1)}")
 
     run = evaluate(
-        model="gpt4", task="cladder/steps", limit=3, results=str(tmp_path), queries="ate",
+        model="gpt4", task="cladder/steps", limit=3, cache="off", results=str(tmp_path), queries="ate",
         **{"model.base_url": serve(reply).url},
     )  # fmt: skip
     assert run.result.scores["stated"]["step"]["answer"]["ladder_own"] == own

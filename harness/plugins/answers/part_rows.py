@@ -10,10 +10,10 @@ from typing import Any
 import pyarrow as pa
 
 from harness.cache import schema
-from harness.cache.parts import END, SCHEMA, Head
 from harness.cache.schema import UNREADABLE, digest_of
 from harness.cache.store import text_of
 from harness.codec import text_digest
+from harness.plugins.answers.parts import END, SCHEMA, Head
 
 ROWS = "key, identity, request, response, stored, task, digest"
 _AT_ONCE = 2048

@@ -18,8 +18,9 @@ from support.cache_help import HERE, ask, command, count, fill, says
 from support.outcomes import each
 from support.scripted import Scripted
 
-from harness.cache import CachedModel, Store, open_store, parts, parts_store
+from harness.cache import CachedModel, Store, open_store
 from harness.errors import StoreError
+from harness.plugins.answers import parts, parts_store
 from harness.types import Response
 
 KEYS = [f"{k * 0x9E3779B97F4A7C15 % 2**64:016x}{k:048x}" for k in range(40)]
@@ -234,7 +235,8 @@ sys.path[:0] = sys.argv[3:]
 from support.cache_help import ask, says
 from support.outcomes import each
 from support.scripted import Scripted
-from harness.cache import CachedModel, open_store, parts_store
+from harness.cache import CachedModel, open_store
+from harness.plugins.answers import parts_store
 parts_store.MOVED, parts_store.FANOUT, parts_store.AT_ONCE = 20, 3, 16
 model = CachedModel(Scripted(says), open_store(Path(sys.argv[1])))
 for request, _ in each(model.respond(ask(f"{k}?") for k in range(int(sys.argv[2]), int(sys.argv[2]) + 200))):

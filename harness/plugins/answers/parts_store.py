@@ -19,12 +19,12 @@ from typing import Any
 import pyarrow as pa
 
 from harness.cache import schema
-from harness.cache.part_rows import ROWS, count_on, rows_of, tables_of, tables_of_texts, within
-from harness.cache.parts import HEADS, NAME, Kind, NewPart, Part, distinct, locked, merged, ranges
 from harness.cache.schema import response_of
 from harness.cache.store import Store, store_texts, text_of
 from harness.codec import canonical
 from harness.errors import StoreError
+from harness.plugins.answers.part_rows import ROWS, count_on, rows_of, tables_of, tables_of_texts, within
+from harness.plugins.answers.parts import HEADS, NAME, Kind, NewPart, Part, distinct, locked, merged, ranges
 from harness.types import Response
 
 MOVED = 32_768
