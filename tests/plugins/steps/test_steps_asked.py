@@ -162,7 +162,8 @@ def test_replies_that_are_no_list_are_counted(text, serve, tmp_path, monkeypatch
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     server = serve(lambda path, body, number: chat_reply(text))
     run = evaluate(
-        model="gpt4", task="corr2cause/steps", given="truth", num_nodes=[4], limit=3, cache="off", results=str(tmp_path),
+        model="gpt4", task="corr2cause/steps", given="truth", num_nodes=[4], limit=3, cache="off",
+        results=str(tmp_path),
         **{"model.base_url": server.url, "pause": False},
     )  # fmt: skip
     assert step(run, "edges")["step_exact"] == 0 and overall(run)["first_edges"] == 1
@@ -173,7 +174,8 @@ def test_an_entry_too_many_is_a_wrong_one(serve, tmp_path, monkeypatch):
     arguer = Arguer("argues_right", "any")
     server = serve(lambda path, body, number: chat_reply(f"{arguer.answer(body['messages'][-1]['content'])}; Q - R"))
     run = evaluate(
-        model="gpt4", task="corr2cause/steps", given="truth", num_nodes=[4], limit=3, cache="off", results=str(tmp_path),
+        model="gpt4", task="corr2cause/steps", given="truth", num_nodes=[4], limit=3, cache="off",
+        results=str(tmp_path),
         **{"model.base_url": server.url, "pause": False},
     )  # fmt: skip
     edges = step(run, "edges")
