@@ -33,7 +33,6 @@ seeds reached: they guard against decline."""
 QUICK = (
     "bucket 200/s 1 deep, 0.05",
     "bucket 200/s 200 deep, 0.2",
-    "chance 0.2",
 )
 CELLS = {cell.name: cell for cell in cells()}
 

@@ -77,6 +77,7 @@ def test_a_run_with_a_better_score_than_its_records_have_is_refused(copy):
     assert code == 1 and "accuracy" in printed and "All new runs hold" not in printed, printed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "reason"),
     [

@@ -220,6 +220,7 @@ def test_a_json_list_is_of_bounded_size(tmp_path, monkeypatch):
         list(DataFile(str(tmp_path / "a.json")).rows())
 
 
+@pytest.mark.slow
 @settings(max_examples=3)
 @given(
     st.integers(1_100, 1_200),

@@ -102,6 +102,7 @@ def shortest(n: int, number: int, claim: tuple[Relation, int, int]) -> int:
     raise AssertionError
 
 
+@pytest.mark.slow
 def test_all_labelled_classes_are_looked_at():
     assert [len(classes(n)) for n in (2, 3, 4)] == [2, 11, 185]
     assert [len(argument_lengths.Classes.over(n).differing) for n in (2, 3, 4, 5)] == [2, 11, 185, 8782]

@@ -45,6 +45,7 @@ def test_a_question_needs_pydantic_yaml_and_numpy_and_no_more_than_a_moment():
     assert seconds < 3, "processor time, of which a third of a second is usual"
 
 
+@pytest.mark.slow
 def test_no_task_that_ships_needs_more():
     tasks = [("corr2cause/fresh", {"num_nodes": [5], "limit": 3}), ("corr2cause/pairs", {}), ("cladder", {"limit": 3}),
              ("causalbench/causality", {"limit": 3}), ("causalbench/cot", {}), ("corr2cause/folds", {})]  # fmt: skip

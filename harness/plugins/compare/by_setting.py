@@ -259,10 +259,11 @@ def _notes(
 def difference_notes(base: str, differences: Sequence[Difference | str]) -> Iterator[str]:
     if any(isinstance(d, Difference) for d in differences):
         count = sum(isinstance(d, Difference) and d.p is not None for d in differences)
+        together = f" when the {count:,} p-values of this table are corrected together (Holm)" * (count > 1)
         yield (
             f"− {base}: the difference on the same items, as harness compare has it: 95% over {RESAMPLES:,} "
             f"resamples of whole clusters, the same for both; p from swapping the two in whole clusters. {MARK}: at "
-            f"most 0.05 when the {count:,} p-values of this table are corrected together (Holm)."
+            f"most 0.05{together}."
         )
     if words := sorted({d for d in differences if isinstance(d, str)}):
         yield f"No difference where the runs cannot be paired: {', '.join(words)}."

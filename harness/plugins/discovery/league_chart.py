@@ -92,6 +92,6 @@ def _frame(frame: Any, of: Mapping[Entry, Seeds], metric: str, looks: Mapping[st
     ticks = sorted({samples for points in lines.values() for samples, _, _ in points})
     frame.set_xticks(ticks, [f"{tick:,}" for tick in ticks], size=8)
     frame.minorticks_off()
-    frame.set_ylim(0, max([top / 1.3, *(1.05 * level for level in levels.values() if level <= top)]))
+    frame.set_ylim(0, max([top / 1.3, *(1.15 * level for level in levels.values() if level <= top)]))
     frame.tick_params(axis="y", labelsize=8)
     frame.set_xlabel("samples", size=8)

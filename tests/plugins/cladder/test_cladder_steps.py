@@ -185,7 +185,7 @@ def test_a_chain_goes_on_from_its_own_replies_and_a_failed_call_breaks_it(serve,
 
     run = evaluate(
         model="gpt4", task="cladder/steps", limit=3, results=str(tmp_path), graphs="chain",
-        **{"model.base_url": serve(reply).url},
+        **{"model.base_url": serve(reply).url, "cache.path": str(tmp_path / "answers.sqlite")},
     )  # fmt: skip
     assert len(bodies) == 21 == len({json.dumps(body["messages"]) for body in bodies})
     longest = max(bodies, key=lambda body: len(body["messages"]))["messages"]
@@ -209,7 +209,7 @@ def test_the_last_answer_is_held_against_the_number_before_it(number, own, serve
 
     run = evaluate(
         model="gpt4", task="cladder/steps", limit=3, results=str(tmp_path), queries="ate",
-        **{"model.base_url": serve(reply).url},
+        **{"model.base_url": serve(reply).url, "cache.path": str(tmp_path / "answers.sqlite")},
     )  # fmt: skip
     assert run.result.scores["stated"]["step"]["answer"]["ladder_own"] == own
 

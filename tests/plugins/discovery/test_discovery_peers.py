@@ -144,7 +144,8 @@ def test_pc_is_as_far_from_the_truth_as_bnlearns(network):
 
 
 @pytest.mark.parametrize("network", NETWORKS)
-def test_mmhc_is_as_far_from_the_truth_as_bnlearns(network):
+def test_mmhc_is_no_farther_from_the_truth_than_bnlearns(network):
+    """On sachs it is 8.6 pairs nearer (mean of five samples), as bnlearn's test finds fewer edges there: see PC."""
     bnlearn = pytest.importorskip("pybnlearn", reason="bnlearn-port is not installed")
     truth, differences = cpdag(load(network).dag), []
     settings = {"restrict_args": {"test": "mi", "alpha": 0.05}, "maximize_args": {"score": "bde", "iss": 10}}
@@ -155,4 +156,4 @@ def test_mmhc_is_as_far_from_the_truth_as_bnlearns(network):
         ours = MMHC("mmhc").learn(data, arities, seed=seed).directed
         differences.append(pattern_shd(truth, cpdag(ours)) - pattern_shd(truth, cpdag(theirs)))
     print(network, differences)
-    assert abs(fmean(differences)) <= 3
+    assert fmean(differences) <= 3

@@ -84,7 +84,7 @@ def run_of(serve, tmp_path, monkeypatch):
     def run(reply, prompt="trace"):
         server = serve(lambda path, body, number: chat_reply(reply(body["messages"][-1]["content"])))
         return evaluate(
-            model="gpt4", task="causalbench/cot", prompt=prompt, limit=24, results=str(tmp_path / prompt),
+            model="gpt4", task="causalbench/cot", prompt=prompt, limit=24, cache="off", results=str(tmp_path / prompt),
             **{"model.base_url": server.url},
         )  # fmt: skip
 

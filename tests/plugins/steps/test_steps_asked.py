@@ -146,7 +146,7 @@ def test_a_chain_asks_each_turn_once_and_goes_on_from_its_own_replies(serve, tmp
         return chat_reply(arguer.answer("\n\n".join(users)))
 
     server = serve(reply)
-    settings = {"model.base_url": server.url}
+    settings = {"model.base_url": server.url, "cache.path": str(tmp_path / "answers.sqlite")}
     run = evaluate(model="gpt4", task="corr2cause/steps", num_nodes=[3, 4], limit=6, results=str(tmp_path), **settings)
     items = overall(run).items
     assert items > 6 and len(bodies) == items == len({json.dumps(body["messages"]) for body in bodies})
@@ -161,7 +161,7 @@ def test_replies_that_are_no_list_are_counted(text, serve, tmp_path, monkeypatch
     server = serve(lambda path, body, number: chat_reply(text))
     run = evaluate(
         model="gpt4", task="corr2cause/steps", given="truth", num_nodes=[4], limit=3, results=str(tmp_path),
-        **{"model.base_url": server.url, "pause": False},
+        **{"model.base_url": server.url, "pause": False, "cache.path": str(tmp_path / "answers.sqlite")},
     )  # fmt: skip
     assert step(run, "edges")["step_exact"] == 0 and overall(run)["first_edges"] == 1
 
@@ -172,7 +172,7 @@ def test_an_entry_too_many_is_a_wrong_one(serve, tmp_path, monkeypatch):
     server = serve(lambda path, body, number: chat_reply(f"{arguer.answer(body['messages'][-1]['content'])}; Q - R"))
     run = evaluate(
         model="gpt4", task="corr2cause/steps", given="truth", num_nodes=[4], limit=3, results=str(tmp_path),
-        **{"model.base_url": server.url, "pause": False},
+        **{"model.base_url": server.url, "pause": False, "cache.path": str(tmp_path / "answers.sqlite")},
     )  # fmt: skip
     edges = step(run, "edges")
     assert edges["step_recall"] == 1 > edges["step_precision"] and edges["step_exact"] == 0

@@ -116,7 +116,7 @@ def test_half_and_endless_replies_are_counted(text, serve, tmp_path, monkeypatch
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     server = serve(lambda path, body, number: chat_reply(text))
     run = evaluate(
-        model="gpt4", task="corr2cause", prompt="trace", limit=6, results=str(tmp_path),
+        model="gpt4", task="corr2cause", prompt="trace", limit=6, cache="off", results=str(tmp_path),
         **{"model.base_url": server.url, "pause": False},
     )  # fmt: skip
     scores = counted(judged_replies(run))
