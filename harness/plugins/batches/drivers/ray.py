@@ -111,8 +111,9 @@ def main() -> None:
     )
     requests = ray.data.read_parquet([str(path) for path in sorted(HERE.glob("part-*.parquet"))])
     arguments = {"url": chosen.url, "model": chosen.model, "options": options, "calls": chosen.calls}
+    # An engine waits for its server: where it held a processor, two of them would leave none to read and write.
     answers = requests.map_batches(
-        Engine, fn_constructor_kwargs=arguments, batch_size=4 * chosen.calls, num_gpus=chosen.gpus,
+        Engine, fn_constructor_kwargs=arguments, batch_size=4 * chosen.calls, num_cpus=0, num_gpus=chosen.gpus,
         concurrency=chosen.engines,
     )  # fmt: skip
     answers.write_parquet(str(HERE / "answers"))
