@@ -188,6 +188,7 @@ def test_which_answers_stand_beside_each_other(open_page) -> None:
     assert page.evaluate(beside, [{"items": [1, 0], "right": [True, True]}, twice])[0] == [2, 0]
 
 
+@pytest.mark.slow
 def test_keyboard_alone(open_page, runs: Runs) -> None:
     run = runs.get("org/careful")
     page = open_page(address("answers", run.id, relation="parent"))

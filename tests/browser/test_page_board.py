@@ -108,6 +108,7 @@ def test_numbers_are_rounded_as_in_the_tables(open_page, wholes) -> None:
     assert page.evaluate(script) == ["15.62", "[6.2, 18.8]"]
 
 
+@pytest.mark.slow
 def test_sorted_by_click_and_by_key(open_page, runs: Runs) -> None:
     page = open_page(address("board", task="corr2cause"))
     label = max(tables(page), key=lambda table: len(table["rows"]))["label"]

@@ -265,6 +265,7 @@ def test_marks_tell_what_answered_as_they_do_in_figures(open_page, report: Path,
     assert drawn_marks == expected | dotted
 
 
+@pytest.mark.slow
 def test_lines_have_a_colour_each_and_the_reasoner_its_own(open_page) -> None:
     page = open_page(modules=True)
     page.evaluate(

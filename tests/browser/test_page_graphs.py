@@ -129,6 +129,7 @@ def test_edges_are_those_of_the_answers(
     assert sorted(rows[1:]) == sorted(edge.replace(": ", "") for edge in different)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("network", few(["asia", "cancer"], 1))
 def test_every_arrow_head_is_in_sight(open_page, runs: Runs, network: str) -> None:
     page = open_page(address("graphs", graph_run(runs, "always_yes").id, network, template="direct"))
@@ -184,6 +185,7 @@ def test_pictures_stand_at_one_height(open_page, runs: Runs) -> None:
     assert len({element.bounding_box()["y"] for element in page.locator("main figure svg").all()}) == 1
 
 
+@pytest.mark.slow
 def test_choosers_and_the_way_back(open_page, runs: Runs) -> None:
     hasty, yes = graph_run(runs, "org/hasty"), graph_run(runs, "always_yes")
     page = open_page(address("graphs", hasty.id, "asia"))

@@ -195,6 +195,7 @@ def test_runs_scored_by_other_labels_are_told_as_such(open_page, runs: Runs) -> 
         expect(note).to_contain_text("org/careful by the published labels, org/hasty by the audited labels.")
 
 
+@pytest.mark.slow
 def test_several_replies_to_one_item(open_page, runs: Runs) -> None:
     run = runs.get("org/careful", variant="limit=6,samples=3")
     item = run.replies[0].item

@@ -157,6 +157,7 @@ def where_held(n: int) -> dict[Statement, int]:
     return where
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [pytest.param(3, marks=pytest.mark.slow), 4, pytest.param(5, marks=pytest.mark.slow)])
 def test_what_follows_is_true_in_every_dag_with_the_basis(n):
     rng, graphs, where = random.Random(n), every_graph(n), where_held(n)

@@ -6,6 +6,7 @@ from collections import Counter
 
 import pytest
 from support.causalbench_help import SIZES, causalbench, items
+from support.thinned import few
 
 from harness.codec import shuffled
 from harness.prompting import prompts
@@ -116,7 +117,7 @@ def test_one_part_is_no_parts():
 LEFT_CAUSES_RIGHT = {"asia": 0.783, "cancer": 0.889, "earthquake": 0.889, "survey": 0.929, "sachs": 0.052}
 
 
-@pytest.mark.parametrize("names", ["original", "readable"])
+@pytest.mark.parametrize("names", few(["readable", "original"], 1))
 def test_column_order_reads_the_order_off_and_nothing_else(names):
     def f1(form: str, **settings) -> dict[str, float]:
         task = causalbench("Causality", scale="small", format=form, names=names, rows=10, **settings)

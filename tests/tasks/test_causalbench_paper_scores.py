@@ -19,6 +19,7 @@ from support.causalbench_help import (
     values,
 )
 from support.late import Late
+from support.thinned import few
 
 from harness.tasks.causalbench.networks import load
 from harness.types import Failure, Item, Record, Response
@@ -145,7 +146,7 @@ def test_the_papers_reading_takes_yes_and_no_alone():
     assert paper["cell_density"] == 9 / 56 and paper["degree"] == 7 / 8
 
 
-@pytest.mark.parametrize("how", ["rank", "entail"])
+@pytest.mark.parametrize("how", few(["rank", "entail"], 1))
 def test_ranked_and_entailed_answers_count_by_their_label_in_both(how):
     def respond(item: Item) -> Response:
         low, high = (-0.1, -2.5) if item.labels["paper"] else (-2.5, -0.1)

@@ -121,6 +121,7 @@ def claims_of_four(most: int) -> Iterator[tuple[int, tuple[Relation, int, int]]]
         yield from ((number, claim) for claim in meanings(4) if length(4, number, *claim) <= most)
 
 
+@pytest.mark.slow
 def test_nor_over_four_variables():
     for number, claim in random.Random(0).sample(list(claims_of_four(3)), 60):
         assert length(4, number, *claim) == shortest(4, number, claim), (number, claim)
@@ -174,6 +175,7 @@ def test_a_claim_seen_from_its_other_end_has_the_same_argument():
         assert length(4, 42, Relation.COLLIDER, i, j) == length(4, 42, Relation.COLLIDER, j, i)
 
 
+@pytest.mark.slow
 def test_items_up_to_six_variables_have_the_group_and_the_public_split_where_it_is_asked_for():
     fresh = Fresh(name="f", prompts=("plain",), num_nodes=(5, 6, 7), limit=60)
     assert {(item.groups["num_nodes"] == "7") != ("argument" in item.groups) for item in fresh.items()} == {True}

@@ -21,6 +21,7 @@ def task(kind="CLadder", **settings):
     return build(shipped | {"split": "balanced1000"} | settings, "task")
 
 
+@pytest.mark.slow
 def test_the_questions_are_the_published_ones_and_known_to_be_public():
     items = list(task().items())
     assert len(items) == len({item.id for item in items}) == 1000

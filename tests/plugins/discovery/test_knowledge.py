@@ -63,6 +63,7 @@ def total(of):
     return sum(distance(run, network) for run in of for network in NETWORKS)
 
 
+@pytest.mark.slow
 def test_perfect_answers_help_wrong_ones_harm_and_none_change_nothing(answers, tmp_path):
     plain = runs(None, tmp_path)
     perfect = runs(answers("perfect", lambda true: true), tmp_path / "perfect")

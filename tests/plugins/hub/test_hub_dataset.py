@@ -46,6 +46,7 @@ def check_rows(folder, name, split, cache):
         assert row["cluster"] == item.cluster and row["prompt"]
 
 
+@pytest.mark.slow
 def test_load_dataset_takes_the_folder_with_all_labels(folder, tmp_path):
     for name in ("causalbench_cot", "corr2cause_v1"):
         check_rows(folder, name, "test", tmp_path)

@@ -122,6 +122,7 @@ def mutated(content: Content, draw: random.Random) -> Content:
     return replace(content, claim=canonical(draw.choice(list(Relation)), i, j))
 
 
+@pytest.mark.slow
 def test_true_stories_pass_and_those_that_say_something_else_do_not():
     draw = random.Random(0)
     small = sorted(name for name, claim in claims().items() if claim.n <= 5)

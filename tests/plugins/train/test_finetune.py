@@ -229,6 +229,7 @@ def test_of_equal_scores_the_smaller_loss_is_chosen_and_one_that_only_says_no_is
     assert ("answers No to every dev item" in capsys.readouterr().err) == (entry["chosen"]["dev"]["yes"] == 0)
 
 
+@pytest.mark.slow
 def test_the_trainers_own_settings_go_through_by_name(bases, tmp_path, monkeypatch):
     from harness.plugins.train import loop
 
