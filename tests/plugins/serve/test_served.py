@@ -115,9 +115,14 @@ def test_one_that_dies_in_the_middle_stops_the_run_and_what_was_answered_is_kept
     assert len(landed) == 3 and all_gone(place, 1)
 
 
-def test_one_that_is_not_ready_in_time_is_ended(place):
-    with pytest.raises(RunStopped, match=r"was not ready after 2 s \(model\.ready="):
-        answers(served("deaf", ready=2))  # a busy machine takes a second to begin it
+def test_one_that_is_not_ready_in_time_is_ended(place, monkeypatch):
+    def deaf(*_: object) -> bool:
+        wait_for(lambda: pids(place))  # a busy machine takes seconds to begin it
+        return False
+
+    monkeypatch.setattr(server, "_answers", deaf)
+    with pytest.raises(RunStopped, match=r"was not ready after 0\.5 s \(model\.ready="):
+        answers(served("deaf", ready=0.5))
     assert all_gone(place, 1)
 
 
