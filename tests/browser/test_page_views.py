@@ -263,7 +263,7 @@ def test_a_page_that_is_followed_reloads_itself_and_stays_where_it_was(open_page
     page.evaluate("window.scrollTo(0, 300)")
     write("m, 6 of 80 answers.", 0.3, time.time() + 1000)
     expect(page.get_by_text("m, 6 of 80 answers. This page reloads itself.")).to_be_visible()
-    page.wait_for_function("window.scrollY === 300")
+    page.wait_for_function("() => window.scrollY === 300")
     assert page.url.endswith(address("run", run.id))
     write("m, 7 of 80 answers.", 0.3, time.time() - 1)
     expect(page.get_by_text("m, 7 of 80 answers. Nothing writes this page anew any more.")).to_be_visible()
