@@ -116,11 +116,13 @@ def test_one_that_dies_in_the_middle_stops_the_run_and_what_was_answered_is_kept
 
 
 def test_one_that_is_not_ready_in_time_is_ended(place, monkeypatch):
-    def deaf(*_: object) -> bool:
-        wait_for(lambda: pids(place))  # a busy machine takes seconds to begin it
-        return False
+    ask = server._answers
 
-    monkeypatch.setattr(server, "_answers", deaf)
+    def asked_once_begun(port: int, path: str) -> bool:
+        wait_for(lambda: pids(place))  # a busy machine takes seconds to begin it
+        return ask(port, path)
+
+    monkeypatch.setattr(server, "_answers", asked_once_begun)
     with pytest.raises(RunStopped, match=r"was not ready after 0\.5 s \(model\.ready="):
         answers(served("deaf", ready=0.5))
     assert all_gone(place, 1)
