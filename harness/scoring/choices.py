@@ -15,6 +15,7 @@ from harness.errors import DataError
 from harness.scoring import bootstrap
 from harness.scoring.bootstrap import FEWEST
 from harness.scoring.intervals import Interval, resampled, with_intervals
+from harness.scoring.parted import folded
 from harness.scoring.summary import OutcomeCounts
 from harness.types import Metric, Record, Result, Scores
 
@@ -51,6 +52,15 @@ class _Columns:
         self.read.append(_FAILED if answer is None else _UNREADABLE if label is None else label)
         self.kind.append(self.kinds.setdefault(tuple(record.groups.items()), len(self.kinds)))
 
+    def merge(self, later: _Columns) -> None:
+        """Add the records of a part that comes after this one's."""
+        clusters = [self.clusters.setdefault(cluster, len(self.clusters)) for cluster in later.clusters]
+        kinds = [self.kinds.setdefault(groups, len(self.kinds)) for groups in later.kinds]
+        self.cluster.extend(clusters[place] for place in later.cluster)
+        self.kind.extend(kinds[place] for place in later.kind)
+        self.gold.extend(later.gold)
+        self.read.extend(later.read)
+
 
 def summarize(records: Iterable[Record], *, headline: str, names: Sequence[str]) -> Result:
     """Return the scores of records whose labels are places of choices; `names` is what the choices are called.
@@ -60,9 +70,9 @@ def summarize(records: Iterable[Record], *, headline: str, names: Sequence[str])
     import numpy as np
 
     columns, totals = _Columns(), OutcomeCounts()
-    for record in records:
-        totals.add(record.outcome)
-        columns.add(record, headline, len(names))
+    for columns_of_part, totals_of_part in folded(records, lambda part: _counted(part, headline, len(names))):
+        columns.merge(columns_of_part)
+        totals.merge(totals_of_part)
     order = {name: place for place, name in enumerate(sorted(columns.clusters))}  # records come in any order
     codes = np.array([order[name] for name in columns.clusters], dtype=np.int64)
     cluster = codes[np.frombuffer(columns.cluster, np.int64)] if len(columns.cluster) else codes
@@ -91,6 +101,15 @@ def summarize(records: Iterable[Record], *, headline: str, names: Sequence[str])
     )
 
 
+def _counted(records: Iterable[Record], headline: str, number: int) -> tuple[_Columns, OutcomeCounts]:
+    """Return all that the scores need of a part of the records."""
+    columns, totals = _Columns(), OutcomeCounts()
+    for record in records:
+        totals.add(record.outcome)
+        columns.add(record, headline, number)
+    return columns, totals
+
+
 def _by_group(kinds: Mapping[tuple[tuple[str, str], ...], int]) -> dict[tuple[str, str], list[int]]:
     places: dict[tuple[str, str], list[int]] = defaultdict(list)
     for groups, place in kinds.items():
@@ -111,7 +130,8 @@ def _chance(columns: _Columns, kind: NDArray[np.int64], number: int) -> float | 
     if not len(kind):
         return None
     sizes = np.array([int(dict(groups).get(CHOICES, number)) for groups in columns.kinds])
-    return float((1 / sizes[kind]).mean())
+    present, numbers = np.unique(sizes[kind], return_counts=True)
+    return float((numbers / present).sum()) / len(kind)
 
 
 class _ChoiceRow:

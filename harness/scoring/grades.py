@@ -80,7 +80,7 @@ class GradeCounts:
             self._counts[grade_of(record.answer)] += 1
             yield record
 
-    def add(self, later: GradeCounts) -> None:
+    def merge(self, later: GradeCounts) -> None:
         """Add the counts of a part that comes after this one's."""
         self._counts.update(later._counts)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator
+from copy import deepcopy
 from typing import Protocol, Self, TypeVar
 
 from harness.types import Record
@@ -15,16 +16,13 @@ T = TypeVar("T")
 
 
 class Counter(Protocol):
-    """Counts records while they pass."""
-
-    def __init__(self) -> None:
-        """Begin with none."""
+    """Counts records while they pass; a copy that is made before the first one passes counts a part of them."""
 
     def counted(self, records: Iterable[Record]) -> Iterator[Record]:
         """Yield the records as they come, each counted."""
 
-    def add(self, later: Self) -> None:
-        """Add the counts of a part that comes after this one's."""
+    def merge(self, later: Self) -> None:
+        """Add the counts of a part that comes after this one's; the later one is not used again."""
 
 
 class Parted(Iterable[Record]):
@@ -32,7 +30,10 @@ class Parted(Iterable[Record]):
 
     @abstractmethod
     def fold(self, count: Callable[[Iterable[Record]], T]) -> Iterator[T]:
-        """Yield what `count` returns for each part, in their order; it may run in another process."""
+        """Yield what `count` returns for each part, in their order; it may run in another process.
+
+        Of records that come with several others, as a vote does, some parts are what lies across those before.
+        """
 
 
 def counted(records: Iterable[Record], counter: Counter) -> Iterable[Record]:
@@ -58,12 +59,14 @@ class _Counted(Parted):
         return self._counter.counted(self._records)
 
     def fold(self, count: Callable[[Iterable[Record]], T]) -> Iterator[T]:
+        empty = deepcopy(self._counter)
+
         def with_counter(records: Iterable[Record]) -> tuple[T, Counter]:
-            of_part = type(self._counter)()
+            of_part = deepcopy(empty)
             return count(of_part.counted(records)), of_part
 
         for result, of_part in self._records.fold(with_counter):
-            self._counter.add(of_part)
+            self._counter.merge(of_part)
             yield result
 
 

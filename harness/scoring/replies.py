@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator, Mapping
+from math import fsum
 
 from harness.codec import request_digest
 from harness.prompting.reading.own_words import own_words
@@ -47,7 +48,8 @@ class AnswerNotes:
     def __init__(self) -> None:
         self._not_in_form = self._in_words = 0
         self._by_token = self._bounded = self._mostly_outside = self._without = 0
-        self._outside = 0.0
+        self._outside = array("d")
+        """All of it: floats do not add up alike in every order, but by fsum they do."""
         self._requests = array("q")
         """The hashes of the first items' requests."""
 
@@ -60,10 +62,11 @@ class AnswerNotes:
                 self._count(record, record.outcome)
             yield record
 
-    def add(self, later: AnswerNotes) -> None:
+    def merge(self, later: AnswerNotes) -> None:
         """Add the counts of a part that comes after this one's; hashes are alike in forks of one process."""
-        for name in ("_not_in_form", "_in_words", "_by_token", "_bounded", "_mostly_outside", "_without", "_outside"):
+        for name in ("_not_in_form", "_in_words", "_by_token", "_bounded", "_mostly_outside", "_without"):
             setattr(self, name, getattr(self, name) + getattr(later, name))
+        self._outside.extend(later._outside)
         self._requests.extend(later._requests[: MOST_PROMPTS - len(self._requests)])
 
     def _count(self, record: Record, response: Response) -> None:
@@ -72,7 +75,7 @@ class AnswerNotes:
             self._not_in_form += record.answer.rule.startswith(NOT_IN_FORM)
         if response.outside is not None:
             self._by_token += 1
-            self._outside += response.outside
+            self._outside.append(response.outside)
             self._mostly_outside += response.outside > 0.5
             self._bounded += bool(response.bounded)
             self._without += not response.logprobs
@@ -90,9 +93,9 @@ class AnswerNotes:
                 f"{self._not_in_form:,} of {self._in_words:,} {replies} {were} {OUT_OF_FORM} {them} to "
                 f"(answer=choice), and {were} read by {their} words: it may not know the means (model.constrain)."
             )
-        if self._by_token and self._outside / self._by_token >= LARGE:
+        if self._by_token and (outside := fsum(self._outside) / self._by_token) >= LARGE:
             notes.append(
-                f"On average {self._outside / self._by_token:.1%} of the first token's probability lies outside the "
+                f"On average {outside:.1%} of the first token's probability lies outside the "
                 f"choices, in {self._mostly_outside:,} {of_all} more than half: the probabilities are of the rest."
             )
         if self._without:

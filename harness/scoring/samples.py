@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import deepcopy
 from dataclasses import replace
 from statistics import fmean, pstdev, stdev
-from typing import Any
+from typing import Any, TypeVar
 
 from harness.errors import ConfigError
 from harness.prompting.reading.own_words import own_words
@@ -38,6 +39,8 @@ from harness.types import (
     Usage,
 )
 
+T = TypeVar("T")
+
 
 def summarize_votes(task: Task, records: Iterable[Record], samples: int) -> Result:
     """Return the task's scores of the votes, with what the single samples come to in `Result.samples`."""
@@ -47,8 +50,9 @@ def summarize_votes(task: Task, records: Iterable[Record], samples: int) -> Resu
         result = _checked(task, task.summarize(counted))
     else:
         votes = Votes(task.headline, samples)
-        result = _checked(task, task.summarize(votes.votes(counted)))
-        result = replace(result, failures=dict(votes.failures), samples=votes.summary(result.unreadable))
+        result = _checked(task, task.summarize(_voted(counted, votes)))
+        failures, drawn = dict(sorted(votes.failures.items())), votes.summary(result.unreadable)
+        result = replace(result, failures=failures, samples=drawn)
         if result.choices:  # draws are right or wrong there: what tells Yes from No means nothing
             meaningless = tuple(f"{metric.name}_" for metric in of_counts() if metric.name != "accuracy")
             kept = {name: value for name, value in result.samples.items() if not name.startswith(meaningless)}
@@ -82,18 +86,40 @@ class Votes:
         self._headline = headline
         self._samples = samples
         self._counts: dict[int, Counter[str]] = defaultdict(Counter)
-        self._right: list[tuple[int, int]] = []  # of each item: right draws, draws that were answered
-        self._agreement: list[float] = []
+        self._right: Counter[tuple[int, int]] = Counter()
+        """(right draws, draws that were answered) → items"""
+        self._agreement: Counter[tuple[int, int]] = Counter()
+        """(draws that give the likeliest answer, draws that give one) → items"""
+        self._waiting: defaultdict[str, list[Record]] = defaultdict(list)
+        """The records of items of which samples are still to come."""
 
     def votes(self, records: Iterable[Record]) -> Iterator[Record]:
         """Yield one record an item, as soon as all its samples are there; what a stopped run lacks comes in the end."""
-        waiting: dict[str, list[Record]] = defaultdict(list)
+        yield from self.complete(records)
+        yield from self.rest()
+
+    def complete(self, records: Iterable[Record]) -> Iterator[Record]:
+        """Yield one record for each item all of whose samples are there; the others wait."""
+        waiting = self._waiting
         for record in records:
             waiting[record.item].append(record)
             if len(waiting[record.item]) == self._samples:
                 yield self._vote(waiting.pop(record.item))
-        for records_of_item in waiting.values():
+
+    def rest(self) -> Iterator[Record]:
+        """Yield one record for each item that waits: there are no more samples."""
+        for records_of_item in self._waiting.values():
             yield self._vote(records_of_item)
+        self._waiting.clear()
+
+    def merge(self, later: Votes) -> list[Record]:
+        """Add the counts of a part that comes after this one's; return the votes of items that lie across both."""
+        self.failures.update(later.failures)
+        self._right.update(later._right)
+        self._agreement.update(later._agreement)
+        for sample, counts in later._counts.items():
+            self._counts[sample].update(counts)
+        return list(self.complete(record for waiting in later._waiting.values() for record in waiting))
 
     def _vote(self, records: Sequence[Record]) -> Record:
         labels_of = records[0].labels
@@ -106,11 +132,11 @@ class Votes:
         if not pairs:
             return records[0]
         labels = Counter(r.answer.label for r, _ in pairs if r.answer is not None and r.answer.label is not None)
-        self._right.append((labels[gold], len(pairs)))
+        self._right[labels[gold], len(pairs)] += 1
         ranked = labels.most_common(2)
         label = ranked[0][0] if ranked and (len(ranked) == 1 or ranked[0][1] > ranked[1][1]) else None
         if ranked:
-            self._agreement.append(ranked[0][1] / labels.total())
+            self._agreement[ranked[0][1], labels.total()] += 1
         best = next((pair for pair in pairs if pair[0].answer and pair[0].answer.label == label), pairs[0])
         usage = Usage(**{name: _sum(getattr(r.usage, name) for _, r in pairs) for name in TOKENS})
         answer = best[0].answer if label is not None else Answer(None)
@@ -127,16 +153,45 @@ class Votes:
             values = [metric.value for metric in metrics if metric.value is not None]
             summary[f"{metrics[0].name}_mean"] = fmean(values) if len(values) == len(rows) else None
             summary[f"{metrics[0].name}_sd_between_draws"] = stdev(values) if len(values) == len(rows) > 1 else None
-        shares = [right / answered for right, answered in self._right]
-        complete = [(right, answered) for right, answered in self._right if answered == self._samples]
+        shares = [right / answered for right, answered in self._right.elements()]
+        complete = [right for right, answered in self._right.elements() if answered == self._samples]
+        agreement = [most / labels for most, labels in self._agreement.elements()]
         return summary | {
-            "agreement": fmean(self._agreement) if self._agreement else None,
+            "agreement": fmean(agreement) if agreement else None,
             "sd_within_items": fmean(p * (1 - p) for p in shares) ** 0.5 if shares else None,
             "sd_between_items": pstdev(shares) if shares else None,
             "pass@1": fmean(shares) if shares else None,
-            f"pass@{self._samples}": fmean(right > 0 for right, _ in complete) if complete else None,
-            f"pass^{self._samples}": fmean(right == answered for right, answered in complete) if complete else None,
+            f"pass@{self._samples}": fmean(right > 0 for right in complete) if complete else None,
+            f"pass^{self._samples}": fmean(right == self._samples for right in complete) if complete else None,
         }
+
+
+def _voted(records: Iterable[Record], votes: Votes) -> Iterable[Record]:
+    """Return the votes over the samples of each item, which `votes` counts."""
+    return _Voted(records, votes) if isinstance(records, parted.Parted) else votes.votes(records)
+
+
+class _Voted(parted.Parted):
+    """Votes over records in parts: of the items of each part alone, then of those that lie across it and others."""
+
+    def __init__(self, records: parted.Parted, votes: Votes) -> None:
+        self._records, self._votes = records, votes
+
+    def __iter__(self) -> Iterator[Record]:
+        return self._votes.votes(self._records)
+
+    def fold(self, count: Callable[[Iterable[Record]], T]) -> Iterator[T]:
+        empty = deepcopy(self._votes)
+
+        def with_votes(records: Iterable[Record]) -> tuple[T, Votes]:
+            of_part = deepcopy(empty)
+            return count(of_part.complete(records)), of_part
+
+        for result, of_part in self._records.fold(with_votes):
+            yield result
+            if across := self._votes.merge(of_part):
+                yield count(across)
+        yield count(self._votes.rest())
 
 
 def _sum(counts: Iterable[int | None]) -> int | None:
@@ -152,7 +207,7 @@ def summarize(task: Task, read: Callable[[], Iterable[Record]], samples: int, ju
     """
     grades = GradeCounts()
     tally = _Tally()
-    records = read() if judge is None else tally.watch(read())
+    records = read() if judge is None else parted.counted(read(), tally)
     result = summarize_votes(task, parted.counted(records, grades), samples)
     counts = grades.summary
     result = replace(result, grades=counts)
@@ -160,8 +215,10 @@ def summarize(task: Task, read: Callable[[], Iterable[Record]], samples: int, ju
         result = with_firm(result, summarize_votes(task, parted.mapped(firm_only, read()), samples))
     if judge is None:
         return result
-    without = summarize_votes(task, map(by_rules_alone, read()), samples).overall if tally.judged else result.overall
-    return replace(result, judge=tally.summary(judge, result, without))
+    without = result
+    if tally.judged:
+        without = summarize_votes(task, parted.mapped(by_rules_alone, read()), samples)
+    return replace(result, judge=tally.summary(judge, result, without.overall))
 
 
 def unread(record: Record) -> bool:
@@ -186,10 +243,11 @@ class _Tally:
         self._labels: Counter[int | None] = Counter()
         self._failures: Counter[str] = Counter()
         self._audit_failures: Counter[str] = Counter()
-        self._tokens: Counter[str] = Counter()
-        self._requests: set[str] = set()
+        self._requests: dict[str, Usage] = {}
+        """What each distinct request took: several replies may have been put in the same words."""
 
-    def watch(self, records: Iterable[Record]) -> Iterator[Record]:
+    def counted(self, records: Iterable[Record]) -> Iterator[Record]:
+        """Yield the records as they come, each counted."""
         for record in records:
             if record.judgement is not None:
                 self._add(record, record.judgement)
@@ -210,11 +268,16 @@ class _Tally:
             self._audit[audit_pair(record)] += 1
             if isinstance(outcome, Failure):
                 self._audit_failures[outcome.kind] += 1
-        if isinstance(outcome, Response) and judgement.request not in self._requests:
-            self._requests.add(judgement.request)
-            for kind in TOKENS:
-                if (count := getattr(outcome.usage, kind)) is not None:
-                    self._tokens[kind] += count
+        if isinstance(outcome, Response):
+            self._requests.setdefault(judgement.request, outcome.usage)
+
+    def merge(self, later: _Tally) -> None:
+        """Add the counts of a part that comes after this one's."""
+        for name in ("judged", "_waiting", "_not_words"):
+            setattr(self, name, getattr(self, name) + getattr(later, name))
+        for counts in ("_audit", "_labels", "_failures", "_audit_failures"):
+            getattr(self, counts).update(getattr(later, counts))
+        self._requests = later._requests | self._requests
 
     def summary(self, judge: str, result: Result, without: Scores) -> Judged:
         labels = self._labels
@@ -226,7 +289,7 @@ class _Tally:
             labels[None],
             self._waiting,
             dict(self._failures),
-            Usage(**self._tokens),
+            Usage(**{kind: _sum(getattr(usage, kind) for usage in self._requests.values()) for kind in TOKENS}),
             without,
             self._not_words,
             dict(sorted(self._audit.items())),

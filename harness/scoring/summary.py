@@ -108,10 +108,14 @@ class OutcomeCounts:
             getattr(self, name).update(counts)
 
     def parts(self) -> dict[str, Any]:
-        """Return the parts of a result that do not depend on what was answered, by their names."""
+        """Return the parts of a result that do not depend on what was answered, by their names.
+
+        Names are in alphabetical order: records come in any.
+        """
         usage = Usage(**{name: self.tokens.get(name) for name in TOKENS})
         who = {part: self._names(place) for place, part in enumerate(WHO)}
-        return {"failures": dict(self.failures), "finish_reasons": dict(self.finish_reasons), "usage": usage, **who}
+        failures, reasons = (dict(sorted(counts.items())) for counts in (self.failures, self.finish_reasons))
+        return {"failures": failures, "finish_reasons": reasons, "usage": usage, **who}
 
     def _names(self, place: int) -> dict[str, int]:
         """Return how often each name stands in the replies, in one of the places of WHO."""

@@ -13,7 +13,7 @@ import json
 import shutil
 import time
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from pathlib import Path
 from typing import IO, Any, NamedTuple, TypeVar
@@ -32,6 +32,9 @@ T = TypeVar("T")
 
 FLUSH_SECONDS = 0.5
 """Seconds after which the file is flushed again. Answers are safe in the cache before that."""
+
+_UNPACKED = 1 << 20
+"""Bytes that are unpacked of a .gz at a time: of few, each call costs more than the unpacking."""
 
 REMEMBERED = 4096
 """Texts that the writer remembers to have written, and refers to by digest."""
@@ -141,16 +144,29 @@ def any_answer(path: Path) -> bool:
 
 def read_lines(path: Path) -> Iterator[ReadLine]:
     """Yield the lines of a file of records (.gz too). Raises DataError for a line that is no record."""
-    return _each(path, parsed)
+    return _each(path, parsed, lines(path))
 
 
 def json_lines(path: Path) -> Iterator[tuple[bytes, Line]]:
     """Yield the lines as `read_lines` does, as bytes and as JSON alone: a record of each takes as long again."""
-    return _each(path, lambda text: (text, _checked_json(text)))
+    return _each(path, lambda text: (text, _checked_json(text)), lines(path))
 
 
-def _each(path: Path, read: Callable[[bytes], T]) -> Iterator[T]:
-    for number, text in enumerate(lines(path), start=1):
+class Lines(NamedTuple):
+    """Lines of a file that follow each other."""
+
+    path: Path
+    lines: Sequence[bytes]
+    first: int
+    """The number of the first in the file, from 1 on."""
+
+    def records(self) -> Iterator[Record]:
+        """Yield their records. Raises DataError for a line that is none."""
+        return (line.record for line in _each(self.path, parsed, self.lines, self.first))
+
+
+def _each(path: Path, read: Callable[[bytes], T], lines: Iterable[bytes], first: int = 1) -> Iterator[T]:
+    for number, text in enumerate(lines, start=first):
         try:
             value = read(text)
         except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
@@ -187,7 +203,7 @@ def lines(path: Path) -> Iterator[bytes]:
     """Yield the lines of a file of records (.gz too). Raises DataError where it cannot be read."""
     try:
         with open_file(path) as file:
-            unpacked = io.BufferedReader(gzip.GzipFile(fileobj=file)) if path.suffix == ".gz" else file
+            unpacked = io.BufferedReader(gzip.GzipFile(fileobj=file), _UNPACKED) if path.suffix == ".gz" else file
             while line := unpacked.readline(LARGEST):
                 if len(line) == LARGEST:
                     raise DataError(f"{path} holds a line of more than {LARGEST >> 20} MB, which no run leaves.")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import random
+import signal
+import time
 
 import pytest
 from sklearn import metrics
@@ -58,26 +60,65 @@ def path(tmp_path_factory):
         writer = records.Writer(file, "audited")
         for record in drawn():
             writer.write(record, ask(f"{record.item}, él"))
+    records.compress(path, path.with_name("records.jsonl.gz"))
     return path
 
 
-@pytest.mark.parametrize("parts", few([5, 2], 1))
-def test_the_sum_of_the_parts_is_what_one_pass_comes_to(path, parts):
-    one = samples.summarize(Task(), lambda: records.read(path), 1, None)
-    several = samples.summarize(Task(), lambda: record_parts.RecordParts(path, parts), 1, None)
+@pytest.fixture
+def in_parts(path, monkeypatch):
+    """Have parts be a fifth of the records."""
+    monkeypatch.setattr(record_parts, "PART", path.stat().st_size // 5)
+
+
+@pytest.mark.usefixtures("in_parts")
+@pytest.mark.parametrize(("ending", "drawn"), few([("", 1), (".gz", 1), ("", 3), (".gz", 3)], 2))
+def test_the_sum_of_the_parts_is_what_one_pass_comes_to(path, ending, drawn):
+    """With three samples most items are not complete: their votes come last."""
+    path = path.with_name(f"{path.name}{ending}")
+    one = samples.summarize(Task(), lambda: records.read(path), drawn, None)
+    several = samples.summarize(Task(), lambda: record_parts.RecordParts(path, 2), drawn, None)
     assert several == one and one.grades and one.clusters == CLUSTERS
     assert repr(several) == repr(one)  # the order of names, and every digit
 
 
+@pytest.mark.usefixtures("in_parts")
 def test_each_part_is_read_in_a_process_of_its_own_and_each_line_once(path):
-    pieces = record_parts.RecordParts(path, 7)
+    pieces = record_parts.RecordParts(path, 2)
     found = [*pieces.fold(lambda part: (os.getpid(), [record.item for record in part]))]
-    assert len({process for process, _ in found} - {os.getpid()}) == 7
+    assert len({process for process, _ in found} - {os.getpid()}) == len(found) == 5
     assert [item for _, items in found for item in items] == [f"i{item}" for item in range(ITEMS)]
 
 
+@pytest.mark.usefixtures("in_parts")
+def test_no_more_parts_are_counted_at_once_than_there_are_cores(path, tmp_path):
+    def count(part):
+        (mark := tmp_path / str(os.getpid())).touch()
+        at_work = len(list(tmp_path.iterdir()))
+        sum(1 for _ in part)
+        time.sleep(0.05)
+        mark.unlink()
+        return at_work
+
+    assert max(record_parts.RecordParts(path, 2).fold(count)) == 2
+
+
+@pytest.mark.usefixtures("in_parts")
+def test_a_part_whose_process_is_killed_is_counted_by_this_one(path):
+    here = os.getpid()
+
+    def count(part):
+        items = [record.item for record in part]
+        if "i200" in items and os.getpid() != here:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return items
+
+    found = [*record_parts.RecordParts(path, 2).fold(count)]
+    assert [item for items in found for item in items] == [f"i{item}" for item in range(ITEMS)]
+
+
+@pytest.mark.usefixtures("in_parts")
 def test_metrics_of_probabilities_over_parts_are_scikit_learns(path):
-    result = samples.summarize(Task(), lambda: record_parts.RecordParts(path, 3), 1, None)
+    result = samples.summarize(Task(), lambda: record_parts.RecordParts(path, 2), 1, None)
     pairs = [
         (r.labels["audited"], r.answer.probability) for r in drawn() if r.answer and r.answer.probability is not None
     ]
@@ -87,18 +128,29 @@ def test_metrics_of_probabilities_over_parts_are_scikit_learns(path):
     assert result.overall["brier"] == metrics.brier_score_loss(gold, p_yes)
 
 
+@pytest.mark.usefixtures("in_parts")
 def test_a_line_that_is_no_record_is_named_as_in_one_pass(path, tmp_path):
     lines = path.read_bytes().splitlines(keepends=True)
     lines[300] = b"{}\n"
     spoilt = tmp_path / "records.jsonl"
     spoilt.write_bytes(b"".join(lines))
     with pytest.raises(DataError, match="line 301 is not a record"):
-        samples.summarize(Task(), lambda: record_parts.RecordParts(spoilt, 4), 1, None)
+        samples.summarize(Task(), lambda: record_parts.RecordParts(spoilt, 2), 1, None)
 
 
-def test_small_files_and_processes_with_threads_are_read_in_one_pass(path, monkeypatch):
+def test_a_gz_that_is_cut_off_is_named_as_in_one_pass(path, tmp_path, monkeypatch):
+    monkeypatch.setattr(record_parts, "PART", 10_000)
+    cut = tmp_path / "records.jsonl.gz"
+    cut.write_bytes(path.with_name("records.jsonl.gz").read_bytes()[:-200])
+    with pytest.raises(DataError, match=r"records\.jsonl\.gz cannot be read"):
+        samples.summarize(Task(), lambda: record_parts.RecordParts(cut, 2), 1, None)
+
+
+@pytest.mark.parametrize("ending", ["", ".gz"])
+def test_small_files_and_processes_with_threads_are_read_in_one_pass(path, monkeypatch, ending):
+    path = path.with_name(f"{path.name}{ending}")
     assert not isinstance(record_parts.read(path), record_parts.RecordParts)
-    monkeypatch.setattr(record_parts, "WORTH", 1000)
+    monkeypatch.setattr(record_parts, "PART", 1000)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1}, raising=False)
     monkeypatch.setattr(record_parts.threading, "active_count", lambda: 1)
     monkeypatch.delitem(record_parts.sys.modules, "torch", raising=False)

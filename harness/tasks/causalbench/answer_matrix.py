@@ -5,9 +5,10 @@ from __future__ import annotations
 import csv
 import io
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import product
 from xml.etree import ElementTree
 
 import numpy as np
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 
 from harness.scoring.graphs import MISSING, NO, UNREADABLE, YES
 from harness.scoring.tally import ends
-from harness.tasks.causalbench.networks import Network, load
+from harness.tasks.causalbench.networks import NETWORKS, Network, load
 from harness.tasks.causalbench.questions import Template
 from harness.types import IN_FORM, Failure, Record
 
@@ -72,13 +73,20 @@ class Sheet:
         if "paper" in record.labels:
             self.outcomes[record.labels["paper"], strict] += 1
 
+    def merge(self, later: Sheet) -> None:
+        """Enter the answers of records that come after this one's."""
+        asked = later.has_question
+        self.cells[asked], self.strict[asked] = later.cells[asked], later.strict[asked]
+        self.has_question |= asked
+        self.outcomes.update(later.outcomes)
+
     @cached_property
     def _place(self) -> Mapping[str, int]:
         return {name: k for k, name in enumerate(self.network.variables)}
 
 
 class Sheets(dict[tuple[str, str], Sheet]):
-    """Sheets by network and template, in the order of the records."""
+    """Sheets by network and template, in the order of the records; a counter of them (harness.scoring.parted)."""
 
     def __init__(self, templates: Mapping[str, Template], breakdown: str) -> None:
         """Make it empty; `breakdown` is the group that names a record's template."""
@@ -88,10 +96,30 @@ class Sheets(dict[tuple[str, str], Sheet]):
 
     def add(self, record: Record) -> None:
         """Enter an answer, by the pair that the record names and never by its place in the file."""
-        key = record.groups["network"], record.groups[self._breakdown]
+        self._sheet(record.groups["network"], record.groups[self._breakdown]).add(*ends(record.unit), record)
+
+    def counted(self, records: Iterable[Record]) -> Iterator[Record]:
+        """Yield the records as they come, each entered."""
+        for record in records:
+            self.add(record)
+            yield record
+
+    def merge(self, later: Sheets) -> None:
+        """Enter the answers of records that come after this one's."""
+        for key, sheet in later.items():
+            self._sheet(*key).merge(sheet)
+
+    def in_order(self) -> Sheets:
+        """Return the sheets by network and template, in the order of their items: records come in any."""
+        ordered = Sheets(self._templates, self._breakdown)
+        ordered.update({key: self[key] for key in product(NETWORKS, self._templates) if key in self})
+        return ordered
+
+    def _sheet(self, network: str, template: str) -> Sheet:
+        key = network, template
         if key not in self:
-            self[key] = Sheet(load(key[0]), self._templates[key[1]])
-        self[key].add(*ends(record.unit), record)
+            self[key] = Sheet(load(network), self._templates[template])
+        return self[key]
 
 
 def readings(record: Record) -> tuple[int, int]:

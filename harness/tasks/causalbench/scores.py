@@ -12,6 +12,7 @@ from harness.scoring.bootstrap import RESAMPLES
 from harness.scoring.classification import multiclass
 from harness.scoring.graphs import EdgeDirection, sid
 from harness.scoring.intervals import means
+from harness.scoring.parted import counted
 from harness.scoring.summary import summarize as count
 from harness.scoring.tally import unordered
 from harness.tasks.causalbench.answer_matrix import Sheet, Sheets, graph_files
@@ -43,14 +44,8 @@ def summarize(
 
     `breakdown` is what the templates are called: template or structure.
     """
-    sheets = Sheets(templates, breakdown)
+    entered = Sheets(templates, breakdown)
     each = f"network/{breakdown}"
-
-    def entered() -> Iterator[Record]:
-        for record in records:
-            sheets.add(record)
-            yield record
-
     orders = {
         "network": NETWORKS,
         "scale": tuple(dict.fromkeys(SCALES.values())),
@@ -59,7 +54,7 @@ def summarize(
         each: [f"{network}/{template}" for network in NETWORKS for template in templates],
     }
     result = count(
-        entered(),
+        counted(records, entered),
         headline="exact",
         orders=orders,
         unreadable=unreadable,
@@ -69,6 +64,7 @@ def summarize(
     )
     if not result.overall.items:
         return replace(result, headline=headline, scores={headline: result.scores["exact"]})
+    sheets = entered.in_order()
     scores = {"exact": _exact(result.scores["exact"], sheets, breakdown)}
     if published := result.scores.get("paper"):
         if any(template.exact == "path" for template in templates.values()):
