@@ -67,7 +67,7 @@ def test_vllm_answers_the_parts_of_a_folder(tmp_path):
     vllm.write_text(f'#!/bin/sh\nshift\nexec {VLLM} -m vllm.entrypoints.openai.run_batch "$@"\n')
     vllm.chmod(0o755)
     variables = {**os.environ, **CPU, "VLLM": str(vllm)}
-    command = ["sh", "todo/driver.sh", "tiny", *options]
+    command = ["sh", "todo/driver.sh", "--model", "tiny", *options]
     done = subprocess.run(command, cwd=tmp_path, env=variables, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-3000:]
     assert "12 new" in harness(tmp_path, "harness.cache", "import", "todo/answers/")

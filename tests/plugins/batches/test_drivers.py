@@ -9,6 +9,7 @@ import sys
 from contextlib import closing
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from support.cache_help import command
@@ -71,7 +72,7 @@ def test_the_driver_of_vllm_goes_on_after_a_part_that_broke_off_and_is_dealt_by_
     vllm = here / "vllm"
     vllm.write_text(VLLM.format(python=sys.executable, reply=CUT_OFF))
     vllm.chmod(0o755)
-    run = ["sh", "to do/driver.sh", "a checkpoint", "--max-model-len", "64"]
+    run = ["sh", "to do/driver.sh", "--model", "a checkpoint", "--max-model-len", "64"]
 
     def driven(**variables: str) -> int:
         return subprocess.run(run, env={**os.environ, "VLLM": str(vllm), **variables}, check=False).returncode
@@ -84,10 +85,62 @@ def test_the_driver_of_vllm_goes_on_after_a_part_that_broke_off_and_is_dealt_by_
     assert len(found) == 12 and {(answer.text, answer.finish_reason) for answer in found} == {("Yes", "length")}
 
 
-def test_the_driver_of_vllm_stops_where_no_checkpoint_is_given(here):
+@pytest.mark.parametrize(
+    ("given", "served", "left"),
+    [
+        ((), "org/mine", []),
+        (("--model", "a path"), "a path", []),
+        (("--model=a path", "--dtype", "float32"), "a path", ["--dtype", "float32"]),
+        (("--dtype", "float32"), "org/mine", ["--dtype", "float32"]),
+    ],
+)
+def test_drivers_serve_the_checkpoint_that_is_given_under_the_name_in_the_requests(
+    here, monkeypatch, given, served, left
+):
+    """Both commands of vLLM as they come out."""
     written("vllm")
-    done = subprocess.run(["sh", "to do/driver.sh"], capture_output=True, text=True, check=False)
-    assert done.returncode and "driver.sh CHECKPOINT" in done.stderr and not Path("to do/answers").exists()
+    vllm = here / "vllm"
+    vllm.write_text('#!/bin/sh\nprintf "%s\\n" "$@" > command; touch "$5"\n')
+    vllm.chmod(0o755)
+    subprocess.run(["sh", "to do/driver.sh", *given], env={**os.environ, "VLLM": str(vllm)}, check=True)
+    run_batch = Path("command").read_text().splitlines()
+    assert run_batch[5:] == ["--model", served, "--served-model-name", "org/mine", *left]
+
+    done = command("requests", "ray/", *RUN, "driver=ray")
+    assert "python ray/driver.py --model CHECKPOINT" in done.stdout, done.stderr
+    spec = spec_from_file_location("driver", here / "ray" / "driver.py")
+    driver = module_from_spec(spec)
+    spec.loader.exec_module(driver)
+    served_by: list[str] = []
+    monkeypatch.setattr(driver.subprocess, "Popen", lambda words: served_by.extend(words))
+    monkeypatch.setattr(driver.Engine, "wait", lambda *_: None)
+    monkeypatch.setattr(driver.Engine, "__del__", lambda _: None)
+    monkeypatch.setattr(sys, "argv", ["driver.py", *given])
+    monkeypatch.setitem(sys.modules, "ray", FakeRay())
+    monkeypatch.setitem(sys.modules, "ray.data.checkpoint", SimpleNamespace(CheckpointConfig=dict))
+    driver.main()
+    assert served_by[:5] == ["vllm", "serve", served, "--served-model-name", "org/mine"] and served_by[9:] == left
+
+
+class FakeRay(SimpleNamespace):
+    """As much of Ray as a driver calls: it makes one engine, as Ray would somewhere else."""
+
+    def __init__(self) -> None:
+        made = SimpleNamespace(map_batches=self.engines, write_parquet=lambda _: None)
+        context = SimpleNamespace(get_current=SimpleNamespace)
+        super().__init__(
+            init=lambda **_: None, data=SimpleNamespace(DataContext=context, read_parquet=lambda _: made), made=made
+        )
+
+    def engines(self, engine, fn_constructor_kwargs, **_):
+        engine(**fn_constructor_kwargs)
+        return self.made
+
+
+def test_the_driver_of_vllm_stops_at_a_word_that_is_no_option(here):
+    written("vllm")
+    done = subprocess.run(["sh", "to do/driver.sh", "a path"], capture_output=True, text=True, check=False)
+    assert done.returncode and "[--model CHECKPOINT]" in done.stderr and not Path("to do/answers").exists()
 
 
 def test_what_an_engine_over_ray_leaves_keeps_why_replies_ended_and_statuses(here, serve, monkeypatch):

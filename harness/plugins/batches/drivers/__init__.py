@@ -23,5 +23,5 @@ def driver(engine: Engine, model: str, path: str) -> tuple[str, str]:
 def run_and_answers(engine: Engine, folder: str) -> tuple[str, str]:
     """Return the command that has a folder's requests answered, and the folder of the answers."""
     inside = shlex.quote(folder.rstrip("/"))
-    program = f"sh {inside}/driver.sh" if engine == "vllm" else f"python {inside}/driver.py --model"
-    return f"{program} CHECKPOINT", f"{inside}/answers/"
+    program = f"sh {inside}/driver.sh" if engine == "vllm" else f"python {inside}/driver.py"
+    return f"{program} --model CHECKPOINT", f"{inside}/answers/"

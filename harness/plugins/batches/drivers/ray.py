@@ -1,9 +1,10 @@
 """Answer the requests of this folder with Ray Data, into answers/. What is answered stays: the same command goes on.
 
-    python driver.py --model CHECKPOINT --engines 8 --gpus 1 [OPTION OF vllm serve ...]
+    python driver.py [--model CHECKPOINT] --engines 8 --gpus 1 [OPTION OF vllm serve ...]
     python driver.py --url http://HOST:8000/v1
 
-With --model each of the engines is a vLLM server that Ray places and this ends; with --url the server is there already.
+Each of the engines is a vLLM server that Ray places and this ends, of the model that the requests name or of another
+path (--model); with --url the server is there already.
 All nodes have to see this folder. Then: harness cache import answers/
 
 Ray's checkpoint (by custom_id) leaves out what is answered. Not by ray.data.llm: its offline vLLM stage drops
@@ -94,13 +95,13 @@ class Engine:
 def main() -> None:
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("--url", default="")
-    parser.add_argument("--model", default="")
+    parser.add_argument("--model", default="", help="where the checkpoint is, if not under its name")
     parser.add_argument("--engines", type=int, default=1)
     parser.add_argument("--gpus", type=float, default=0, help="of each engine")
     parser.add_argument("--calls", type=int, default=256, help="at once to each engine")
     chosen, options = parser.parse_known_args()
-    if bool(chosen.url) == bool(chosen.model):
-        parser.error("give --model or --url")
+    if chosen.url and chosen.model:
+        parser.error("a server that is there has its model: give --model or --url")
 
     import ray
     from ray.data.checkpoint import CheckpointConfig
@@ -110,7 +111,7 @@ def main() -> None:
         id_column="custom_id", checkpoint_path=str(HERE / "checkpoint"), delete_checkpoint_on_success=False
     )
     requests = ray.data.read_parquet([str(path) for path in sorted(HERE.glob("part-*.parquet"))])
-    arguments = {"url": chosen.url, "model": chosen.model, "options": options, "calls": chosen.calls}
+    arguments = {"url": chosen.url, "model": chosen.model or MODEL, "options": options, "calls": chosen.calls}
     # An engine waits for its server: where it held a processor, two of them would leave none to read and write.
     answers = requests.map_batches(
         Engine, fn_constructor_kwargs=arguments, batch_size=4 * chosen.calls, num_cpus=0, num_gpus=chosen.gpus,

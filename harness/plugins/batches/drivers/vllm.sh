@@ -2,14 +2,21 @@
 # Answers the requests of this folder with vLLM, a part at a time, into answers/. What is answered stays: the same
 # command goes on.
 #
-#   sh driver.sh CHECKPOINT [OPTION OF vllm run-batch …]
+#   sh driver.sh [--model CHECKPOINT] [OPTION OF vllm run-batch …]
 #
-# On several machines that share the folder, each with its own number: SHARD=0 SHARDS=4 sh driver.sh CHECKPOINT. Tasks of
-# a Slurm array and pods of an Indexed Job (with SHARDS) have one already. Then: harness cache import answers/
+# Without --model the checkpoint is the name in the requests. On several machines that share the folder, each with its own
+# number: SHARD=0 SHARDS=4 sh driver.sh. Tasks of a Slurm array and pods of an Indexed Job (with SHARDS) have one already.
+# Then: harness cache import answers/
 set -eu
 here=$(dirname "$0")
-checkpoint=${1:?"sh driver.sh CHECKPOINT [OPTION OF vllm run-batch …]"}
-shift
+usage="sh driver.sh [--model CHECKPOINT] [OPTION OF vllm run-batch …]"
+checkpoint=@MODEL@
+case "${1:---}" in
+  --model) checkpoint=${2:?"$usage"}; shift 2 ;;
+  --model=*) checkpoint=${1#--model=}; shift ;;
+  -*) ;;
+  *) echo "$usage" >&2; exit 2 ;;
+esac
 shards=${SHARDS:-${SLURM_ARRAY_TASK_COUNT:-1}}
 shard=$((${SHARD:-${SLURM_ARRAY_TASK_ID:-${JOB_COMPLETION_INDEX:-0}}} % shards))
 mkdir -p "$here/answers"
