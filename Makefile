@@ -54,7 +54,7 @@ test-core: $(DEV_READY)  ## those of them that are of no plug-in, two to four mi
 	$(FAST) --ignore tests/plugins $(args)
 
 test-browser: $(DEV_READY) $(NPM_READY)  ## the page in a real Chromium, if there is one (BROWSER_TESTS=required: an error if not)
-	$(BIN)/python -m pytest -m browser tests/browser -n 2 -rs $(args)
+	$(BIN)/python -m pytest -m browser tests/browser tests/report -n 2 -rs $(args)
 
 test-slow: $(DEV_READY)  ## the tests that take minutes
 	$(BIN)/python -m pytest -m slow $(args)
