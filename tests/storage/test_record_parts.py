@@ -117,6 +117,7 @@ def test_a_part_whose_process_is_killed_is_counted_by_this_one(path):
 
 
 @pytest.mark.usefixtures("in_parts")
+@pytest.mark.slow
 def test_metrics_of_probabilities_over_parts_are_scikit_learns(path):
     result = samples.summarize(Task(), lambda: record_parts.RecordParts(path, 2), 1, None)
     pairs = [
