@@ -89,8 +89,20 @@ def interval(values: NDArray[np.float64], clusters: int) -> tuple[float, float] 
     defined = values[~np.isnan(values)]
     if np.ptp(defined) < 1e-9:
         return None
-    low, high = np.quantile(defined, [tail(clusters), 1 - tail(clusters)])
-    return round(float(low), 6), round(float(high), 6)
+    low, high = (_quantile(defined, share) for share in (tail(clusters), 1 - tail(clusters)))
+    return round(low, 6), round(high, 6)
+
+
+def _quantile(values: NDArray[np.float64], share: float) -> float:
+    """Return the quantile as numpy.quantile does, to the last digit; that one imports all of masked arrays for it."""
+    import numpy as np
+
+    position = (len(values) - 1) * share
+    below = math.floor(position)
+    above = min(below + 1, len(values) - 1)
+    low, high = (float(value) for value in np.partition(values, (below, above))[[below, above]])
+    part = position - below
+    return high - (high - low) * (1 - part) if part >= 0.5 else low + (high - low) * part
 
 
 def without_noise(
