@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from functools import cache, cached_property
+from functools import cache
 
 from harness.prompting.reading.words import compiled
 
@@ -95,62 +94,38 @@ HEADING = rf"(?m)^((?:[\d.]+\s*)?(?:the |my |so the )?(?:final |short |correct )
 
 
 class Places:
-    """Where a verdict in the words of a vocabulary may stand, as patterns, compiled when first asked for.
-
-    Each takes some milliseconds, and a reply that is its answer and no more needs none of them.
-    """
+    """Where a verdict in the words of a vocabulary may stand, as patterns."""
 
     def __init__(self, choices: bool) -> None:
+        plain, named, alone, right = _CHOICES if choices else _YES_AND_NO
         self.choices = choices
-        self._plain, self._named, self._alone, self._right = _CHOICES if choices else _YES_AND_NO
-
-    @cached_property
-    def announced(self) -> re.Pattern[str]:
-        return compiled(
+        self.announced = compiled(
             rf"(?<![a-z\d_-]){_LABEL}(?:\s+«right»)?(?:\s+here"
             r"|\s+(?:to|for|of)\s+(?:the|this|your|that|our|will|would|does|do|is|are)\s+[\w ,:()]{1,160}?)?\)?"
             rf"(?:,? (?:though|however|then|therefore|thus),?)?{_LINK}"
             rf"(?P<not_it>\s+(?:not|never)(?=\s+(?:yes|no|a (?:clear )?(?:yes|no)|C\d+)\b))?{_FILLER}"
-            rf"(?P<verdict>{self._plain}|{self._named})"
+            rf"(?P<verdict>{plain}|{named})"
         )
-
-    @cached_property
-    def said(self) -> re.Pattern[str]:
-        return compiled(
+        self.said = compiled(
             r"(?:\b(?P<speaker>(?:i|we|let's|let me)(?:'d|'ll|'m| am| would| will| must| shall| should| can| do)?"
             r"(?: going to| have to| going)?(?: (?:therefore|thus|then|definitely|simply|still|also)){0,2} )?"
             r"(?:(?(speaker)«say»|(?!))|with|inclined to (?:say|answer))(?: this| it)?(?: with| for| that)?"
             r"(?: the answer is| it's| it is)?(?: an?)?(?: «degree»)?|\b(?:it|this|that)(?:'s| is|'d be| would be"
-            rf"| has to be| must be| should be)(?: an?)?(?: «degree»){{0,2}}|\bgets? an?)[\s:,]*(?P<verdict>{self._plain})"
+            rf"| has to be| must be| should be)(?: an?)?(?: «degree»){{0,2}}|\bgets? an?)[\s:,]*(?P<verdict>{plain})"
         )
-
-    @cached_property
-    def sentence(self) -> re.Pattern[str]:
-        return compiled(
-            rf"[^\w(]*\(?{_LEAD}(?P<verdict>{self._plain}|{self._named}"
+        self.sentence = compiled(
+            rf"[^\w(]*\(?{_LEAD}(?P<verdict>{plain}|{named}"
             r"(?=\s*(?:[.,;!?()\n-]|:(?! (?:yes|no|not|true|false)\b)|$)))"
         )
-
-    @cached_property
-    def alone(self) -> re.Pattern[str]:
-        return compiled(rf"[^\w]*{_LEAD}(?P<verdict>{self._alone}|{self._plain}|{self._named})[\s.!,)(\d%-]*$")
-
-    @cached_property
-    def at_end(self) -> re.Pattern[str]:
-        return compiled(
-            rf"(?:(?P<so>\b«so»,?)|[,:]|\bbut)\s+(?P<verdict>{self._plain})(?:[\s.!)]*$|(?(so)\s*[(-]|(?!)))"
+        self.alone = compiled(rf"[^\w]*{_LEAD}(?P<verdict>{alone}|{plain}|{named})[\s.!,)(\d%-]*$")
+        self.at_end = compiled(
+            rf"(?:(?P<so>\b«so»,?)|[,:]|\bbut)\s+(?P<verdict>{plain})(?:[\s.!)]*$|(?(so)\s*[(-]|(?!)))"
         )
-
-    @cached_property
-    def labelled(self) -> re.Pattern[str]:
-        return compiled(
-            rf"(?P<of>[^:\n]{{1,200}}?)\s*(?::|→|-(?=\s))[\s:]*(?P<verdict>{self._plain}|{self._named})"
+        self.labelled = compiled(
+            rf"(?P<of>[^:\n]{{1,200}}?)\s*(?::|→|-(?=\s))[\s:]*(?P<verdict>{plain}|{named})"
             r"(?:\s*\(?\s*\d[\d.]*%?\)?)?[\s.!)]*$"
         )
-
-    @cached_property
-    def right(self) -> re.Pattern[str]:
-        return compiled(self._right)
+        self.right = compiled(right)
 
 
 places = cache(Places)
