@@ -13,7 +13,7 @@ import argparse
 import csv
 import signal
 import time
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from itertools import product
@@ -135,10 +135,14 @@ def entries(rows: Sequence[dict[str, str]]) -> Iterator[tuple[Any, Any]]:
 
 
 def too_slow(rows: Sequence[dict[str, str]]) -> Iterator[str]:
-    slow = Counter((row["algorithm"], row["network"], row["samples"]) for row in rows if not row["f1"])
-    for (algorithm, network, samples), count in slow.items():
-        limit = max(row["seconds"] for row in rows if not row["f1"])
-        yield f"Too slow: {algorithm} on {network} from {samples} samples, {count} times ({limit} s of processor time)."
+    slow: dict[tuple[str, str, str], list[float]] = defaultdict(list)
+    for row in rows:
+        if not row["f1"]:
+            slow[row["algorithm"], row["network"], row["samples"]].append(float(row["seconds"]))
+    for (algorithm, network, samples), limits in slow.items():
+        after = " or ".join(f"{limit:g}" for limit in sorted({*limits}))
+        times = "once" if len(limits) == 1 else f"{len(limits)} times"
+        yield f"Too slow: {algorithm} on {network} from {int(samples):,} samples, {times} ({after} s of processor time)."
 
 
 def tables(rows: Sequence[dict[str, str]]) -> list[Any]:

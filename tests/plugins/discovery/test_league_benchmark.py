@@ -47,7 +47,7 @@ def test_a_graph_that_takes_too_long_is_named_and_learned_again_for_a_longer_lim
         table.writerows([*every, slow])
     league.write()
     text = league.TABLE.read_text()
-    assert "Too slow: pc on win95pts from 100 samples, 1 times (0.05 s of processor time)." in text
+    assert "Too slow: pc on win95pts from 100 samples, once (0.05 s of processor time)." in text
     assert text.count("| always_no") == 4 and "3 networks: hailfinder, hepar2, win95pts" in text
     assert league.FIGURE.read_bytes()[:4] == b"\x89PNG"
     league.fill(2, 1, 60)  # the slow one alone
