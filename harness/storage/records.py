@@ -36,6 +36,8 @@ FLUSH_SECONDS = 0.5
 _UNPACKED = 1 << 20
 """Bytes that are unpacked of a .gz at a time: of few, each call costs more than the unpacking."""
 
+
+_ENCODER = json.JSONEncoder(ensure_ascii=False)  # json.dumps makes one for each line
 REMEMBERED = 4096
 """Texts that the writer remembers to have written, and refers to by digest."""
 
@@ -71,7 +73,7 @@ class Writer:
     def _add(self, line: Mapping[str, Any]) -> None:
         try:
             # A reply may hold half a character, which UTF-8 cannot write: it must not end the run.
-            text = json.dumps(line, ensure_ascii=False).encode(errors="replace")
+            text = _ENCODER.encode(line).encode(errors="replace")
             self.seal.add(text)
             self._file.write(f"{text.decode()}\n")
             if (now := time.monotonic()) - self._flushed > FLUSH_SECONDS:
