@@ -82,6 +82,7 @@ def test_a_call_that_failed_for_now_leaves_it_incomplete_and_is_asked_again(aske
     assert asked(until="width:30", **ACCURATE).complete
 
 
+@pytest.mark.slow
 def test_what_something_else_ends_keeps_all_that_was_answered_and_goes_on(asked):
     with pytest.raises(RunStopped, match=r"budget\.requests=9"):
         asked(until="width:30", **ACCURATE, **{"budget.requests": 9})
@@ -239,6 +240,7 @@ def test_in_batches_a_round_is_half_of_what_is_likely_to_be_needed():
     assert sizes[-1] <= sizes[0]
 
 
+@pytest.mark.slow
 def test_a_dry_run_says_how_many_calls_are_likely(asked, monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["harness", "model=gpt4", "until=width:20", "dry_run=true", "task.limit=40"])
     assert hydra_app.launch(main_command.job, "config", main_command.sweep) == 0

@@ -77,6 +77,7 @@ def test_few_shot_prompts_stay_in_robustness_though_their_examples_are_perturbed
     assert chart.heading == "A sample of 80"
 
 
+@pytest.mark.slow
 def test_runs_of_one_results_folder_make_a_row_though_their_folders_are_named_one_by_one(swept, tmp_path):
     variants = [swept / "corr2cause" / f"limit=80{ending}" / "few_shot" for ending in ("", ",perturbation=permutation")]
     (chart,) = (
