@@ -16,7 +16,7 @@ from msgspec import UNSET, UnsetType
 
 from harness.codec import response_from_json, response_json
 from harness.errors import ConfigError
-from harness.scoring.grades import grade_of
+from harness.scoring.grades import grade_of_rule
 from harness.storage.forms import LIMITS, Amount, Strict, Whole, form_of
 from harness.types import Answer, AnswerForm, ChatRequest, Failure, Judgement, Record, Response, Usage
 
@@ -196,6 +196,10 @@ _REPLY: Mapping[str, tuple[str, str, type]] = {
     if name not in ("usage", "usd")
 }
 """The columns of a reply, and where in a line each comes from: part, field and type."""
+_COLUMNS = tuple({name: column for column, (of, name, _) in _REPLY.items() if of == part} for part in _SHOWN)
+"""The same by field, for each part of a line: this is asked of every reply of a page."""
+_NOTHING: Mapping[str, Any] = {}
+_EMPTY: tuple[Any, ...] = (None, [], {})
 _FIRST = (
     "answer",
     "probability",
@@ -212,11 +216,18 @@ _FIRST = (
 
 def reply_columns(line: Line) -> dict[str, Any]:
     """Return all that a line says of the reply and of what was read in it, by column."""
-    parts = {**line, "usage": line.get("response", {}).get("usage", {})}
-    present = [(column, parts[part].get(name)) for column, (part, name, _) in _REPLY.items() if part in parts]
-    grade = grade_of(Answer(**line["answer"])) if "answer" in line else None
-    values = [*present, ("cost_usd", line.get("cost_usd")), ("grade", grade)]
-    return {name: value for name, value in values if value not in (None, [], {})}
+    response, columns = line.get("response", _NOTHING), {}
+    parts = (line.get("failure"), line.get("answer"), response, response.get("usage"))
+    for content, names in zip(parts, _COLUMNS, strict=True):
+        for name, value in (content or _NOTHING).items():
+            if name in names and value not in _EMPTY:
+                columns[names[name]] = value
+    if line.get("cost_usd") is not None:
+        columns["cost_usd"] = line["cost_usd"]
+    answer = line.get("answer")
+    if answer and answer["label"] is not None:
+        columns["grade"] = grade_of_rule(answer.get("rule", ""))
+    return columns
 
 
 def item_columns(line: Line) -> dict[str, Any]:
