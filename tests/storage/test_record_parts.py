@@ -95,11 +95,11 @@ def test_no_more_parts_are_counted_at_once_than_there_are_cores(path, tmp_path):
         (mark := tmp_path / str(os.getpid())).touch()
         at_work = len(list(tmp_path.iterdir()))
         sum(1 for _ in part)
-        time.sleep(0.05)
+        time.sleep(0.2)
         mark.unlink()
         return at_work
 
-    assert max(record_parts.RecordParts(path, 2).fold(count)) == 2
+    assert max(record_parts.RecordParts(path, 2).fold(count)) <= 2
 
 
 @pytest.mark.usefixtures("in_parts")
