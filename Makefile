@@ -9,7 +9,7 @@ NPM_READY := $(if $(shell command -v npm),node_modules/.ready)
 # Two more than there are cores: tests wait for servers and processes of theirs, but each worker takes seconds to begin.
 WORKERS ?= $(shell $(PYTHON) -c 'import os; print(2 + len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 4)')
 # A test that hangs is named after ten minutes, of which even a busy machine needs one.
-FAST = $(BIN)/python -m pytest -m "not slow and not servers and not cluster and not bridges" -n $(WORKERS) --dist worksteal --timeout 600
+FAST = $(BIN)/python -m pytest -m "not slow and not browser and not servers and not cluster and not bridges" -n $(WORKERS) --dist worksteal --timeout 600
 SERVERS := .servers
 BRIDGES := .bridges
 # Each framework with this project in one command, so that pip refuses what does not go together. TRL's torch is the one
@@ -39,7 +39,7 @@ MAIN_JOB := -m model=reasoner,linear,hypothesis_only,always_no task.perturbation
 # make test LOCKED=1: exactly the versions of requirements.lock.
 PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check $(if $(LOCKED),-c requirements.lock)
 
-.PHONY: help run test test-core test-slow test-servers test-cluster test-oldest test-wheel test-bridges test-hub torture dist lock check format page results strengths latent league small-models leaderboard report site pictures bench-peers clean
+.PHONY: help run test test-core test-browser test-slow test-servers test-cluster test-oldest test-wheel test-bridges test-hub torture dist lock check format page results strengths latent league small-models leaderboard report site pictures bench-peers clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 22
@@ -47,13 +47,16 @@ help:  ## this list
 run: $(RUN_READY)  ## the main job: four models on the public Corr2Cause test split, plain and renamed (args="model=… task=…" for another)
 	$(BIN)/python -m harness $(if $(args),$(args),$(MAIN_JOB))
 
-test: $(DEV_READY) $(NPM_READY)  ## all tests but the slow ones, three to six minutes on two cores (args="-k name" for some)
+test: $(DEV_READY)  ## all tests but the slow ones and the page's in a browser, three to five minutes on two cores (args="-k name" for some)
 	$(FAST) $(args)
 
-test-core: $(DEV_READY) $(NPM_READY)  ## those of them that are of no plug-in, two to four minutes
+test-core: $(DEV_READY)  ## those of them that are of no plug-in, two to four minutes
 	$(FAST) --ignore tests/plugins $(args)
 
-test-slow: $(DEV_READY) $(NPM_READY)  ## the tests that take minutes
+test-browser: $(DEV_READY) $(NPM_READY)  ## the page in a real Chromium, if there is one (BROWSER_TESTS=required: an error if not)
+	$(BIN)/python -m pytest -m browser tests/browser tests/report -n 2 -rs $(args)
+
+test-slow: $(DEV_READY)  ## the tests that take minutes
 	$(BIN)/python -m pytest -m slow $(args)
 
 test-servers: $(DEV_READY) $(SERVERS)/transformers/.ready $(SERVERS)/llama_cpp/.ready $(SERVERS)/vllm/.ready  ## real servers with a tiny model, each in an environment of its own below .servers/ (args="-k vllm" for one)

@@ -63,14 +63,14 @@ def extend(adjacent: list[int], into: list[int]) -> DAG | None:
     Return the DAG, or None if no DAG extends the pattern.
     """
     n = len(adjacent)
-    parents = [0] * n
+    parents, out_of = [0] * n, children(tuple(into))
     rest = (1 << n) - 1
     while rest:
         for x in bits(rest):
             around = adjacent[x] & rest
-            outgoing = mask_of(y for y in bits(around) if into[y] >> x & 1)
-            undirected = around & ~outgoing & ~into[x]
-            if not outgoing and all(not around & ~adjacent[y] & ~(1 << y) for y in bits(undirected)):
+            if around & out_of[x]:
+                continue
+            if all(not around & ~adjacent[y] & ~(1 << y) for y in bits(around & ~into[x])):
                 parents[x] = around
                 rest &= ~(1 << x)
                 break

@@ -68,7 +68,7 @@ def _without_idle_settings(multirun: Multirun) -> tuple[Multirun, list[str]]:
     asked and lacks a swept setting is refused instead: the comparison would be unequal.
     """
     swept = len({job.settings().get("model") for job in multirun.jobs}) > 1
-    if not swept:
+    if not (swept and any(_setting(override) for job in multirun.jobs for override in job.overrides)):
         return multirun, []
     names_of: dict[str | None, set[str] | None] = {}
     left_out: dict[str, set[str]] = defaultdict(set)

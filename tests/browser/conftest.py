@@ -50,7 +50,7 @@ def executable() -> str:
 @pytest.fixture(scope="session")
 def axe() -> str:
     if not AXE.exists():
-        missing("axe-core is not there: make test installs it with npm, if that is there")
+        missing("axe-core is not there: make test-browser installs it with npm, if that is there")
     return AXE.read_text(encoding="utf-8")
 
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+import pytest
 from facts import Runs
 from playwright.sync_api import expect
 
 from harness.plugins.reread.__main__ import main
+
+pytestmark = pytest.mark.browser
 
 
 def test_marks_outlive_a_reload_and_are_saved_for_the_command(chromium, runs: Runs, tmp_path: Path, capsys) -> None:

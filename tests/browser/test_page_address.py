@@ -9,6 +9,8 @@ from facts import Runs, address
 from moving import wait_for_view
 from playwright.sync_api import Page, expect
 
+pytestmark = pytest.mark.browser
+
 # As fast as nobody types: within one task, so that no timer of the page runs in between on any machine.
 TYPED = """([text, then]) => {
   const field = document.querySelector("input[type=search]");
@@ -53,7 +55,6 @@ def query(page: Page) -> str:
     return page.url.partition("?")[2]
 
 
-@pytest.mark.slow
 def test_typing_changes_the_address_seldom_and_the_last_word_stands_in_it(answers: Page) -> None:
     page, before = answers, answers.url
     page.evaluate(COUNT_ADDRESSES)
@@ -66,9 +67,7 @@ def test_typing_changes_the_address_seldom_and_the_last_word_stands_in_it(answer
     assert page.evaluate("window.written") == 3
 
 
-@pytest.mark.parametrize(
-    "way", [pytest.param("link", marks=pytest.mark.slow), pytest.param("row", marks=pytest.mark.slow), "select"]
-)
+@pytest.mark.parametrize("way", ["link", "row", "select"])
 def test_what_was_typed_last_is_there_on_the_way_back(answers: Page, way: str) -> None:
     page = answers
     if way == "select":
@@ -84,7 +83,6 @@ def test_what_was_typed_last_is_there_on_the_way_back(answers: Page, way: str) -
     assert query(page) == "q=depends"
 
 
-@pytest.mark.slow
 def test_a_browser_that_refuses_does_no_harm(answers: Page) -> None:
     page = answers
     everything = count_line(page)

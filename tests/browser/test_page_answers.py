@@ -13,6 +13,8 @@ from playwright.sync_api import Page, expect
 
 from harness.export import main as export
 
+pytestmark = pytest.mark.browser
+
 LABEL = {1: "Yes", 0: "No"}
 FILTERS: dict[str, Callable[[Reply], str]] = {
     "Outcome": lambda reply: reply.outcome,
@@ -55,7 +57,6 @@ def counts(page: Page, name: str) -> dict[str, int]:
     return {text.rpartition(" (")[0]: int(text.rpartition(" (")[2][:-1].replace(",", "")) for text in options}
 
 
-@pytest.mark.slow
 def test_every_filter_leaves_the_rows_that_the_records_have(open_page, runs: Runs) -> None:
     run = runs.get("org/hasty")
     page = open_page(address("answers", run.id))
@@ -110,7 +111,6 @@ def test_filters_and_search_together(open_page, runs: Runs) -> None:
         assert item_ids and sorted(items(page)) == sorted(item_ids)
 
 
-@pytest.mark.slow
 def test_sorted(open_page, runs: Runs) -> None:
     run = runs.get("org/hasty")
     page = open_page(address("answers", run.id))
@@ -158,7 +158,6 @@ def test_two_runs_beside_each_other(open_page, runs: Runs) -> None:
         assert (row[4] == "not asked") == (row[0] not in shared_items)
 
 
-@pytest.mark.slow
 def test_which_answers_stand_beside_each_other(open_page) -> None:
     page = open_page(modules=True)
     beside = """async ([one, other]) => {
@@ -188,7 +187,6 @@ def test_which_answers_stand_beside_each_other(open_page) -> None:
     assert page.evaluate(beside, [{"items": [1, 0], "right": [True, True]}, twice])[0] == [2, 0]
 
 
-@pytest.mark.slow
 def test_keyboard_alone(open_page, runs: Runs) -> None:
     run = runs.get("org/careful")
     page = open_page(address("answers", run.id, relation="parent"))
@@ -252,7 +250,6 @@ def test_saved_as_csv(open_page, runs: Runs, tmp_path: Path) -> None:
         assert (row["second_outcome"], row["second_reply"]) == (b.outcome, b.reply)
 
 
-@pytest.mark.slow
 def test_saved_draws_have_their_numbers(open_page, runs: Runs, tmp_path: Path) -> None:
     sampled, once = runs.get("org/careful", variant="limit=6,samples=3"), runs.get("org/careful")
 
@@ -276,7 +273,6 @@ def test_saved_draws_have_their_numbers(open_page, runs: Runs, tmp_path: Path) -
     assert {row["sample"] for row in first} == {"0"} == {row["second_sample"] for row in first if row["second_reply"]}
 
 
-@pytest.mark.slow
 def test_runs_that_have_little_to_show(open_page, runs: Runs) -> None:
     refused = runs.get("<img src=x onerror='window.owned=true'>", variant="limit=6")
     page = open_page(address("answers", refused.id))
@@ -292,7 +288,6 @@ def test_runs_that_have_little_to_show(open_page, runs: Runs) -> None:
     expect(page.get_by_text("The answers of this run are not here")).to_be_visible()
 
 
-@pytest.mark.slow
 def test_the_same_answer_does_not_differ_where_label_sets_do(open_page, runs: Runs) -> None:
     page = open_page(modules=True)
     differ = page.evaluate(

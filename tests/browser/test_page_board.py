@@ -10,6 +10,8 @@ from facts import Run, Runs, address
 from moving import go, wait_for_address, wait_for_view
 from playwright.sync_api import Page, expect
 
+pytestmark = pytest.mark.browser
+
 # Tables as they are in sight: where each row leads, and its cells by the title of their column.
 TABLES = """() => [...document.querySelectorAll("main table.data")].map((table) => {
   const cells = [...table.tHead.rows[0].cells], heads = cells.map((one) => one.querySelector("button").firstChild.data);
@@ -86,8 +88,7 @@ def test_numbers_are_those_of_the_runs(open_page, runs: Runs) -> None:
     assert seen == {run.id for run in runs.all if run.result["complete"]} & answered
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("wholes", [(32, 64, 400), pytest.param((8000, 20_000), marks=pytest.mark.slow)])
+@pytest.mark.parametrize("wholes", [(32, 64, 400), (8000, 20_000)])
 def test_numbers_are_rounded_as_in_the_tables(open_page, wholes) -> None:
     page = open_page(modules=True)
     shares = [n / whole for whole in wholes for n in range(whole + 1)]
@@ -108,7 +109,6 @@ def test_numbers_are_rounded_as_in_the_tables(open_page, wholes) -> None:
     assert page.evaluate(script) == ["15.62", "[6.2, 18.8]"]
 
 
-@pytest.mark.slow
 def test_sorted_by_click_and_by_key(open_page, runs: Runs) -> None:
     page = open_page(address("board", task="corr2cause"))
     label = max(tables(page), key=lambda table: len(table["rows"]))["label"]
@@ -146,14 +146,12 @@ def test_sorted_by_click_and_by_key(open_page, runs: Runs) -> None:
     assert check("precision", "ascending") == values
 
 
-@pytest.mark.slow
 def test_a_heading_breaks_after_its_signs_and_not_within_a_number(open_page) -> None:
     page = open_page(address("board", task="causalbench/causality"))
     (settings,) = [line for line in page.locator("main p.settings").all() if "networks=alarm" in line.inner_text()]
     assert "networks=<wbr>alarm; 6,660 items" in settings.inner_html()
 
 
-@pytest.mark.slow
 def test_filtered(open_page, runs: Runs) -> None:
     page = open_page(address("board", task="corr2cause"))
     every = [row["href"] for table in tables(page) for row in table["rows"]]
@@ -187,7 +185,6 @@ def test_filtered(open_page, runs: Runs) -> None:
         assert row[relation].split()[0] == ("–" if scores["f1"] is None else f"{100 * scores['f1']:.2f}"), relation
 
 
-@pytest.mark.slow
 def test_published_numbers_are_asked_for_and_set_apart(open_page) -> None:
     page = open_page(address("board", task="corr2cause"))
     section = page.get_by_role("region", name="Published numbers")

@@ -13,6 +13,8 @@ from support.thinned import few
 
 from harness.charts.values import MARKS
 
+pytestmark = pytest.mark.browser
+
 # What each figure draws and what its table says; by the figure's id.
 FIGURES = """() => Object.fromEntries([...document.querySelectorAll("main figure")].map((figure) => {
   figure.querySelector("details").open = true;
@@ -162,7 +164,6 @@ def test_marks_and_tables_have_every_number(open_page, report: Path, runs: Runs,
     assert task != "corr2cause" or "reliability" in {chart["kind"] for chart in charts}
 
 
-@pytest.mark.slow
 def test_the_groups_of_heat_maps_are_named_in_full(open_page) -> None:
     page = open_page(address("charts", task="causalbench/causality"))
     heads = page.locator("table.heat thead th")
@@ -205,7 +206,6 @@ def test_details_by_pointer_and_by_keyboard(open_page, runs: Runs) -> None:
     expect(page.get_by_role("heading", level=1)).to_have_text("org/hasty")
 
 
-@pytest.mark.slow
 def test_the_tip_of_a_focused_mark_goes_along_when_the_page_scrolls(open_page) -> None:
     page = open_page(address("charts", task="corr2cause"), width=390)
     links = page.locator("main figure").last.locator("a")
@@ -245,8 +245,7 @@ def test_the_tip_of_a_focused_mark_goes_along_when_the_page_scrolls(open_page) -
     expect(tip).to_be_hidden()
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_marks_tell_what_answered_as_they_do_in_figures(open_page, report: Path, scheme: str) -> None:
     page = open_page(address("charts", task="corr2cause"), scheme=scheme)
     drawn_marks: dict[str, list] = {}
@@ -265,7 +264,6 @@ def test_marks_tell_what_answered_as_they_do_in_figures(open_page, report: Path,
     assert drawn_marks == expected | dotted
 
 
-@pytest.mark.slow
 def test_lines_have_a_colour_each_and_the_reasoner_its_own(open_page) -> None:
     page = open_page(modules=True)
     page.evaluate(
@@ -290,7 +288,6 @@ def test_lines_have_a_colour_each_and_the_reasoner_its_own(open_page) -> None:
     assert colours == {"exact": "green", "m": "blue", "n": "orange", "o": "pink", "yes": "grey"}
 
 
-@pytest.mark.slow
 def test_opens_on_the_set_with_the_most_runs(open_page, report: Path) -> None:
     page = open_page(modules=True)
     # So that it is not the first.
@@ -313,7 +310,6 @@ def runs_of(chart: dict) -> int:
     return len(chart["rows"])
 
 
-@pytest.mark.slow
 def test_drawn_anew_at_another_width(open_page) -> None:
     page = open_page(address("charts", task="corr2cause"))
     drawings = page.locator("main figure svg[role=group]")

@@ -14,6 +14,8 @@ from support.thinned import few
 from harness.leaderboard.__main__ import main as leaderboard
 from harness.plugins.compare.command import main as compare
 
+pytestmark = pytest.mark.browser
+
 SECTIONS = """() => Object.fromEntries([...document.querySelectorAll("main section")].map((one) => [
   one.querySelector("h2").textContent,
   [...one.querySelectorAll("tr")].map((row) => [...row.cells].map((cell) =>
@@ -81,7 +83,6 @@ def test_small_breakdowns_are_a_line_until_they_are_opened(open_page, runs: Runs
     assert max(most.values()) > 10
 
 
-@pytest.mark.slow
 def test_a_breakdown_that_repeats_another_is_a_line(open_page, runs: Runs) -> None:
     page = open_page(address("run", runs.get("org/careful").id), modules=True)
     words = page.evaluate(
@@ -130,7 +131,6 @@ def test_items_have_their_whole_names_on_a_narrow_screen(open_page, runs: Runs, 
     assert last.evaluate("(one) => one.getBoundingClientRect().bottom <= innerHeight + scrollY")
 
 
-@pytest.mark.slow
 def test_names_of_lines_are_broken_not_cut(open_page) -> None:
     page = open_page(modules=True)
     name = "meta-llama/Llama-4-Scout-17B-16E-Instruct · samples=1500"

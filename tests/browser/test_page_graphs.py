@@ -12,6 +12,8 @@ from support.thinned import few
 
 from harness.tasks.causalbench.networks import load
 
+pytestmark = pytest.mark.browser
+
 KINDS = {
     "agree": "in both",
     "reversed": "the other way round",
@@ -129,7 +131,6 @@ def test_edges_are_those_of_the_answers(
     assert sorted(rows[1:]) == sorted(edge.replace(": ", "") for edge in different)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("network", few(["asia", "cancer"], 1))
 def test_every_arrow_head_is_in_sight(open_page, runs: Runs, network: str) -> None:
     page = open_page(address("graphs", graph_run(runs, "always_yes").id, network, template="direct"))
@@ -175,7 +176,6 @@ def test_a_chooser_keeps_the_focus_and_the_place(open_page, runs: Runs) -> None:
     expect(page.get_by_role("heading", name="cancer: true and answered graph")).to_be_visible()
 
 
-@pytest.mark.slow
 def test_pictures_stand_at_one_height(open_page, runs: Runs) -> None:
     page = open_page(address("graphs", graph_run(runs, "org/hasty").id, "asia", vs=graph_run(runs, "always_yes").id))
     captions = page.locator("main figure figcaption strong, main figure figcaption span")
@@ -185,7 +185,6 @@ def test_pictures_stand_at_one_height(open_page, runs: Runs) -> None:
     assert len({element.bounding_box()["y"] for element in page.locator("main figure svg").all()}) == 1
 
 
-@pytest.mark.slow
 def test_choosers_and_the_way_back(open_page, runs: Runs) -> None:
     hasty, yes = graph_run(runs, "org/hasty"), graph_run(runs, "always_yes")
     page = open_page(address("graphs", hasty.id, "asia"))
@@ -216,7 +215,6 @@ def test_choosers_and_the_way_back(open_page, runs: Runs) -> None:
     assert "node=Cancer" in page.url
 
 
-@pytest.mark.slow
 def test_moved_and_enlarged_by_keys_and_buttons(open_page, runs: Runs) -> None:
     page = open_page(address("graphs", graph_run(runs, "org/hasty").id, "asia"))
 
@@ -238,8 +236,7 @@ def test_moved_and_enlarged_by_keys_and_buttons(open_page, runs: Runs) -> None:
     assert page.evaluate("document.activeElement.closest('figure')") is None, "no trap"
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_kinds_of_edges_are_told_by_line_and_by_colour(open_page, runs: Runs, scheme: str) -> None:
     page = open_page(address("graphs", graph_run(runs, "org/hasty").id, "asia"), scheme=scheme)
     legend = page.get_by_role("list", name="Lines").get_by_role("listitem")
@@ -255,7 +252,6 @@ def test_kinds_of_edges_are_told_by_line_and_by_colour(open_page, runs: Runs, sc
     assert edges_drawn > 4
 
 
-@pytest.mark.slow
 def test_a_complete_graph_does_not_freeze(open_page, runs: Runs) -> None:
     run = graph_run(runs, "always_yes", variant="networks=alarm")
     page = open_page(address("graphs", run.id, "alarm", template="cause"))

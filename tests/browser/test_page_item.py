@@ -17,6 +17,8 @@ from harness.causal.relations import Relation, relations
 from harness.tasks.corr2cause.explain import FIRST
 from harness.tasks.corr2cause.text import read_premise
 
+pytestmark = pytest.mark.browser
+
 LABEL = {1: "Yes", 0: "No"}
 SIDES = """() => [...document.querySelectorAll("main section[aria-label]")].map((side) => ({
   run: side.getAttribute("aria-label"),
@@ -68,7 +70,6 @@ def check(side: dict, reply: Reply) -> None:
         assert side["texts"][0].startswith(side["marks"][0]), "a verdict at the beginning, and not the no of know"
 
 
-@pytest.mark.slow
 def test_through_all_answers_by_key(open_page, runs: Runs) -> None:
     run = runs.get("org/hasty")
     of = {reply.item: reply for reply in run.replies}
@@ -139,7 +140,6 @@ def test_the_graphs_behind_an_answer(open_page, runs: Runs, holds: bool, least: 
     expect(page.get_by_text(f"{len(dags)} graphs fit the premise")).to_be_visible()
 
 
-@pytest.mark.slow
 def test_pictures_of_few_variables_are_no_higher_than_wide(open_page) -> None:
     page = open_page(modules=True)
     draw = """async (count) => {
@@ -178,7 +178,6 @@ def test_two_models_side_by_side(open_page, runs: Runs) -> None:
     expect(page.get_by_text("This run was not asked this item.")).to_be_visible()
 
 
-@pytest.mark.slow
 def test_runs_scored_by_other_labels_are_told_as_such(open_page, runs: Runs) -> None:
     first, second = runs.get("org/careful"), runs.get("org/hasty")
     page = open_page(address("item", first.id, first.replies[0].item, vs=second.id), modules=True)
@@ -195,7 +194,6 @@ def test_runs_scored_by_other_labels_are_told_as_such(open_page, runs: Runs) -> 
         expect(note).to_contain_text("org/careful by the published labels, org/hasty by the audited labels.")
 
 
-@pytest.mark.slow
 def test_several_replies_to_one_item(open_page, runs: Runs) -> None:
     run = runs.get("org/careful", variant="limit=6,samples=3")
     item = run.replies[0].item
@@ -209,7 +207,6 @@ def test_several_replies_to_one_item(open_page, runs: Runs) -> None:
         expect(page.get_by_text(f"{steps + 1} of 6", exact=True)).to_be_visible()
 
 
-@pytest.mark.slow
 def test_what_an_unreadable_reply_is_scored_as(open_page, runs: Runs) -> None:
     run = runs.get("org/hasty")
     page = open_page(modules=True)

@@ -12,6 +12,8 @@ from support.thinned import few
 from harness import evaluate
 from harness.report.__main__ import main
 
+pytestmark = pytest.mark.browser
+
 ITEM = "n4-g52-collider-C-A"
 
 

@@ -17,6 +17,8 @@ from harness.report import bundle
 from harness.report.__main__ import content, main
 from harness.storage.runs import load
 
+pytestmark = pytest.mark.browser
+
 CONTROLS = "header a, main a, button, select, input, summary"
 # Controls and links that stick out of the page, but for those in a box of their own that scrolls.
 WIDE_WITH_A_SUM = """() => {
@@ -159,7 +161,6 @@ def test_what_is_not_there_is_said(open_page, runs: Runs) -> None:
         assert page.get_by_role("main").get_by_role("combobox").count() > 0
 
 
-@pytest.mark.slow
 def test_a_page_with_little_in_it(open_page, runs: Runs, tmp_path: Path) -> None:
     stopped = runs.get("org/stopped").folder
     assert main([str(stopped), f"out={tmp_path / 'x.html'}", "answers=none"]) == 0
@@ -176,7 +177,6 @@ def test_a_page_with_little_in_it(open_page, runs: Runs, tmp_path: Path) -> None
         expect(page.get_by_role("main")).to_contain_text(sentence)
 
 
-@pytest.mark.slow
 def test_print_holds_the_whole_table(open_page, runs: Runs) -> None:
     page = open_page(address("board", task="corr2cause"), width=1000)
     page.emulate_media(media="print")
@@ -199,19 +199,15 @@ def test_fits(open_page, runs: Runs, width: int) -> None:
     assert page.evaluate(WIDE_WITH_A_SUM) <= page.viewport_size["width"], "lines of a sum are broken"
 
 
-@pytest.mark.parametrize(
-    ("scheme", "every"),
-    [("light", 5), *(pytest.param(scheme, 1, marks=pytest.mark.slow) for scheme in ("light", "dark"))],
-)
-def test_accessibility(open_page, runs: Runs, axe: str, scheme: str, every: int) -> None:
-    """`every`: one in so many of the views is looked at."""
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_accessibility(open_page, runs: Runs, axe: str, scheme: str) -> None:
     page = open_page(scheme=scheme)
     page.evaluate(axe)
     # Dark, only the colours are others.
     rules = "{}" if scheme == "light" else "{runOnly: ['color-contrast']}"
     same = set() if scheme == "light" else {"board of networks", "charts of networks", "nothing"}
     troubles = []
-    for name, there in [*views(runs).items()][::every]:
+    for name, there in views(runs).items():
         if name in same:
             continue
         go(page, there)
@@ -269,7 +265,6 @@ def test_a_page_that_is_followed_reloads_itself_and_stays_where_it_was(open_page
     expect(page.get_by_text("m, 7 of 80 answers. Nothing writes this page anew any more.")).to_be_visible()
 
 
-@pytest.mark.slow
 def test_nothing_else_may_run_or_be_asked(open_page, chromium, report: Path) -> None:
     page = open_page(expected=("Content Security Policy", "https://example.org/"))
     refused = page.evaluate("""async () => {

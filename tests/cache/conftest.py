@@ -7,7 +7,7 @@ import pytest
 from harness.plugins.answers import parts, parts_store
 
 
-@pytest.fixture(params=["sqlite", "parts"])
+@pytest.fixture(params=["sqlite", pytest.param("parts", marks=pytest.mark.slow)])
 def kind(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """The ending of a cache's name; parts are made of a few answers, and merged."""
     monkeypatch.setattr(parts, "_sync", lambda path: None)  # no test cuts the power

@@ -70,6 +70,7 @@ def answer(path, body, number):
     return chat_reply("Yes" if len(json.dumps(body["messages"])) % 2 else "No")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("processes", "limit"), [(3, 100), pytest.param(8, 300, marks=pytest.mark.slow)])
 def test_processes_that_start_together_ask_each_question_once(serve, tmp_path, processes, limit):
     server = serve(answer, held=0)
@@ -184,6 +185,7 @@ def test_processes_that_refresh_together_ask_anew_once(serve, tmp_path):
     assert not left(tmp_path)
 
 
+@pytest.mark.slow
 def test_openings_are_played_once_by_all(serve, tmp_path):
     data = (
         "task=causalbench/causality",

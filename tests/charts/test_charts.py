@@ -59,6 +59,7 @@ def test_values_are_those_of_result_json(swept):
         assert len(counts) == 8 and sum(counts.values()) == 40
 
 
+@pytest.mark.slow
 def test_order_and_names_are_those_of_the_tables(swept):
     tables = build(find_runs([str(swept)]))
     charts = [chart for chart in charts_by_id(swept).values() if chart["kind"] == "scores" and chart["metric"] == "f1"]

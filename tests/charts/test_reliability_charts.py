@@ -59,6 +59,7 @@ def test_a_chart_has_the_runs_that_say_how_likely_yes_is(charts):
             assert row["brier_interval"] == pytest.approx(run.scores["brier"].interval, abs=2e-6)
 
 
+@pytest.mark.slow
 def test_a_run_that_has_lost_its_records_is_named(charts, tmp_path):
     next(path for path in tmp_path.rglob("records.jsonl") if "shortcut" in str(path)).unlink()
     assert set(charts()) == {"stated"}

@@ -51,6 +51,7 @@ def test_constant_models_score_what_arithmetic_says(harness, arguments, expected
     assert row(harness(*arguments).stdout, "all")[:7] == expected
 
 
+@pytest.mark.slow
 def test_v1_supports_by_relation_are_those_of_table_12(harness):
     output = harness("model=always_yes", "task.version=v1").stdout
     supports = {
@@ -67,6 +68,7 @@ def test_v1_supports_by_relation_are_those_of_table_12(harness):
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("perturbation", few(["permutation", "none", "paraphrase", "refactorization"], 1))
 def test_the_reasoner_is_the_ceiling_on_audited_labels(harness, perturbation):
     output = harness("task.labels=audited", f"task.perturbation={perturbation}").stdout

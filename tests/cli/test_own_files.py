@@ -95,6 +95,7 @@ def test_what_is_a_copy_of_what_ships_or_the_checkout_itself_is_not_ones_own(tmp
     assert prompt_files("corr2cause")["plain"] == PROMPTS / "corr2cause/plain.yaml"
 
 
+@pytest.mark.slow
 def test_a_broken_file_that_nobody_asked_for_stops_nothing(command):
     put("prompts/corr2cause/latin.yaml", "source: mir\nuser: 'für {premise}'\n".encode("latin-1"))
     put("prompts/corr2cause/torn.yaml", "makes: [chat\n")

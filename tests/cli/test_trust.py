@@ -65,6 +65,7 @@ def sent(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", few(COMMANDS, 2))
 def test_no_command_has_the_working_directory_on_its_path(sent, name):
     process = subprocess.run(

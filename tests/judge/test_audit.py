@@ -35,6 +35,7 @@ def thinking(path, body, number):
     return reply
 
 
+@pytest.mark.slow
 def test_a_sample_of_what_the_rules_read_is_audited_and_scores_stay(harness, serve, tmp_path):
     server = serve(thinking)
     planned = harness(*command(server, "dry_run=true", sample=10), OPENAI_API_KEY=KEY)

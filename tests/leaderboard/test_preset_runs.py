@@ -256,6 +256,7 @@ def learned(missing: int, seed: int, *networks: str):
     return board_row(CAUSALITY, variant, f"samples=500,seed={seed}", "hc", True, result, variant, data=(500, seed))
 
 
+@pytest.mark.slow
 def test_a_sweep_over_seeds_and_networks_is_one_row_each():
     runs = [learned(seed, seed, "asia") for seed in range(5)] + [learned(1, seed, "cancer") for seed in (0, 1)]
     runs += [learned(0, 0, "asia", "cancer"), learned(4, 0, "sachs")]  # asia's seed 0 again: the same graph, once

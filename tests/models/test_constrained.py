@@ -221,6 +221,7 @@ def test_what_cannot_be_held_is_refused_before_the_first_call(key):
         constrained(prompt, "xml")
 
 
+@pytest.mark.slow
 def test_a_run_is_held_recorded_verified_and_told_apart(harness, serve, tmp_path):
     ignoring = {"count": 0}
 

@@ -199,6 +199,7 @@ def test_without_plug_ins_what_they_do_is_refused_in_a_sentence(bare, tmp_path, 
     assert "plug-in" in said or "there is no " in said, said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", ["strength", pytest.param("", marks=pytest.mark.slow)])
 def test_the_shipped_results_are_shown_and_verified_without_plug_ins(bare, tmp_path, part):
     shipped = str(ROOT / "results" / "shipped" / "causalbench")

@@ -60,6 +60,7 @@ def copy(submitted, tmp_path) -> Repository:
     return repository
 
 
+@pytest.mark.slow
 def test_a_run_that_holds_is_in_the_leaderboard_and_on_the_page(copy):
     code, printed = copy.check()
     assert code == 0 and printed.endswith("All new runs hold.\n"), printed

@@ -72,10 +72,11 @@ def test_the_page_has_one_global_name():
     assert names == {"harnessChunk"}
 
 
+@pytest.mark.browser
 def test_the_bundle_is_made_of_these_modules(tmp_path):
     if not (shutil.which("node") and (ROOT / "node_modules" / "esbuild").is_dir()):
         required = os.environ.get("BROWSER_TESTS") == "required"
-        (pytest.fail if required else pytest.skip)("esbuild is missing: make test installs it, if npm is there")
+        (pytest.fail if required else pytest.skip)("esbuild is missing: make test-browser installs it, if npm is there")
     subprocess.run(["node", "esbuild.config.js", str(tmp_path)], cwd=ROOT, check=True)
     for name in (bundle.SCRIPT, bundle.STYLE):
         assert (tmp_path / name).read_bytes() == (PAGE / name).read_bytes(), "make page makes it anew"

@@ -82,6 +82,7 @@ def test_a_call_that_failed_for_now_leaves_it_incomplete_and_is_asked_again(aske
     assert asked(until="width:30", **ACCURATE).complete
 
 
+@pytest.mark.slow
 def test_what_something_else_ends_keeps_all_that_was_answered_and_goes_on(asked):
     with pytest.raises(RunStopped, match=r"budget\.requests=9"):
         asked(until="width:30", **ACCURATE, **{"budget.requests": 9})

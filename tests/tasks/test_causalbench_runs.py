@@ -93,6 +93,7 @@ def test_an_opening_goes_on_from_one_block_of_questions_to_the_next(failing, mon
     assert sum(isinstance(record.outcome, Failure) for record in answered) == (280 if failing else 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("broken", "kind", "complete"),
     few(
@@ -144,6 +145,7 @@ def test_a_turn_that_fails_fails_the_questions_of_its_network(harness, serve, tm
         assert result_in(place)["complete"] is True
 
 
+@pytest.mark.slow
 def test_fixed_replies_need_no_opening_call_and_have_a_place_of_their_own(harness, serve, tmp_path):
     server = serve(answers)
     arguments = (*DATA, "task.rows=20", *model(server))
@@ -174,6 +176,7 @@ def test_without_an_opening_fixed_replies_change_nothing(harness, serve, tmp_pat
     assert [place.parts[-4] for place in places] == ["limit=5,networks=cancer"]
 
 
+@pytest.mark.slow
 def test_data_beyond_the_context_is_told_before_anything_is_sent(harness, serve, tmp_path):
     server = serve(answers)
     # Five parts of cancer fit, with its five variables. Of asia's eight each part alone would; all five do not.

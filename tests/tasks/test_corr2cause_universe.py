@@ -69,6 +69,7 @@ def test_nothing_of_many_claims_is_kept():
     assert peak < 15e6
 
 
+@pytest.mark.slow
 def test_a_limit_over_seven_variables_makes_few_claims(monkeypatch):
     made = []
     monkeypatch.setattr(claim, "Claim", lambda *values: made.append(values) or Claim(*values))

@@ -415,7 +415,7 @@ def test_reading_again_changes_no_hostile_run_and_writes_nothing_outside(finishe
             for name in watched_reading.COMMANDS
             if name not in ("verify", "reread", "compare")
         ],
-        3,
+        2,
     ),
 )
 def test_a_command_shows_the_good_run_beside_all_hostile_ones_and_nothing_that_they_name(
@@ -488,6 +488,7 @@ def test_a_line_without_end_takes_no_more_memory_than_the_longest_that_is_read(t
     assert most < 8 << 20
 
 
+@pytest.mark.slow
 def test_on_a_terminal_no_name_writes_over_the_verdict(finished_runs, surroundings):
     def fakes(run: Path) -> None:
         change(run, "result.json", lambda result: result["finish_reasons"].update({FAKE: 1}))

@@ -314,7 +314,7 @@ def expected(name: str, strength: str) -> set[str]:
 @pytest.mark.parametrize(
     ("name", "strength", "every"),
     [
-        ("paid", "scores", 4),
+        ("paid", "scores", 12),
         *(pytest.param(name, strength, 1, marks=pytest.mark.slow) for name in RUNS for strength in STRENGTHS),
     ],
 )
