@@ -74,6 +74,7 @@ def test_nothing_is_asked_beside_a_truncated_file(path, share):
     assert not asked and path.stat().st_size == int(whole * share)
 
 
+@pytest.mark.slow
 def test_garbage_in_the_middle_is_found_when_it_is_read(path):
     fill(path, 3000)
     with path.open("r+b") as file:
@@ -186,6 +187,7 @@ def test_what_only_reads_moves_nothing(path):
     assert path.exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("times", [12, pytest.param(24, marks=pytest.mark.slow)])
 def test_a_process_killed_while_it_makes_the_file_leaves_a_cache_without_answers(tmp_path, times):
     moments, left = random.Random(6), 0

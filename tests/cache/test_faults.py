@@ -73,7 +73,8 @@ def test_kill_9_at_random_moments(serve, tmp_path, times):
     assert json.loads((place / "result.json").read_text())["complete"]
 
 
-@pytest.mark.parametrize("processes", [2, pytest.param(4, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("processes", [2, 4])
 def test_processes_on_one_cache_at_once(serve, tmp_path, processes):
     server = serve(lambda *_: chat_reply("No"))
     jobs = [start(tmp_path, server, f"results=r{k}", "task.limit=200") for k in range(processes)]

@@ -193,6 +193,7 @@ def here(*arguments) -> str:
     return out.getvalue()
 
 
+@pytest.mark.slow
 def test_a_run_on_a_server_that_counts_in_words_goes_on_and_can_be_repeated(serve, harness, tmp_path):
     def odd(path, body, number):
         reply = chat_reply("No")

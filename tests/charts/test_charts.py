@@ -74,6 +74,7 @@ def test_order_and_names_are_those_of_the_tables(swept):
     }
 
 
+@pytest.mark.slow
 def test_robustness_pairs_the_perturbations_of_each_model(swept):
     chart = charts_by_id(swept)["corr2cause/limit=40/robustness/accuracy"]
     assert chart["steps"] == ["original", "permutation"] and len(chart["rows"]) == 3

@@ -31,7 +31,7 @@ def test_a_models_settings_have_its_values_and_the_comments_of_what_it_builds_on
     assert "which begins with model=openai" in text
 
 
-@pytest.mark.parametrize("step", [6, pytest.param(1, marks=pytest.mark.slow)])  # a tenth of a second each
+@pytest.mark.parametrize("step", [20, pytest.param(1, marks=pytest.mark.slow)])  # a tenth of a second each
 def test_every_choice_has_a_help_with_all_settings_of_its_file(step):
     for group in ("model", "task", "cache", "algorithm"):
         for name in [*listed(CONFIGS, group)][::step]:

@@ -118,6 +118,7 @@ def test_mistakes_in_a_config_file_of_the_users_own_are_sentences(harness, tmp_p
         (tmp_path / f"configs/model/{name}.yaml").unlink()
 
 
+@pytest.mark.slow
 def test_other_words_under_the_same_prompt_name_are_said(harness, tmp_path):
     (tmp_path / "mine.yaml").write_text("source: mine\nmakes: [chat]\nuser: '{input} So?'\n")
     assert harness("prompt=mine.yaml", "task.limit=5").returncode == 0

@@ -99,6 +99,7 @@ def test_the_same_run_once_more_leaves_result_and_manifest_alone(harness, tmp_pa
     assert len((place / "records.jsonl").read_text().splitlines()) == 5
 
 
+@pytest.mark.slow
 def test_a_run_with_failures_says_so_and_the_next_one_asks_only_for_them(harness, serve):
     down = iter([True] * 3)
     server = serve(lambda path, body, number: error(500, "oops") if next(down, False) else chat_reply("No"))

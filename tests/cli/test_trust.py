@@ -89,6 +89,7 @@ def test_an_archive_is_verified_without_any_of_its_code(sent, path):
     assert not (sent / "sprung").exists()
 
 
+@pytest.mark.slow
 def test_a_marked_folder_stays_on_the_path_that_names_it(tmp_path):
     variables = {"PYTHONPATH": ":", "XDG_CONFIG_HOME": str(tmp_path / "home")}
     (tmp_path / "org.py").write_text(TRAP.format(place=str(tmp_path / "sprung")))

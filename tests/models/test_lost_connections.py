@@ -62,6 +62,7 @@ def test_a_server_that_is_gone_for_good_ends_the_run_in_a_quarter_of_an_hour(mon
     assert "answered" in kinds(server.handed_out) and kinds(server.handed_out)["connection_lost"] < retry.FUTILE_AFTER
 
 
+@pytest.mark.slow
 def test_waits_for_a_server_that_is_away_obey_the_limits(monkeypatch):
     server = InVirtualTime(monkeypatch, delay=0.02)
     with pytest.raises(RunStopped, match="cannot be reached any more"):

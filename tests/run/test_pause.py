@@ -80,6 +80,7 @@ def test_one_readable_reply_is_enough(serve, readable):
     assert run(serve(replies), **{"model.max_concurrency": 1}).complete
 
 
+@pytest.mark.slow
 def test_fewer_than_twenty_and_what_a_judge_reads(serve, tmp_path):
     assert ends(serve(maybe), tmp_path, limit=19)
     judge = serve(lambda *_: chat_reply("Yes"))

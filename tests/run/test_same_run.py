@@ -122,7 +122,7 @@ def drawn(draw: random.Random, settings: dict[str, tuple[str, ...]], own: dict[s
     return model, {name: draw.choice(settings[name]) for name in draw.sample(known, draw.randint(0, 3))}
 
 
-@pytest.mark.parametrize("drawn_commands", [12, pytest.param(600, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("drawn_commands", [9, pytest.param(600, marks=pytest.mark.slow)])
 def test_commands_are_one_run_exactly_if_they_ask_and_read_the_same(prepared, sections, drawn_commands):
     draw, own = random.Random(20), {model: list(config["model"]) for model, config in sections.items()}
     commands = [drawn(draw, SETTINGS, own) for _ in range(drawn_commands)]
@@ -136,7 +136,7 @@ def test_commands_are_one_run_exactly_if_they_ask_and_read_the_same(prepared, se
     assert same > drawn_commands / 16
 
 
-@pytest.mark.parametrize("drawn_commands", [8, pytest.param(40, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("drawn_commands", [5, pytest.param(40, marks=pytest.mark.slow)])
 def test_what_is_asked_or_read_otherwise_because_of_the_task_has_another_place(prepared, sections, drawn_commands):
     draw, own = random.Random(28), {model: list(config["model"]) for model, config in sections.items()}
     commands = [drawn(draw, OF_THE_TASK | {"prompt": ("plain", "few_shot")}, own) for _ in range(drawn_commands)]

@@ -240,6 +240,7 @@ def test_in_batches_a_round_is_half_of_what_is_likely_to_be_needed():
     assert sizes[-1] <= sizes[0]
 
 
+@pytest.mark.slow
 def test_a_dry_run_says_how_many_calls_are_likely(asked, monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["harness", "model=gpt4", "until=width:20", "dry_run=true", "task.limit=40"])
     assert hydra_app.launch(main_command.job, "config", main_command.sweep) == 0

@@ -241,6 +241,7 @@ def test_where_files_may_only_be_so_large(tmp_path, first):
     assert failures > 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", ["nothing", pytest.param("an incomplete run", marks=pytest.mark.slow)])
 def test_on_a_disk_of_any_size(tmp_path, first):
     calm = tmp_path / "calm"

@@ -76,6 +76,7 @@ def test_each_part_is_read_in_a_process_of_its_own_and_each_line_once(path):
     assert [item for _, items in found for item in items] == [f"i{item}" for item in range(ITEMS)]
 
 
+@pytest.mark.slow
 def test_metrics_of_probabilities_over_parts_are_scikit_learns(path):
     result = samples.summarize(Task(), lambda: record_parts.RecordParts(path, 3), 1, None)
     pairs = [

@@ -34,6 +34,7 @@ def test_a_setting_of_a_swept_group_holds_in_every_job_and_one_plan_has_them_all
     assert not Path("results").exists()
 
 
+@pytest.mark.slow
 def test_calls_that_two_jobs_share_are_counted_once(command):
     _, out, _ = command("-m", "model=gpt4", "task.limit=5", "task.labels=published,audited", "dry_run=true")
     first, second, total = rows(out)

@@ -23,6 +23,7 @@ def matrix_of(item) -> tuple[list[str], list[list[list[int]]]]:
     return parts[0][0].split(" | "), [[list(map(int, row.split(" | "))) for row in part[1:]] for part in parts]
 
 
+@pytest.mark.slow
 def test_data_comes_in_five_parts_of_a_hundred_rows():
     item_list = items("Causality", networks=["asia", "survey", "win95pts", "hepar2"], format="data")
     first = {item.groups["network"]: item for item in reversed(item_list)}

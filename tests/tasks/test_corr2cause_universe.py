@@ -142,7 +142,7 @@ def test_a_class_with_too_many_members_is_not_drawn(monkeypatch):
         assert sum(1 for _ in members(from_integer(8, number))) <= 3
 
 
-@pytest.mark.parametrize(("n", "classes"), few([(7, 12), (8, 12), (9, 6), (10, 4)], 1))
+@pytest.mark.parametrize(("n", "classes"), few([(7, 4), (8, 12), (9, 6), (10, 4)], 1))
 def test_large_items_have_the_text_and_the_labels_of_their_class(n, classes):
     limit = 12 * classes if n == 7 else None
     items = list(corr2cause(split="all", num_nodes=n, limit=limit, classes=None if n == 7 else classes).items())

@@ -56,6 +56,7 @@ def test_choices_go_through_every_command(ended, key, serve, tmp_path):
     assert items["answers"] == ["It rained.", "It fell."] and items["labels"]["gold"] == [0, 1] * 4
 
 
+@pytest.mark.slow
 def test_a_server_holds_replies_to_the_choices_and_a_tampered_record_is_found(ended, harness, key, serve, tmp_path):
     written(tmp_path / "mine.jsonl", ROWS)
     server = serve(lambda path, body, number: held_reply(body, "B"))
