@@ -13,10 +13,11 @@ import argparse
 import csv
 import signal
 import time
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from itertools import product
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -97,7 +98,7 @@ def fill(seeds: int, workers: int, limit: int) -> None:
         for cell in map(Cell._make, product(range(seeds), SAMPLES, NETWORKS[:14], ALGORITHMS))
         if tuple(map(str, cell)) not in there
     ]
-    with CELLS.open("w", encoding="utf-8", newline="") as file, ProcessPoolExecutor(workers) as pool:
+    with CELLS.open("w", encoding="utf-8", newline="") as file, _processes(workers) as pool:
         table = csv.DictWriter(file, header, lineterminator="\n")
         table.writeheader()
         table.writerows(kept)
@@ -107,6 +108,11 @@ def fill(seeds: int, workers: int, limit: int) -> None:
             file.flush()
             if number % 98 == 0 or row["seconds"] > 30:
                 print(f"{number:,} of {len(todo):,}: {' '.join(map(str, list(row.values())[:5]))} s", flush=True)
+
+
+def _processes(workers: int) -> ProcessPoolExecutor:
+    """Return processes that begin anew: one that is forked where torch has threads waits for them for ever."""
+    return ProcessPoolExecutor(workers, mp_context=get_context("spawn"))
 
 
 def entries(rows: Sequence[dict[str, str]]) -> Iterator[tuple[Any, Any]]:
@@ -135,10 +141,15 @@ def entries(rows: Sequence[dict[str, str]]) -> Iterator[tuple[Any, Any]]:
 
 
 def too_slow(rows: Sequence[dict[str, str]]) -> Iterator[str]:
-    slow = Counter((row["algorithm"], row["network"], row["samples"]) for row in rows if not row["f1"])
-    for (algorithm, network, samples), count in slow.items():
-        limit = max(row["seconds"] for row in rows if not row["f1"])
-        yield f"Too slow: {algorithm} on {network} from {samples} samples, {count} times ({limit} s of processor time)."
+    slow: dict[tuple[str, str, str], list[float]] = defaultdict(list)
+    for row in rows:
+        if not row["f1"]:
+            slow[row["algorithm"], row["network"], row["samples"]].append(float(row["seconds"]))
+    for (algorithm, network, samples), limits in slow.items():
+        after = " or ".join(f"{limit:g}" for limit in sorted({*limits}))
+        times = "once" if len(limits) == 1 else f"{len(limits)} times"
+        where = f"{algorithm} on {network} from {int(samples):,} samples"
+        yield f"Too slow: {where}, {times} ({after} s of processor time)."
 
 
 def tables(rows: Sequence[dict[str, str]]) -> list[Any]:

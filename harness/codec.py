@@ -179,10 +179,12 @@ def charge(value: object) -> float | None:
 
 def response_json(response: Response) -> dict[str, Any]:
     """Return a response as JSON, without empty fields and without whether it came from the cache."""
-    written = {name for name in _BESIDE if getattr(response, name) != getattr(_BARE, name)} | {"seconds"}
-    if response.outside is not None:
-        written.add("bounded")
-    return {"text": response.text} | {name: _plain(getattr(response, name)) for name in _BESIDE if name in written}
+    always = ("seconds",) if response.outside is None else ("seconds", "bounded")
+    content = {"text": response.text}
+    for name, empty in _EMPTY.items():
+        if (value := getattr(response, name)) != empty or name in always:
+            content[name] = _plain(value)
+    return content
 
 
 def response_from_json(content: Any, *, cached: bool) -> Response:
@@ -224,7 +226,7 @@ def _text(value: Any) -> str:
 def _usage(counts: Any) -> Usage:
     if not isinstance(counts, Mapping):
         return Usage()
-    return Usage(**{name: token_count(counts.get(name)) for name in TOKENS}, usd=charge(counts.get("usd")))
+    return Usage(**{name: read(counts[name]) for name, read in _COUNTED.items() if name in counts})
 
 
 def _seconds(value: Any) -> float:
@@ -241,13 +243,14 @@ def _names(values: Any) -> tuple[str, ...]:
 
 def _plain(value: Any) -> Any:
     """Return a part of a response as JSON."""
+    if isinstance(value, str | float):
+        return value
     if isinstance(value, Usage):
         return {name: count for name in _COUNTED if (count := getattr(value, name)) is not None}
     return dict(value) if isinstance(value, Mapping) else list(value) if isinstance(value, tuple) else value
 
 
-_COUNTED = (*TOKENS, "usd")
-_BARE = Response("")
+_COUNTED: Mapping[str, Callable[[Any], Any]] = dict.fromkeys(TOKENS, token_count) | {"usd": charge}
 _READERS: Mapping[str, Callable[[Any], Any]] = {
     "str": _text,
     "bool": lambda value: value is True,
@@ -262,6 +265,7 @@ _BESIDE: Mapping[str, Callable[[Any], Any]] = {
     part.name: _READERS[str(part.type)] for part in fields(Response) if part.name not in ("text", "cached")
 }
 """How each field of a response beside its text is read, by its type, in the order of the file."""
+_EMPTY: Mapping[str, Any] = {name: getattr(Response(""), name) for name in _BESIDE}
 
 
 def _form(form: AnswerForm) -> dict[str, Any]:

@@ -105,6 +105,8 @@ def build(out: Path) -> None:
         for name, text in pages.items():
             (source / f"{name}.md").write_text(text, encoding="utf-8")
         shutil.copy(HERE / "conf.py", source)
+        (source / "static").mkdir()
+        shutil.copy(HERE / "site.css", source / "static")
         shutil.copytree(ROOT / "docs" / "images", source / "images", ignore=shutil.ignore_patterns("*.py"))
         shutil.rmtree(out, ignore_errors=True)
         subprocess.run(

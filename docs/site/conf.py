@@ -11,6 +11,8 @@ extensions = ["myst_parser", "sphinx.ext.autodoc"]
 exclude_patterns: list[str] = []
 myst_heading_anchors = 4
 html_theme = "furo"
+html_static_path = ["static"]
+html_css_files = ["site.css"]
 html_title = f"harness {release}"
 html_copy_source = html_show_sourcelink = False
 html_show_copyright = False

@@ -12,6 +12,7 @@ from harness.charts.values import Chart, DirectnessChart, NamesChart, Point, Rob
 from harness.leaderboard.chains import RunSetting, Series, chains_of, sets_of, steps_of
 from harness.leaderboard.comparable import comparable_sets, heading_of, items_of, items_text, sort_key
 from harness.scoring.definitions import main_metrics
+from harness.storage.replies import ReplyReader
 from harness.storage.runs import Run
 from harness.tasks.benchmark import PERTURBATION
 from harness.tasks.find import benchmark_of
@@ -112,23 +113,25 @@ def _point(row: Run | None, metric: str, names: Mapping[int, str]) -> Point | No
     return Point(run=names[id(row)], value=overall[metric], interval=interval_of(overall, metric))
 
 
-def charts_of(rows: Sequence[Run]) -> list[Chart]:
+def charts_of(rows: Sequence[Run], replies: ReplyReader | None = None) -> list[Chart]:
     """Return the charts of all tasks. Incomplete runs are in none; none mixes item sets or headline label sets.
 
-    The one exception is robustness, whose steps are the same questions in other words.
+    The one exception is robustness, whose steps are the same questions in other words. `replies` reads what has
+    not been read for another purpose.
     """
+    replies = replies or ReplyReader()
     by_task: dict[str, list[tuple[Run, str]]] = defaultdict(list)
     for row, name in zip(rows, run_ids(rows), strict=True):
         by_task[row.task].append((row, name))
-    return [chart for task, named_rows in sorted(by_task.items()) for chart in _of_task(task, named_rows)]
+    return [chart for task, named_rows in sorted(by_task.items()) for chart in _of_task(task, named_rows, replies)]
 
 
-def _of_task(task: str, named_rows: Sequence[tuple[Run, str]]) -> Iterator[Chart]:
+def _of_task(task: str, named_rows: Sequence[tuple[Run, str]], replies: ReplyReader) -> Iterator[Chart]:
     """Yield the charts of a task."""
     # Rows hold dictionaries and have no hash, so names go by id().
     names = {id(row): name for row, name in named_rows}
     rows = [row for row, _ in named_rows]
     sets = comparable_sets(rows)
     for comparable, prefix in zip(sets, id_prefixes(task, [members.rows for members in sets]), strict=True):
-        yield from ChartsOfSet(task, prefix, comparable.heading, comparable.rows, names).charts()
+        yield from ChartsOfSet(task, prefix, comparable.heading, comparable.rows, names, replies).charts()
     yield from steps_charts(task, rows, names)

@@ -31,6 +31,7 @@ from harness.errors import DataError
 from harness.leaderboard.comparable import capitalized
 from harness.scoring.classification import reliability
 from harness.scoring.definitions import definition, leading_first, main_metrics
+from harness.storage.replies import ReplyReader
 from harness.storage.runs import Run
 from harness.tables.results import interval_notes
 from harness.tasks.find import benchmark_of
@@ -52,11 +53,20 @@ _BREAKDOWNS = {"num_nodes": "number of variables", "argument": "length of the sh
 class ChartsOfSet:
     """The charts of runs that may stand side by side."""
 
-    def __init__(self, task: str, prefix: str, heading: str, rows: Sequence[Run], names: dict[int, str]) -> None:
+    def __init__(
+        self,
+        task: str,
+        prefix: str,
+        heading: str,
+        rows: Sequence[Run],
+        names: dict[int, str],
+        replies: ReplyReader,
+    ) -> None:
         self.task = task
         self.prefix = prefix
         self.heading = heading
         self.rows = rows
+        self.replies = replies
         run_labels = labels(rows)
         data = ", ".join(shared_data(rows))
         self.data = [f"The data of all algorithms: {data}."] if data else []
@@ -141,7 +151,7 @@ class ChartsOfSet:
             if row.result.choices or not (row.result.overall.metric("brier") or _asks_for_confidence(row)):
                 continue
             try:
-                given = _predictions(row)
+                given = _predictions(row, self.replies)
             except DataError:
                 missing.append(str(ref["label"]))
                 continue
@@ -223,19 +233,18 @@ def _asks_for_confidence(row: Run) -> bool:
     return bool((row.manifest.words or {}).get("confidence"))
 
 
-def _predictions(row: Run) -> dict[str, list[tuple[int, float, str]]]:
+def _predictions(row: Run, replies: ReplyReader) -> dict[str, list[tuple[int, float, str]]]:
     """Return (label, probability of Yes, cluster) of each answer that has one, by where the probability is from.
 
     A stated confidence is one in the answer given, so that of a No what it leaves is the probability of Yes.
     """
     given: dict[str, list[tuple[int, float, str]]] = {"probability": [], "stated": []}
-    for line in row.lines():
-        answer, gold = line.get("answer", {}), line["labels"][row.result.headline]
-        probability, confidence = answer.get("probability"), answer.get("stated_confidence")
+    for reply in replies.of(row):
+        gold, probability, confidence = dict(reply.labels)[row.result.headline], reply.probability, reply.confidence
         if probability is not None and math.isfinite(probability):
-            given["probability"].append((gold, probability, line["cluster"]))
+            given["probability"].append((gold, probability, reply.cluster))
         if confidence is not None:
-            given["stated"].append((gold, confidence if answer["label"] else 1 - confidence, line["cluster"]))
+            given["stated"].append((gold, confidence if reply.answer else 1 - confidence, reply.cluster))
     return given
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Any
@@ -64,20 +64,33 @@ _FIRST = ("perturbation", "version", "split", "labels", "limit")
 
 def settings_words(row: Run, settings: Mapping[str, Any] | None = None) -> str:
     """Return the settings of a run's task that are not the default, in words; its variant where they are not known."""
-    settings = row.settings if settings is None else settings
+    return ", ".join(_each_setting(row, row.settings if settings is None else settings))
+
+
+def _each_setting(row: Run, settings: Mapping[str, Any]) -> tuple[str, ...]:
     if not settings:
-        return DEFAULT if row.variant == "default" or row.settings else f"variant {row.variant}"
+        return (DEFAULT if row.variant == "default" or row.settings else f"variant {row.variant}",)
     benchmark = benchmark_of(row.task)
     names = sorted(settings, key=lambda name: (_FIRST.index(name) if name in _FIRST else len(_FIRST), name))
-    return ", ".join(_words(benchmark, name, settings[name]) for name in names)
+    return tuple(_words(benchmark, name, settings[name]) for name in names)
 
 
 def heading_of(rows: Sequence[Run], *, labels: bool) -> str:
     """Return the heading of rows with their settings, and where wanted their labels: Paraphrased, a sample of 300."""
-    parts = [" and ".join(sorted({settings_words(row) for row in rows}, key=lambda words: words != DEFAULT))]
+    parts = [_together({_each_setting(row, row.settings) for row in rows})]
     if labels and not all({"labels", "convention"} & set(row.settings) for row in rows):
         parts.append(benchmark_of(rows[0].task).labels_title(rows[0].result.headline))
     return capitalized("; ".join(parts))
+
+
+def _together(several: Collection[tuple[str, ...]]) -> str:
+    """Return the settings of several runs in words; what all of them have is said once."""
+    common = [words for words in min(several) if all(words in one for one in several)]
+    rest = sorted(", ".join(words for words in one if words not in common) for one in several)
+    if not common or len(several) == 1:
+        return " and ".join(sorted(map(", ".join, several), key=lambda words: words != DEFAULT))
+    some = "some with" if "" in rest else "with"
+    return f"{', '.join(common)}; {some} {' or '.join(filter(None, rest))}"
 
 
 def variants_text(rows: Iterable[Run]) -> str:

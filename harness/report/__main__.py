@@ -24,6 +24,7 @@ from harness.runtime.progress import Progress
 from harness.scoring.definitions import MetricDefinition, definitions, main_metrics
 from harness.storage.atomic_write import cannot_write, check
 from harness.storage.manifest import Manifest
+from harness.storage.replies import ReplyReader
 from harness.storage.runs import Run
 from harness.tables.markdown_csv_json import table_json
 from harness.tables.results import FEW_ITEMS
@@ -126,7 +127,8 @@ def content(
 ) -> tuple[dict[str, JSON], dict[str, str]]:
     """Return the page's data and its packed chunks, by name; docs/report.md describes their parts."""
     names = run_ids(rows)
-    builder = ChunkBuilder(answers=answers, trust=trust)
+    replies = ReplyReader()
+    builder = ChunkBuilder(replies, answers=answers, trust=trust)
     for _ in Progress("making the page").watch(builder.read(rows), range(builder.steps(rows))):
         pass
     published_tables = plugin.view("published")
@@ -138,8 +140,8 @@ def content(
         "runs": [_run(row, name) | parts for row, name, parts in zip(rows, names, builder.parts_of_runs, strict=True)],
         "tables": _tables(rows, names),
         "published": [table_json(table) for table in published],
-        "differences": _differences(rows, names),
-        "charts": [chart_json(chart) for chart in charts_of(rows)],
+        "differences": _differences(rows, names, replies),
+        "charts": [chart_json(chart) for chart in charts_of(rows, replies)],
         "marks": marks_json(),
         "few_items": FEW_ITEMS,
         "metrics": {name: _metric(metric, rows) for name, metric in definitions().items() if metric.on_page},
@@ -166,7 +168,7 @@ def _tables(rows: Sequence[Run], names: Sequence[str]) -> list[dict[str, JSON]]:
     return tables
 
 
-def _differences(rows: Sequence[Run], names: Sequence[str]) -> list[dict[str, JSON]]:
+def _differences(rows: Sequence[Run], names: Sequence[str], replies: ReplyReader) -> list[dict[str, JSON]]:
     """Return the tables of differences between runs; none without the plug-in that compares them."""
     tables_of = plugin.view("differences")
     if tables_of is None:
@@ -177,7 +179,7 @@ def _differences(rows: Sequence[Run], names: Sequence[str]) -> list[dict[str, JS
     tables = [
         table_json(table)
         for task in Progress("comparing runs").watch(tasks, range(len(tasks)))
-        for table in tables_of(task, [row for row in rows if row.task == task])
+        for table in tables_of(task, [row for row in rows if row.task == task], replies)
     ]
     for table in tables:
         for line in table["rows"]:

@@ -16,8 +16,10 @@ from collections.abc import Iterator
 from contextlib import suppress
 from importlib import resources
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 from urllib.parse import quote
+
+import msgspec
 
 from harness.errors import StoreError
 from harness.storage.atomic_write import atomic_file
@@ -53,10 +55,18 @@ def _texts(value: JSON) -> Iterator[str]:
         yield "}"
     elif isinstance(value, list) and len(value) > AT_ONCE:
         for start in range(0, len(value), AT_ONCE):
-            yield f"{',' if start else '['}{_encode(value[start : start + AT_ONCE])[1:-1]}"
+            yield f"{',' if start else '['}{_encode_list(value[start : start + AT_ONCE])[1:-1]}"
         yield "]"
     else:
         yield _encode(value)
+
+
+def _encode_list(values: list[Any]) -> str:
+    """Return a list as `_encode` does, in a fifth of the time where it is one of texts: numbers have another form."""
+    if _PLAIN.issuperset(map(type, values)):
+        with suppress(ValueError):  # half a character
+            return msgspec.json.encode(values).decode()
+    return _encode(values)
 
 
 def _encode(value: JSON) -> str:
@@ -75,6 +85,7 @@ def _finite(value: JSON) -> JSON:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
+_PLAIN = frozenset((str, int, bool, type(None)))
 _JSON = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 

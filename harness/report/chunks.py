@@ -12,6 +12,7 @@ from harness.report.items import Answers, ItemColumns, RequestTexts, items_of
 from harness.report.sections import Sections
 from harness.storage.files import inside, read_bytes
 from harness.storage.rebuild import task_of
+from harness.storage.replies import ReplyReader
 from harness.storage.run_folder import RECORDS
 from harness.storage.runs import Run
 from harness.tasks.benchmark import Graphs
@@ -27,8 +28,12 @@ NOT_WANTED = "This page was made without answers (answers=none)."
 class ChunkBuilder:
     """The chunks, packed as soon as they are whole, and the names of those that each run has."""
 
-    def __init__(self, *, answers: bool, trust: Collection[str] = ()) -> None:
-        """Begin without runs. `answers`: whether replies are wanted; `trust`: what outside tasks may be built."""
+    def __init__(self, replies: ReplyReader, *, answers: bool, trust: Collection[str] = ()) -> None:
+        """Begin without runs. `answers`: whether replies are wanted; `trust`: what outside tasks may be built.
+
+        `replies` sees the lines of all runs pass, so that charts and tables need not read them again.
+        """
+        self._replies = replies
         self._trust = trust
         self.chunks: dict[str, str] = {}
         self.parts_of_runs: list[dict[str, JSON]] = []
@@ -70,7 +75,7 @@ class ChunkBuilder:
             raise DataError(NO_RECORDS)
         name, items = yield from self._items_of(run)
         answers, requests, sections = Answers(), RequestTexts(), Sections(run)
-        for line in run.lines():
+        for line in self._replies.passing(run):
             row = items.row(line)
             answers.add(row, line, run.right(line), *sections.of(line))
             requests.add(row, line)

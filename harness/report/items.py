@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from types import MappingProxyType
+from operator import itemgetter
 from typing import Any
 
 from harness.errors import HarnessError
@@ -139,15 +139,22 @@ _OWN = {
 """The columns that the page shows in a way of their own, by its names for them; all others stand below them."""
 _FAILURE = ("failure", "failure_detail")
 _DECIMALS = {"probability": 6, "seconds": 3}
+_NOTHING: Mapping[str, Any] = {}
+
+
+_CALLED = {column: name for name, column in _OWN.items()}
+_ORDER = ("sample", *_OWN, "failure", "right", "sections")
 
 
 def _shown(name: str, value: JSON) -> JSON:
     """Return a value of a column as the page has it; None for what says nothing."""
+    if isinstance(value, str):
+        return value or None
     if isinstance(value, dict):
         return ", ".join(f"{part} {number:.4f}" for part, number in value.items())
     if isinstance(value, list):
         return ", ".join(value)
-    if value == "" or value is False or (name == "seconds" and not value):
+    if value is False or (name == "seconds" and not value):
         return None
     return round(value, _DECIMALS[name]) if name in _DECIMALS else value
 
@@ -156,7 +163,7 @@ class Answers:
     """A run's answers. Records come in the order in which a server replied, and are sorted by item and sample."""
 
     def __init__(self) -> None:
-        self._rows: list[tuple[int, int, dict[str, Any], dict[str, Any], Mapping[str, str]]] = []
+        self._rows: list[tuple[int, int, dict[str, Any], Mapping[str, Any], Mapping[str, str]]] = []
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -167,35 +174,47 @@ class Answers:
         line: Line,
         right: bool | None,
         sections: Sequence[int] = (),
-        filters: Mapping[str, str] = MappingProxyType({}),
+        filters: Mapping[str, str] = _NOTHING,
     ) -> None:
         """Add a record about the item in that row; `sections` and `filters` are what plug-ins say of its reply."""
-        columns = {name: _shown(name, value) for name, value in reply_columns(line).items()}
-        fields = {
-            "sample": line["sample"] or None,
-            **{name: columns.pop(column, None) for name, column in _OWN.items()},
-            "failure": line.get("failure"),
-            "right": right,
-            "sections": [*sections] or None,
-        }
-        present = {name: value for name, value in fields.items() if value is not None}
-        more = {name: value for name, value in columns.items() if name not in _FAILURE and value is not None}
-        self._rows.append((item, line["sample"], present, more, filters))
+        own: dict[str, Any] = {}
+        more: dict[str, Any] = {}
+        for column, value in reply_columns(line).items():
+            shown = _shown(column, value)
+            if shown is None:
+                continue
+            if column in _CALLED:
+                own[_CALLED[column]] = shown
+            elif column not in _FAILURE:
+                more[column] = shown
+        if line["sample"]:
+            own["sample"] = line["sample"]
+        if "failure" in line:
+            own["failure"] = line["failure"]
+        if right is not None:
+            own["right"] = right
+        if sections:
+            own["sections"] = [*sections]
+        self._rows.append((item, line["sample"], own, more or _NOTHING, filters))
 
     def json(self) -> dict[str, JSON]:
         """Return the columns, all of one length; those that have nothing are left out."""
-        rows = sorted(self._rows, key=lambda row: row[:2])
+        rows = sorted(self._rows, key=itemgetter(0, 1))
         empty = {"sample": 0, "reply": "", "reasoning": "", "span": ""}
         columns: dict[str, JSON] = {"item": [item for item, *_ in rows]}
-        for name in dict.fromkeys(name for _, _, fields, *_ in rows for name in fields):
+        names: dict[str, None] = {}
+        for _, _, fields, *_ in rows:
+            if not fields.keys() <= names.keys():
+                names |= dict.fromkeys(name for name in _ORDER if name in fields)
+        for name in names:
             columns[name] = [fields.get(name, empty.get(name)) for _, _, fields, *_ in rows]
         if "finish" in columns:
             columns["finish"] = _codes(columns["finish"])
         more = dict.fromkeys(name for *_, others, _ in rows for name in others)
         if more:
             columns["more"] = {name.replace("_", " "): [others.get(name) for *_, others, _ in rows] for name in more}
-        if names := dict.fromkeys(name for *_, filters in rows for name in filters):
-            columns["filters"] = {name: _codes([filters.get(name) for *_, filters in rows]) for name in names}
+        if filters := dict.fromkeys(name for *_, of_row in rows for name in of_row):
+            columns["filters"] = {name: _codes([of_row.get(name) for *_, of_row in rows]) for name in filters}
         return columns
 
 

@@ -85,7 +85,9 @@ class Sections:
 
     def of(self, line: Line) -> tuple[list[int], Mapping[str, str]]:
         """Return the places of a record's sections in the chunk, and what it can be filtered by."""
-        sections = self._of.get((line["item"], line["sample"]), [])
+        sections = self._of.get((line["item"], line["sample"])) if self._of else None
+        if not sections:
+            return [], {}
         return [self._all[section] for section in sections], dict(pair for one in sections for pair in one.filters)
 
     def json(self) -> list[dict[str, JSON]] | None:

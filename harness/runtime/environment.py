@@ -4,6 +4,7 @@ Python 3.6 has to be able to run this file, to say that it is too old: the stand
 annotations.
 """
 
+import gc
 import os
 import shlex
 import sys
@@ -33,6 +34,9 @@ PACKAGES = {
 }
 """Modules that have to be importable, with pip's names: pyproject.toml's dependencies, and what they bring."""
 _HOME = Path(__file__).resolve().parents[2]
+_COLLECT_AFTER = 20_000
+"""Objects after which Python looks for garbage in circles. Nearly all that a start makes stays: after 700 of them, as
+by default, it is looked through hundreds of times, a twentieth of a run that the cache answers."""
 
 
 def begin() -> None:
@@ -43,6 +47,9 @@ def begin() -> None:
     """
     if sys.excepthook is _one_sentence:  # as of python -m harness, which has begun with the package
         return
+    gc.set_threshold(_COLLECT_AFTER)
+    # It would read the entry points of every installed package, for plug-ins of pydantic's own that watch validation.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     here = _working_directory()
     if sys.argv[:1] == ["-m"] and here in sys.path[:1]:  # at this moment argv has no other word yet
         del sys.path[0]

@@ -38,9 +38,12 @@ _OF_RULE = {
 
 def grade_of(answer: Answer | None) -> str:
     """Return the grade of an answer; "" where there is none."""
-    if answer is None or answer.label is None:
-        return ""
-    return _OF_RULE.get(answer.rule.removeprefix(f"{NOT_IN_FORM}, "), UNKNOWN)
+    return "" if answer is None or answer.label is None else grade_of_rule(answer.rule)
+
+
+def grade_of_rule(rule: str) -> str:
+    """Return the grade of an answer that this rule has read."""
+    return _OF_RULE.get(rule.removeprefix(f"{NOT_IN_FORM}, "), UNKNOWN)
 
 
 def firm_only(record: Record) -> Record:

@@ -6,8 +6,8 @@ All of it follows from the types of `Record`: a field that a `Response` gets is 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import Field, fields
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields
 from importlib import import_module
 from types import NoneType
 from typing import Any, Protocol, get_args, get_type_hints
@@ -16,7 +16,7 @@ from msgspec import UNSET, UnsetType
 
 from harness.codec import response_from_json, response_json
 from harness.errors import ConfigError
-from harness.scoring.grades import grade_of
+from harness.scoring.grades import grade_of_rule
 from harness.storage.forms import LIMITS, Amount, Strict, Whole, form_of
 from harness.types import Answer, AnswerForm, ChatRequest, Failure, Judgement, Record, Response, Usage
 
@@ -95,8 +95,20 @@ LineForm = form_of(
 """A line of records.jsonl: a record, its request and its outcome by name, and what follows from them."""
 
 _OF_REPLY = ("request", "outcome", "answer", "judgement")
-_BESIDE_REPLY = tuple(part for part in fields(Record) if part.name not in _OF_REPLY)
-OF_ITEM = tuple(part.name for part in _BESIDE_REPLY if part.name != "sample")
+_IN_LINE = object()
+"""In the place of a default: a field that a line always holds."""
+
+
+def _defaults(kind: type, without: tuple[str, ...] = ()) -> dict[str, Any]:
+    """Return the fields that a line has of a record or of an answer, and with which value each is left out."""
+    parts = [part for part in fields(kind) if part.name not in without]
+    return {part.name: _IN_LINE if part.name in _ALWAYS else part.default for part in parts}
+
+
+_BESIDE_REPLY = _defaults(Record, _OF_REPLY)
+_OF_ANSWER = _defaults(Answer)
+_NO_ANSWER = Answer(label=None)
+OF_ITEM = tuple(name for name in _BESIDE_REPLY if name != "sample")
 """The fields of a record that describe its item; a line has them under the same names."""
 
 
@@ -118,16 +130,18 @@ def _outcome(record: Record) -> dict[str, Any]:
     judgement = record.judgement
     return {
         **_outcome_json(record.outcome),
-        "answer": _plain(record.answer or Answer(label=None), fields(Answer)),
+        "answer": _plain(record.answer or _NO_ANSWER, _OF_ANSWER),
         **({"judge": {"request": judgement.request, **_outcome_json(judgement.outcome)}} if judgement else {}),
     }
 
 
-def _plain(value: Record | Answer, parts: Iterable[Field[Any]]) -> dict[str, Any]:
+def _plain(value: Record | Answer, defaults: Mapping[str, Any]) -> dict[str, Any]:
     """Return these fields as JSON, without those that are as by default and need not be there."""
-    values = ((part, getattr(value, part.name)) for part in parts)
-    content = {part.name: one for part, one in values if part.name in _ALWAYS or one != part.default}
-    return {name: dict(part) if isinstance(part, Mapping) else part for name, part in content.items()}
+    content = {name: part for name, default in defaults.items() if (part := getattr(value, name)) != default}
+    for name, part in content.items():
+        if not isinstance(part, str | int) and isinstance(part, Mapping):  # whether one is a Mapping takes longest
+            content[name] = dict(part)
+    return content
 
 
 def _outcome_json(outcome: Response | Failure) -> dict[str, Any]:
@@ -182,6 +196,10 @@ _REPLY: Mapping[str, tuple[str, str, type]] = {
     if name not in ("usage", "usd")
 }
 """The columns of a reply, and where in a line each comes from: part, field and type."""
+_COLUMNS = tuple({name: column for column, (of, name, _) in _REPLY.items() if of == part} for part in _SHOWN)
+"""The same by field, for each part of a line: this is asked of every reply of a page."""
+_NOTHING: Mapping[str, Any] = {}
+_EMPTY: tuple[Any, ...] = (None, [], {})
 _FIRST = (
     "answer",
     "probability",
@@ -198,11 +216,18 @@ _FIRST = (
 
 def reply_columns(line: Line) -> dict[str, Any]:
     """Return all that a line says of the reply and of what was read in it, by column."""
-    parts = {**line, "usage": line.get("response", {}).get("usage", {})}
-    present = [(column, parts[part].get(name)) for column, (part, name, _) in _REPLY.items() if part in parts]
-    grade = grade_of(Answer(**line["answer"])) if "answer" in line else None
-    values = [*present, ("cost_usd", line.get("cost_usd")), ("grade", grade)]
-    return {name: value for name, value in values if value not in (None, [], {})}
+    response, columns = line.get("response", _NOTHING), {}
+    parts = (line.get("failure"), line.get("answer"), response, response.get("usage"))
+    for content, names in zip(parts, _COLUMNS, strict=True):
+        for name, value in (content or _NOTHING).items():
+            if name in names and value not in _EMPTY:
+                columns[names[name]] = value
+    if line.get("cost_usd") is not None:
+        columns["cost_usd"] = line["cost_usd"]
+    answer = line.get("answer")
+    if answer and answer["label"] is not None:
+        columns["grade"] = grade_of_rule(answer.get("rule", ""))
+    return columns
 
 
 def item_columns(line: Line) -> dict[str, Any]:

@@ -136,13 +136,15 @@ def _float(table: Table, lines: Sequence[Line], caption: str, size: str, notes: 
     part = Table(table.task, table.columns, lines)
     wide = _width(table) > WIDE
     name = "table*" if wide else "table"
-    small = f" {{\\footnotesize {tex(table.settings)}.}}" if table.settings else ""
+    # As folders and manifests have it: for whoever looks for the runs, and nothing to publish.
+    runs = [f"% {' '.join(table.settings.split())}"] if table.settings else []
     return "\n".join(
         [
             f"\\begin{{{name}}}",
+            *runs,
             r"\centering",
             r"\setlength{\belowcaptionskip}{6pt}",
-            f"\\caption{{{tex(' '.join(caption.split()))}{small}}}",
+            f"\\caption{{{tex(' '.join(caption.split()))}}}",
             *([size] if size else []),
             r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",
             f"\\begin{{tabular}}{{{''.join('l' if column.kind == 'text' else 'r' for column in table.columns)}}}",

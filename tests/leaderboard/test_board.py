@@ -103,6 +103,26 @@ def test_a_wide_table_takes_the_page_and_is_made_to_fit():
     assert wide.count("table*}") == 2 and r"\resizebox{" in wide
 
 
+def test_a_caption_of_latex_has_words_and_the_source_says_which_runs_these_are():
+    text = latex(build([run("a", variant="limit=100")]))
+    (caption,) = (line for line in text.splitlines() if line.startswith(r"\caption"))
+    assert "A sample of 100" in caption and "limit=" not in caption and "item set" not in caption
+    assert "% variant limit=100; 100 items, item set aaaaaaaa" in text.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("variants", "heading"),
+    [
+        (("limit=100", "limit=100,names=first"), "A sample of 100; some with names first"),
+        (("limit=100,names=first", "limit=100,names=b"), "A sample of 100; with names b or names first"),
+        (("default", "limit=100"), "Default settings and a sample of 100"),
+    ],
+)
+def test_what_all_runs_of_a_table_have_is_said_once_in_its_heading(variants, heading):
+    (table,) = build([run(str(number), variant=variant) for number, variant in enumerate(variants)])
+    assert table.heading == heading
+
+
 def test_latex_puts_tables_out_before_it_has_too_many_to_hold():
     tables = build([run("a", items=f"{number:064}", variant=f"limit={number}") for number in range(23)])
     parts = latex(tables).split("\\clearpage")

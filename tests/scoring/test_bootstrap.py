@@ -55,6 +55,14 @@ def test_an_interval_leaves_undefined_values_out():
     assert (low, high) == pytest.approx((bootstrap.tail(21), 1 - bootstrap.tail(21)), abs=1e-6)
 
 
+@pytest.mark.parametrize("number", [1, 2, 7, 1000, 9999])
+def test_quantiles_are_numpys_to_the_last_digit(number):
+    draw = np.random.default_rng(number)
+    shares = [0.0, bootstrap.tail(6), bootstrap.tail(21), 0.5, 1 - bootstrap.tail(21), 1.0, *draw.random(20)]
+    for values in (draw.random(number), draw.integers(0, 9, number) / 9):
+        assert bootstrap.quantiles(values, shares) == np.quantile(values, shares).tolist()
+
+
 def test_values_that_never_change_have_no_interval():
     assert bootstrap.interval(np.full(100, 0.3), 21) is None
     assert bootstrap.interval(np.full(100, 0.3) + 1e-16 * np.arange(100), 21) is None

@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -150,10 +150,11 @@ class SourceRow:
         )
 
 
-def balanced1000() -> list[SourceRow]:
-    """Return the first 1,000 questions of the authors' balanced set, as data/README.md says."""
+@cache
+def balanced1000() -> Sequence[SourceRow]:
+    """Return the first 1,000 questions of the authors' balanced set, as data/README.md says; each is read once."""
     packed = (resources.files("harness.plugins.cladder") / "data" / "balanced1000.json.gz").read_bytes()
-    return list(_rows(json.loads(gzip.decompress(packed)), where="balanced1000", stem="balanced", models=dict))
+    return tuple(_rows(json.loads(gzip.decompress(packed)), where="balanced1000", stem="balanced", models=dict))
 
 
 def from_file(path: str) -> list[SourceRow]:

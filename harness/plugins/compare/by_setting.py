@@ -13,7 +13,7 @@ from harness.leaderboard.chains import RunSetting, Series, chains_of, sets_of, s
 from harness.leaderboard.columns import constants
 from harness.leaderboard.comparable import items_text, runs_text, sort_key
 from harness.plugins.compare import pairs, sensitivity
-from harness.plugins.compare.measure import holm, paired_row
+from harness.plugins.compare.measure import differences_of, holm
 from harness.plugins.compare.over_setting import chain_columns, view_heading
 from harness.plugins.compare.paired import Difference
 from harness.plugins.compare.runs import Loader
@@ -180,8 +180,8 @@ def differences_to_first(
         if pairing.first_only or pairing.second_only:
             differences |= dict.fromkeys(((step, name) for name in paired), "other items")
             continue
-        compared = paired_row(pairing, pairs.OVERALL, paired, RESAMPLES, 0)
-        differences |= {(step, metric.difference.metric): metric.difference for metric in compared.metrics}
+        compared, _ = differences_of(pairing, pairs.OVERALL, paired, RESAMPLES, 0)
+        differences |= {(step, difference.metric): difference for difference in compared}
     return differences
 
 

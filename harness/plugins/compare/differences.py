@@ -16,6 +16,7 @@ from harness.plugins.compare.measure import holm
 from harness.plugins.compare.paired import Difference
 from harness.plugins.compare.runs import Loader
 from harness.scoring.definitions import definition, main_metrics
+from harness.storage.replies import ReplyReader
 from harness.storage.runs import Run
 from harness.tables.numbers import metric_cell
 from harness.tables.results import interval_notes
@@ -26,9 +27,9 @@ DIFFERENCE = "/difference"
 """How the names of columns end that hold differences."""
 
 
-def tables(task: str, rows: Sequence[Run]) -> Iterator[Table]:
+def tables(task: str, rows: Sequence[Run], replies: ReplyReader) -> Iterator[Table]:
     """Yield the tables of a task; those without a single difference are left out."""
-    complete, load = [row for row in rows if row.sound], Loader()
+    complete, load = [row for row in rows if row.sound], Loader(replies)
     names = {name for row in complete for name in row.settings}
     settings = [RunSetting("prompt"), *(RunSetting("task", name) for name in sorted(names))]
     for setting in settings:

@@ -80,14 +80,20 @@ def compare(
 def paired_row(pairing: Pairing, group: Group, metrics: Sequence[str], resamples: int, seed: int) -> Row:
     """Return the differences of two paired runs on one group of items; their p is not corrected yet."""
     cells, unit = pairing.cells(group)
+    of_row, swaps = differences_of(pairing, group, metrics, resamples, seed)
+    table = pairs.mcnemar(cells)
+    metrics_of_row = tuple(MetricRow(difference, None) for difference in of_row)
+    return Row(group, int(cells.sum()), int(cells[:, 1].sum()), len(cells), unit, metrics_of_row, swaps, table, table.p)
+
+
+def differences_of(
+    pairing: Pairing, group: Group, metrics: Sequence[str], resamples: int, seed: int
+) -> tuple[list[Difference], Swaps | None]:
+    """Return the differences of a row alone: McNemar's test takes scipy, a second of a page that does not show it."""
     worths = pairing.worths(group)
     if worths and any(definition(name).made_of != "counts" for name in metrics):
-        row_differences, swaps = mean_differences(worths, metrics, resamples=resamples, seed=seed)
-    else:
-        row_differences, swaps = differences(cells, metrics, resamples=resamples, seed=seed)
-    table = pairs.mcnemar(cells)
-    metrics_of_row = tuple(MetricRow(difference, None) for difference in row_differences)
-    return Row(group, int(cells.sum()), int(cells[:, 1].sum()), len(cells), unit, metrics_of_row, swaps, table, table.p)
+        return mean_differences(worths, metrics, resamples=resamples, seed=seed)
+    return differences(pairing.cells(group)[0], metrics, resamples=resamples, seed=seed)
 
 
 def holm(values: Sequence[float | None]) -> list[float | None]:

@@ -14,8 +14,9 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from statistics import NormalDist
 from typing import TYPE_CHECKING
 
@@ -37,6 +38,8 @@ ALL_SWAPS = 21
 sign. The public test split of Corr2Cause has 21."""
 _AT_ONCE = 2**22
 _EQUAL = 1e-9
+_KEPT = 2**20
+"""Numbers of draws that are kept for the next pair of runs: 8 MB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,9 +157,18 @@ def _resampled(columns: Columns, metrics: Sequence[str], resamples: int, seed: i
     """Return each metric's difference in every resample, NaN where undefined."""
     import numpy as np
 
-    weightings = bootstrap.draws(len(columns), resamples, seed=seed, width=columns.shape[1])
+    if len(columns) * resamples <= _KEPT:
+        weightings: Iterable[NDArray[np.float64]] = _weightings(len(columns), resamples, seed)
+    else:
+        weightings = bootstrap.draws(len(columns), resamples, seed=seed, width=columns.shape[1])
     sums = np.concatenate([weights @ columns for weights in weightings])
     return {name: _second(name, sums) - _first(name, sums) for name in metrics}
+
+
+@lru_cache(maxsize=2)
+def _weightings(clusters: int, resamples: int, seed: int) -> tuple[NDArray[np.float64], ...]:
+    """Return all draws at once: a page compares dozens of pairs of runs on the same clusters."""
+    return tuple(bootstrap.draws(clusters, resamples, seed=seed, width=6))
 
 
 def _pieces(rows: int, width: int) -> Iterator[int]:

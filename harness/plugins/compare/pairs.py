@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from harness.errors import ConfigError, DataError, unknown
-from harness.plugins.compare.runs import Replies, Reply
+from harness.plugins.compare.runs import Replies
 from harness.scoring.tally import named_units, unordered
 
 if TYPE_CHECKING:
     from harness.plugins.compare.paired import Cells, Values
+from harness.storage.replies import Reply
 from harness.types import Unreadable
 
 Group = tuple[str, str]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from harness.errors import DataError
 from harness.scoring.samples import Votes
@@ -15,7 +15,7 @@ from harness.storage import records, runs
 from harness.storage.files import inside
 from harness.storage.find import find
 from harness.storage.manifest import NO_MANIFEST, Manifest
-from harness.storage.record_lines import Line
+from harness.storage.replies import MOST_REMEMBERED, Reply, ReplyReader, reply_of
 from harness.storage.run_folder import MANIFEST, PARTIAL, RECORDS, RESULT, records_in
 from harness.storage.runs import Run
 from harness.tasks.find import benchmark_of
@@ -24,23 +24,6 @@ from harness.types import Record, Unreadable
 _PLACE = ("model", "prompt", "variant", "task")
 Values = Callable[[Record], Mapping[str, float | None]]
 """Returns an answer's value by measure."""
-
-
-class Reply(NamedTuple):
-    """One item's record, as small as it can be: a run may have a million."""
-
-    cluster: str
-    unit: str
-    """Within one cluster; empty where the cluster is one."""
-    groups: tuple[tuple[str, str], ...]
-    labels: tuple[tuple[str, int], ...]
-    answer: int | None
-    """1, 0 or the place of a choice, or None where nothing could be read or the call failed."""
-    failed: bool
-    span: str
-    """The words that decided, or the kind of failure."""
-    values: Mapping[str, float | None] = {}
-    """The answer's value by measure, where the task's scores are means over items."""
 
 
 @dataclass(frozen=True)
@@ -71,23 +54,28 @@ class Replies:
         return [name for name in sets[0] if all(name in other for other in sets)] if sets else []
 
 
-MOST_REMEMBERED = 500_000
-"""Items that a `Loader` keeps: 150 MB."""
-
-
 class Loader:
-    """Loads runs, and remembers the last of them: a page sets each run beside several others."""
+    """Loads runs, and remembers them: a page sets each run beside several others."""
 
-    def __init__(self) -> None:
-        self._loaded: dict[str, Replies] = {}
+    def __init__(self, read: ReplyReader | None = None) -> None:
+        """Take replies from what `read` remembers."""
+        self._read = read or ReplyReader()
+        self._loaded: dict[Path, Replies] = {}
 
     def __call__(self, run: Run) -> Replies:
         """Return the replies of a run as `load` does."""
-        name = str(run.folder)
-        self._loaded[name] = self._loaded.pop(name) if name in self._loaded else load(name)  # the newest stands last
+        loaded = self._loaded.pop(run.folder, None) or self._load(run)
+        self._loaded[run.folder] = loaded  # the newest stands last
         while len(self._loaded) > 1 and sum(len(one.by_item) for one in self._loaded.values()) > MOST_REMEMBERED:
             del self._loaded[next(iter(self._loaded))]
-        return self._loaded[name]
+        return loaded
+
+    def _load(self, run: Run) -> Replies:
+        if run.samples > 1 or run.task in benchmark_of(run.task).item_values:
+            return load(str(run.folder))
+        if run.manifest_error and inside(run.folder, MANIFEST):
+            raise run.manifest_error
+        return _replies(run.folder, run, run.manifest, self._read.of(run))
 
 
 def load(name: str) -> Replies:
@@ -96,28 +84,35 @@ def load(name: str) -> Replies:
     run, manifest = _beside(file.parent)
     headline = run.result.headline if run else None
     samples = run.samples if run else runs.samples_of(manifest)
-    replies: dict[str, Reply] = {}
-    cache: dict[Any, Any] = {}
-    place = run.place if run else manifest.run
-    task = str(place.get("task", ""))
+    shared: dict[Any, Any] = {}
+    task = str((run.place if run else manifest.run).get("task", ""))
     values_of = benchmark_of(task).item_values.get(task)
+    replies: Iterable[Reply]
     if samples == 1 and values_of is None:  # the usual case, without records: in half the time
-        replies_read = ((line["item"], _reply_of_line(line, cache)) for _, line in records.json_lines(file))
+        replies = (reply_of(line, shared) for _, line in records.json_lines(file))
     else:
         votes = _votes(records.read(file), headline or "published", samples)
-        replies_read = ((record.item, _reply(record, values_of, cache)) for record in votes)
-    for item, reply in replies_read:
-        if item in replies:
-            raise DataError(f"{file} holds the item {item} twice: a comparison takes one run.")
-        replies[item] = reply
-    if not replies:
-        raise DataError(f"{file} holds no records.")
+        replies = (_reply(record, values_of, shared) for record in votes)
+    return _replies(Path(name), run, manifest, replies)
+
+
+def _replies(path: Path, run: Run | None, manifest: Manifest, replies: Iterable[Reply]) -> Replies:
+    """Return the replies of a run by item, with how it was scored. Raises DataError for an item that is there twice."""
+    by_item: dict[str, Reply] = {}
+    for reply in replies:
+        if reply.item in by_item:
+            raise DataError(f"{path} holds the item {reply.item} twice: a comparison takes one run.")
+        by_item[reply.item] = reply
+    if not by_item:
+        raise DataError(f"{path} holds no records.")
+    place = run.place if run else manifest.run
+    headline = run.result.headline if run else None
     complete = run.complete if run else manifest is NO_MANIFEST or bool(manifest.complete)
     unreadable = (manifest.configuration.get("task") or {}).get("unreadable")
     counts_as: Unreadable = "no" if unreadable == "no" else "wrong"
     older = run is not None and run.read_by_other_rules
     choices = run.result.choices if run else ()
-    return Replies(Path(name), place, headline, counts_as, complete, older, replies, choices)
+    return Replies(path, place, headline, counts_as, complete, older, by_item, choices)
 
 
 def _beside(folder: Path) -> tuple[Run | None, Manifest]:
@@ -179,15 +174,4 @@ def _reply(record: Record, values_of: Values | None, cache: dict[Any, Any]) -> R
     parts = (record.cluster, record.unit, groups, labels, span)
     cluster, unit, groups, labels, span = (cache.setdefault(part, part) for part in parts)
     values = values_of(record) if values_of and not failed else {}
-    return Reply(cluster, unit, groups, labels, label, failed, span, values)
-
-
-def _reply_of_line(line: Line, cache: dict[Any, Any]) -> Reply:
-    """Return the same of a line, without values."""
-    failed = "failure" in line
-    answer = line.get("answer", {})
-    span = line["failure"]["kind"] if failed else answer.get("span", "")
-    parts = (line["cluster"], line.get("unit", ""), (*line["groups"].items(),), (*line["labels"].items(),), span)
-    shared: list[Any] = [cache.setdefault(part, part) for part in parts]
-    cluster, unit, groups, labels, span = shared
-    return Reply(cluster, unit, groups, labels, answer.get("label"), failed, span)
+    return Reply(record.item, cluster, unit, groups, labels, label, failed, span, values=values)

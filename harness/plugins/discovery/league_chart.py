@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -37,12 +38,12 @@ def draw(entries: Mapping[Entry, Seeds], path: str) -> None:
             "chart= needs algorithms on the same networks with several numbers of samples: "
             "harness discover -m algorithm=hc,pc samples=100,1000,10000 seed=0,1,2 makes them."
         )
-    names = sorted({entry.name for of in rows.values() for entry in of})
-    looks = {name: (f"C{k % 10}", _MARKERS[k % len(_MARKERS)]) for k, name in enumerate(names)}
+    labels = _labels({entry.name for of in rows.values() for entry in of})
+    looks = {label: (f"C{k % 10}", _MARKERS[k % len(_MARKERS)]) for k, label in enumerate(sorted({*labels.values()}))}
     figure, frames = pyplot.subplots(len(rows), len(METRICS), figsize=(9, 3.4 * len(rows) + 0.8), squeeze=False)
     for (networks, of), row in zip(rows.items(), frames, strict=True):
         for metric, frame in zip(METRICS, row, strict=True):
-            _frame(frame, of, metric, looks)
+            _frame(frame, {replace(entry, name=labels[entry.name]): of[entry] for entry in of}, metric, looks)
             frame.set_title(f"{TITLES[metric]}: {_where(networks)}", size=9)
     handles: dict[str, Any] = {}
     for frame in frames.flat:
@@ -54,6 +55,24 @@ def draw(entries: Mapping[Entry, Seeds], path: str) -> None:
     figure.savefig(beside(target), format=target.suffix[1:], dpi=150, metadata={_DATES[target.suffix]: None})
     beside(target).replace(target)
     pyplot.close(figure)
+
+
+def _labels(names: Collection[str]) -> dict[str, str]:
+    """Return what each row is called: a model by its name and, where it has several rows, by what they differ in.
+
+    Not by its networks, which stand above the frames.
+    """
+    settings: dict[str, dict[str, list[str]]] = defaultdict(dict)
+    for name in names:
+        model, *rest = name.split(" · ")
+        words = ",".join(rest).split(",")
+        settings[model][name] = [word for word in words if not word.startswith("networks=")]
+    labels = {}
+    for model, of in settings.items():
+        for name, words in of.items():
+            own = [word for word in words if not all(word in others for others in of.values())]
+            labels[name] = f"{model} ({', '.join(own)})" if own else model
+    return labels
 
 
 def _where(networks: tuple[str, ...]) -> str:
@@ -76,8 +95,8 @@ def _frame(frame: Any, of: Mapping[Entry, Seeds], metric: str, looks: Mapping[st
     # Whoever draws edges at random has an SHD at which nobody could tell the others apart.
     top = 1.4 * max((mean + half for points in lines.values() for _, mean, half in points), default=1.0) or 1.0
     for name, level in levels.items():
-        frame.axhline(level, color=looks[name][0], linestyle="--", linewidth=1, label=name.split(" · ")[0])
-    above = [f"{name.split(' · ')[0]} {level:,.0f}" for name, level in levels.items() if level > top]
+        frame.axhline(level, color=looks[name][0], linestyle="--", linewidth=1, label=name)
+    above = [f"{name} {level:,.0f}" for name, level in levels.items() if level > top]
     frame.text(
         0.98, 0.97, "\n".join(f"{text} ↑" for text in above), size=7, ha="right", va="top", transform=frame.transAxes
     )
@@ -92,6 +111,7 @@ def _frame(frame: Any, of: Mapping[Entry, Seeds], metric: str, looks: Mapping[st
     ticks = sorted({samples for points in lines.values() for samples, _, _ in points})
     frame.set_xticks(ticks, [f"{tick:,}" for tick in ticks], size=8)
     frame.minorticks_off()
-    frame.set_ylim(0, max([top / 1.3, *(1.15 * level for level in levels.values() if level <= top)]))
+    room = 1 + 0.07 * len(above)  # for their names
+    frame.set_ylim(0, room * max([top / 1.3, *(1.15 * level for level in levels.values() if level <= top)]))
     frame.tick_params(axis="y", labelsize=8)
     frame.set_xlabel("samples", size=8)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from harness.causal.dag import DAG, bits, children
 from harness.causal.equivalence import members
@@ -243,7 +244,7 @@ def _refuted(dag: DAG, relation: Relation, i: int, j: int, names: tuple[str, ...
     """Return how two variables are linked in a graph without the relation, and the words for what is missing."""
     if relation in (Relation.CHILD, Relation.DESCENDANT):
         i, j = j, i
-    link = next(_links(dag, i, j), None)
+    link = _link(dag, i, j)
     if relation in (Relation.COLLIDER, Relation.CONFOUNDER):
         what = "an effect" if relation is Relation.COLLIDER else "a cause"
         return link, f"no third variable is {what} of both {names[i]} and {names[j]} on separate paths"
@@ -254,11 +255,10 @@ def _refuted(dag: DAG, relation: Relation, i: int, j: int, names: tuple[str, ...
     return link, f"no directed path leads from {names[i]} to {names[j]}"
 
 
-def _links(dag: DAG, i: int, j: int) -> Iterator[Way]:
-    """Yield how two variables are linked, the nearest link first."""
-    for way in (directed(dag, i, j), directed(dag, j, i), common_cause(dag, i, j), common_effect(dag, i, j)):
-        if way:
-            yield way
+@lru_cache(maxsize=1 << 14)
+def _link(dag: DAG, i: int, j: int) -> Way | None:
+    """Return how two variables are linked, by the nearest link; asked again of every perturbation of a question."""
+    return directed(dag, i, j) or directed(dag, j, i) or common_cause(dag, i, j) or common_effect(dag, i, j)
 
 
 def _word(label: int) -> str:

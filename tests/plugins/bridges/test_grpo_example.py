@@ -33,6 +33,7 @@ def variables(text: str) -> int:
     return len(read_premise(text.removeprefix("Question: ").split("\nCan we")[0]).names)
 
 
+@pytest.mark.slow
 def test_no_premise_that_is_tested_on_is_one_of_those_that_are_learned_from_under_other_names(grpo, lessons):
     """Graphs that differ in their number of variables are no graphs of one another, whatever their names."""
     learned = {variables(turns[-1]["content"]) for turns in lessons["prompt"]}

@@ -12,14 +12,17 @@ from hypothesis import strategies as st
 
 from harness import evaluate
 from harness.leaderboard.__main__ import main as leaderboard
-from harness.plugins.compare.runs import Replies, Reply
+from harness.plugins.compare.runs import Replies
 from harness.plugins.compare.sensitivity import Answers, answers_of, flips, spread_and_deviation
+from harness.storage.replies import Reply
 
 
 def replies(answers, gold, clusters, unreadable="wrong"):
     """A run that gave these answers; "failed" is a call that failed."""
     by_item = {
-        f"item {k}": Reply(f"c{c}", "", (), (("published", label),), None if a == "failed" else a, a == "failed", "")
+        f"item {k}": Reply(
+            "", f"c{c}", "", (), (("published", label),), None if a == "failed" else a, a == "failed", ""
+        )
         for k, (a, label, c) in enumerate(zip(answers, gold, clusters, strict=True))
     }
     return Replies(Path("run"), {}, "published", unreadable, True, False, by_item)

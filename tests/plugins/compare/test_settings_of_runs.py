@@ -21,11 +21,14 @@ from harness.leaderboard import __main__ as leaderboard
 from harness.leaderboard.build import BoardOptions, build
 from harness.leaderboard.chains import find_setting
 from harness.leaderboard.comparable import find_runs
-from harness.plugins.compare import differences
 from harness.plugins.compare import runs as replies
 from harness.plugins.compare.command import main as compare
+from harness.report.__main__ import content
+from harness.storage import replies as storage_replies
 from harness.storage.manifest import Manifest
 from harness.storage.record_lines import line_of
+from harness.storage.replies import reply_of
+from harness.storage.runs import Run
 from harness.tables.markdown_csv_json import as_csv, as_json, markdown
 from harness.types import Answer, Failure, Metric, Record, Response, Result, Scores, Usage
 
@@ -74,6 +77,7 @@ def test_few_shot_prompts_stay_in_robustness_though_their_examples_are_perturbed
     assert chart.heading == "A sample of 80"
 
 
+@pytest.mark.slow
 def test_runs_of_one_results_folder_make_a_row_though_their_folders_are_named_one_by_one(swept, tmp_path):
     variants = [swept / "corr2cause" / f"limit=80{ending}" / "few_shot" for ending in ("", ",perturbation=permutation")]
     (chart,) = (
@@ -99,12 +103,13 @@ def test_a_prompt_of_other_words_is_another_one_though_it_has_the_name(rows):
 
 
 @pytest.mark.parametrize(("most", "again"), [(500_000, 0), (0, 1)])
-def test_the_differences_of_a_page_read_each_run_once_while_there_is_room(rows, monkeypatch, most, again):
-    read, load = [], replies.load
-    monkeypatch.setattr(replies, "load", lambda name: read.append(name) or load(name))
+def test_the_page_reads_each_run_once_while_there_is_room(rows, monkeypatch, most, again):
+    read, lines = [], Run.lines
+    monkeypatch.setattr(Run, "lines", lambda run: read.append(run.folder) or lines(run))
+    monkeypatch.setattr(storage_replies, "MOST_REMEMBERED", most)
     monkeypatch.setattr(replies, "MOST_REMEMBERED", most)
-    headings = [table.heading for table in differences.tables("corr2cause", rows)]
-    assert len(headings) > 2 and len({*read}) == 8
+    data, _ = content(rows, "", answers=True)
+    assert len(data["differences"]) > 2 and len({*read}) == len(rows)
     assert (len(read) > len({*read})) == again
 
 
@@ -121,7 +126,7 @@ def test_a_reply_is_the_same_from_a_record_and_from_its_line(outcome, answer):
         groups, labels = {"relation": "parent"}, {"published": 1, "audited": 0}
         record = Record("i", "c", groups, labels, None, outcome, answer, unit=unit)
         line = json.loads(json.dumps(line_of(record, "published")))
-        assert replies._reply_of_line(line, {}) == replies._reply(record, None, {})
+        assert reply_of(line, {}) == replies._reply(record, None, {})
 
 
 def test_by_perturbation_has_the_scores_of_the_runs_and_the_differences_of_compare(swept, rows, tmp_path):

@@ -18,6 +18,7 @@ from harness.runtime.under_way import STEPS
 SMALL = DAGGNN("dag_gnn", hidden=16, epochs=150, batch_size=200, learning_rate=1e-2, updates=1)
 
 
+@pytest.mark.slow
 def test_a_chain_is_found_the_same_for_the_same_seed_and_progress_is_told(monkeypatch):
     torch = pytest.importorskip("torch")
     told = []

@@ -76,6 +76,7 @@ def test_perfect_answers_help_wrong_ones_harm_and_none_change_nothing(answers, t
             assert (run.folder / file).read_text() == (other.folder / file).read_text()
 
 
+@pytest.mark.slow
 def test_a_large_weight_requires_and_forbids(answers, tmp_path):
     prior = answers("required", lambda true: true)
     (run, _) = runs(prior, tmp_path, prior_weight=1000)

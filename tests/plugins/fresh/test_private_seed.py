@@ -46,6 +46,7 @@ def everything_written(folder: Path) -> dict[Path, bytes]:
     }
 
 
+@pytest.mark.slow
 def test_a_seed_is_nowhere_but_in_its_file_until_it_is_revealed(harness, runs, tmp_path, monkeypatch):
     seed = (seed_files() / "private").read_text().strip()
     assert len(bytes.fromhex(seed)) == 32

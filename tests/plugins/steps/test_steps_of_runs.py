@@ -47,6 +47,7 @@ def shares(run):
     return {metric.name: metric.value for metric in row.metrics}, scores
 
 
+@pytest.mark.slow
 def test_right_arguments_have_no_fault(runs):
     values, scores = shares(runs["argues_right"])
     assert values["entailed"] == values["argued"] == values["read"] == values["right"] == values["at nowhere"] == 1

@@ -74,6 +74,7 @@ def bases(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", few(["gpt2", "nli", "two", "llama"], 2))
 def test_training_reads_the_tensors_that_the_adapter_reads(bases, name):
     kind = "nli" if name in ("nli", "two") else "causal_lm"
