@@ -40,7 +40,9 @@ def test_ray_answers_what_its_checkpoint_lacks_and_nothing_twice(serve, tmp_path
     assert "16 requests" in written(tmp_path, "ray", "lines=8", "task.limit=16")
     server = serve(lambda *_: chat_reply("Yes", finish_reason="length"))
     command = [RAY, "todo/driver.py", "--url", server.url, "--calls", "2"]
-    variables = {**os.environ, "OPENAI_API_KEY": KEY, "RAY_AUTH_MODE": "disabled", "RAY_USAGE_STATS_ENABLED": "0"}
+    # local: a cluster that was killed leaves its address, and who comes later would wait for it.
+    variables = {**os.environ, "OPENAI_API_KEY": KEY, "RAY_AUTH_MODE": "disabled", "RAY_USAGE_STATS_ENABLED": "0",
+                 "RAY_ADDRESS": "local"}  # fmt: skip
     later = tmp_path / "todo" / "part-000001.parquet"
     later.rename(tmp_path / "later")
     for asked in (8, 16):
