@@ -59,7 +59,7 @@ def _build(section: Mapping[str, Any], group: str) -> Any:
         if value == "???":
             raise ConfigError(f"{group}.{key} has to be given: add {group}.{key}=… to the command.")
     try:
-        part = TypeAdapter(target, config=None).validate_python(settings)
+        part = adapter(target).validate_python(settings)
     except ValidationError as error:
         raise ConfigError(first_sentence(error, f"{group}.")) from None
     needed = [name for name in vars(_OFFERS[group]) if not name.startswith("_")] if group in _OFFERS else []
@@ -69,6 +69,16 @@ def _build(section: Mapping[str, Any], group: str) -> Any:
             f"(harness.protocols.{_OFFERS[group].__name__} says what each one is)."
         )
     return part
+
+
+_ADAPTERS: dict[Any, TypeAdapter[Any]] = {}
+
+
+def adapter(kind: Any) -> TypeAdapter[Any]:
+    """Return what validates settings of a class: made once, since that takes milliseconds and sweeps have many jobs."""
+    if kind not in _ADAPTERS:
+        _ADAPTERS[kind] = TypeAdapter(kind)
+    return _ADAPTERS[kind]
 
 
 def class_of(target: str, group: str) -> Any:
@@ -187,7 +197,8 @@ def validated(kind: type[T], config: Mapping[str, Any]) -> T:
     """Return a command's settings from its composed config. Raises ConfigError, also for keys that nothing reads."""
     check_keys(config, [setting.name for setting in fields(kind)], "")  # type: ignore[arg-type]
     try:
-        return TypeAdapter(kind).validate_python(dict(config))
+        settings: T = adapter(kind).validate_python(dict(config))
+        return settings
     except ValidationError as error:
         raise ConfigError(first_sentence(error, "")) from None
 

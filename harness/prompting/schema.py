@@ -11,14 +11,14 @@ from string import Formatter
 from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import ConfigDict, Field, ValidationError
 
 from harness.codec import KINDS
 from harness.config_files import read_yaml
 from harness.errors import ConfigError, unknown
 from harness.prompting import parsing
 from harness.prompting.reading import PLACE
-from harness.settings import first_sentence
+from harness.settings import adapter, first_sentence
 from harness.trust import named_module
 from harness.types import JSON, Answer, Response
 
@@ -132,7 +132,8 @@ def _words(content: Any, where: Path) -> Words:
         if name not in names:
             raise ConfigError(f"{where}: {unknown('setting', str(name), names)}")
     try:
-        return TypeAdapter(Words).validate_python(_tuples(content))
+        words: Words = adapter(Words).validate_python(_tuples(content))
+        return words
     except ValidationError as error:
         raise ConfigError(f"{where}: {first_sentence(error, '')}") from None
 
