@@ -39,7 +39,7 @@ MAIN_JOB := -m model=reasoner,linear,hypothesis_only,always_no task.perturbation
 # make test LOCKED=1: exactly the versions of requirements.lock.
 PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check $(if $(LOCKED),-c requirements.lock)
 
-.PHONY: help run test test-core test-browser test-slow test-servers test-cluster test-oldest test-wheel test-bridges test-hub torture dist lock check format page results strengths latent league small-models leaderboard report site pictures bench-peers clean
+.PHONY: help run test test-core test-browser test-slow test-servers test-cluster test-oldest test-wheel test-bridges test-hub torture dist lock check format page results shipped strengths latent league small-models leaderboard report site pictures bench-peers clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 22
@@ -148,7 +148,10 @@ results: $(DEV_READY)  ## everything in results/shipped/ once more: baselines, t
 		$(RECORDED) task.labels=$$labels where=run:o1_mini_no_reasoning name=o1-mini-no-reasoning || exit 1; \
 	done
 	$(BIN)/python -m harness.discover -m records=gzip results=results/shipped algorithm=pc,hc,mmhc,boss network=null samples=500,1500
-	$(BIN)/python -m harness.leaderboard results/shipped
+	$(MAKE) shipped
+
+shipped: $(RUN_READY)  ## LEADERBOARD.md and report.html of results/shipped/ once more, from the runs that are there
+	$(BIN)/python -m harness.leaderboard results/shipped >/dev/null
 	@# The page of what ships, without the records and graphs that git ignores: 32 MB of answers.
 	rm -rf .shipped && mkdir .shipped
 	git ls-files -co --exclude-standard results/shipped | tar -cT - | tar -xC .shipped

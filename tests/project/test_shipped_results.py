@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import subprocess
+from itertools import zip_longest
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +20,7 @@ from harness.tasks.causalbench.structures import matrix
 from harness.verify.run import problems_of
 
 ROOT = Path(__file__).parents[2]
+HOW = "docs/adding.md, One that ships with the project"
 V2 = "corr2cause/default/plain"
 QUICK = [f"{V2}/reasoner", "corr2cause/perturbation=permutation/plain/random_uniform"]
 
@@ -53,9 +55,13 @@ def test_they_are_small():
 
 def test_every_run_is_complete_and_made_from_a_commit():
     for folder in runs():
-        assert json.loads((folder / RESULT).read_text())["complete"], folder
         manifest = json.loads((folder / MANIFEST).read_text())
-        assert manifest["complete"] and manifest["harness"]["commit"] and not manifest["harness"]["dirty"], folder
+        whole = json.loads((folder / RESULT).read_text())["complete"] and manifest["complete"]
+        assert whole, f"{folder} is not complete: run its command again."
+        assert manifest["harness"]["commit"] and not manifest["harness"]["dirty"], (
+            f"{folder} was made by code that no commit holds: commit the code, remove this folder, run its command again "
+            f"({HOW})."
+        )
 
 
 def test_records_ship_for_the_public_split_and_what_others_recorded_only_and_compressed():
@@ -65,7 +71,11 @@ def test_records_ship_for_the_public_split_and_what_others_recorded_only_and_com
         benchmark, variant, *_, model = folder.relative_to(ROOT / "results/shipped").parts
         made_again = variant in ("fresh", "pairs") or model in ("trees", "majority")
         has_them = (benchmark == "corr2cause" and not made_again) or bool(load(folder).recorded)
-        assert (folder / "records.jsonl.gz" in files) == has_them, folder
+        is_there = folder / "records.jsonl.gz" in files
+        assert is_there == has_them, (
+            f"{folder}: git {'has' if is_there else 'lacks'} its records.jsonl.gz. What others recorded and Corr2Cause's "
+            f"public split ship with theirs, else the command makes them again: see .gitignore, and {HOW}."
+        )
 
 
 def test_every_small_model_has_answered_the_public_split_fresh_items_and_pairs():
@@ -126,6 +136,11 @@ def test_the_graph_that_an_algorithm_learned_is_the_one_it_was_scored_for():
 
 def test_the_leaderboard_is_made_from_them():
     rows = [load(folder) for folder in runs()]
-    assert (ROOT / "results/shipped/LEADERBOARD.md").read_text(
-        encoding="utf-8"
-    ).strip() == f"# Leaderboard\n\n{markdown(with_more(build(rows), rows))}".strip()
+    written = (ROOT / "results/shipped/LEADERBOARD.md").read_text(encoding="utf-8").strip()
+    lines = f"# Leaderboard\n\n{markdown(with_more(build(rows), rows))}".strip().splitlines()
+    there = written.splitlines()
+    first = next((number for number, pair in enumerate(zip_longest(there, lines), 1) if len({*pair}) > 1), None)
+    assert first is None, (
+        f"results/shipped/LEADERBOARD.md, line {first}, is not what the runs that git has come to: git add results/shipped, "
+        f"then make shipped ({HOW})."
+    )
