@@ -59,8 +59,8 @@ def test_every_run_is_complete_and_made_from_a_commit():
         whole = json.loads((folder / RESULT).read_text())["complete"] and manifest["complete"]
         assert whole, f"{folder} is not complete: run its command again."
         assert manifest["harness"]["commit"] and not manifest["harness"]["dirty"], (
-            f"{folder} was made by code that no commit holds: commit the code, remove this folder, run its command again "
-            f"({HOW})."
+            f"{folder} was made by code that no commit holds: commit the code, remove this folder, run its command "
+            f"again ({HOW})."
         )
 
 
@@ -73,8 +73,8 @@ def test_records_ship_for_the_public_split_and_what_others_recorded_only_and_com
         has_them = (benchmark == "corr2cause" and not made_again) or bool(load(folder).recorded)
         is_there = folder / "records.jsonl.gz" in files
         assert is_there == has_them, (
-            f"{folder}: git {'has' if is_there else 'lacks'} its records.jsonl.gz. What others recorded and Corr2Cause's "
-            f"public split ship with theirs, else the command makes them again: see .gitignore, and {HOW}."
+            f"{folder}: git {'has' if is_there else 'lacks'} its records.jsonl.gz. What others recorded and "
+            f"Corr2Cause's public split ship with theirs, else the command makes them again: see .gitignore, and {HOW}."
         )
 
 
@@ -141,6 +141,6 @@ def test_the_leaderboard_is_made_from_them():
     there = written.splitlines()
     first = next((number for number, pair in enumerate(zip_longest(there, lines), 1) if len({*pair}) > 1), None)
     assert first is None, (
-        f"results/shipped/LEADERBOARD.md, line {first}, is not what the runs that git has come to: git add results/shipped, "
-        f"then make shipped ({HOW})."
+        f"results/shipped/LEADERBOARD.md, line {first}, is not what the runs that git has come to: "
+        f"git add results/shipped, make shipped, and add its files ({HOW})."
     )
