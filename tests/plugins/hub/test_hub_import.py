@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
+import re
+import shlex
 import sys
 import zipfile
 from pathlib import Path
@@ -11,6 +13,7 @@ from pathlib import Path
 import pytest
 from support.thinned import few
 
+from harness.errors import UntrustedError
 from harness.export import main as export
 from harness.leaderboard.build import build as leaderboard
 from harness.plugins.hub.command import main
@@ -221,6 +224,8 @@ def test_choices_by_letter_or_in_words(take_in, tmp_path):
     assert take_in(write(tmp_path / "a.csv", rows), *task, *command)[0] == 0
     (folder,) = take_in.runs()
     assert [*answers(load(folder)).values()] == [0, 1, 0, 1]
+    with pytest.raises(UntrustedError, match=re.escape(f"add trust={shlex.quote(str(questions))} to the command")):
+        list(problems_of(folder))
     assert list(problems_of(folder, trust=[str(questions)])) == []
     rows[2]["said"] = "blue"
     code, _, err = take_in(write(tmp_path / "b.csv", rows), *task, *command, "name=n")
