@@ -195,7 +195,8 @@ def choice_of(group: str, config_name: str, arguments: Sequence[str]) -> str:
 def unknown_choice(group: str, value: str, names: Mapping[str, Path], *, shipped: bool = False) -> str:
     """Return the sentence for a name that a group lacks; of equally near models it suggests one that still runs.
 
-    A name as the Hub has them, which other harnesses take, is told how it is written here.
+    A name as the Hub has them, which other harnesses take, is told how it is written here; any other name of a model
+    may be one that a server has.
     """
     if group == "model" and "/" in value and not shipped:
         ways = [way for way in ("causal_lm", "vllm") if way in names]
@@ -210,7 +211,10 @@ def unknown_choice(group: str, value: str, names: Mapping[str, Path], *, shipped
             return any(fnmatchcase(model.lower(), glob) for row in rows for glob in row["match"])
         return False
 
-    return unknown(f"{'shipped ' * shipped}{group}", value, names, unlikely=unlikely)
+    sentence = unknown(f"{'shipped ' * shipped}{group}", value, names, unlikely=unlikely)
+    if group == "model" and "openai" in names and not shipped:
+        sentence += f" A model of a server is model=openai model.model={value} model.base_url=URL."
+    return sentence
 
 
 def settings(config_name: str, arguments: Sequence[str]) -> Iterator[Setting]:

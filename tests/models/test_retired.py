@@ -74,6 +74,12 @@ def test_of_equally_near_names_one_that_was_not_shut_down_is_suggested(monkeypat
     assert f"{typed!r} (did you mean {suggested!r}?)" in setting_lines.unknown_choice("model", typed, FILES)
 
 
+def test_a_name_that_a_server_may_have_is_told_how_it_is_written():
+    written = "A model of a server is model=openai model.model=mine model.base_url=URL."
+    assert setting_lines.unknown_choice("model", "mine", FILES).endswith(written)
+    assert written not in setting_lines.unknown_choice("task", "mine", FILES)
+
+
 def test_every_row_has_a_preset_and_is_reached():
     for rows in makers().values():
         assert re.fullmatch(r"https://\S+ \(20\d\d-\d\d-\d\d\)", rows.source)
