@@ -183,8 +183,8 @@ def _section(manifest: Manifest, name: str) -> Mapping[str, Any]:
 def _need(name: str, trust: Collection[str], what: str) -> None:
     if name not in trust:
         raise UntrustedError(
-            f"{what:.200}, and a results folder may come from anybody: add trust={shlex.quote(name[:200])} to the command "
-            "if it is yours.",
+            f"{what:.200}, and a results folder may come from anybody: add trust={shlex.quote(name[:200])} to the "
+            "command if it is yours.",
             name=name,
             use=f"{what:.200}",
         )
