@@ -184,6 +184,14 @@ def sentence(found: Mapping[str, Any]) -> str:
     )
 
 
+def caution(found: Mapping[str, Any] | None) -> str:
+    """Return the sentence that belongs below a table with a run that its rule has stopped; "" for all other runs."""
+    try:
+        return "" if found is None or found["draws"] == found["of_draws"] else sentence(found)
+    except (KeyError, TypeError, ValueError):  # a manifest that this program has not written
+        return ""
+
+
 def replayed(until: Until, samples: int, records: Iterable[Record]) -> Watch | None:
     """Return the watch over a run after all its records; None where these are of other items, or go on too long."""
     watch, rest = Watch(until, samples), iter(records)

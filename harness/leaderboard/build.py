@@ -17,6 +17,7 @@ from harness.leaderboard.columns import (
     number_notes,
     readings_notes,
     recorded_notes,
+    stopped_notes,
 )
 from harness.leaderboard.comparable import (
     NAMES,
@@ -103,7 +104,13 @@ def _of_setting(by_task: Mapping[str, list[Run]], name: str, choice: BoardOption
 
 
 def _notes(rows: Sequence[Run]) -> list[str]:
-    return [*recorded_notes(rows), *readings_notes(rows), *of_other_rules(rows), *not_ranked(rows)]
+    return [
+        *stopped_notes(rows),
+        *recorded_notes(rows),
+        *readings_notes(rows),
+        *of_other_rules(rows),
+        *not_ranked(rows),
+    ]
 
 
 def breakdowns_of(rows: Sequence[Run]) -> set[str]:

@@ -20,7 +20,9 @@ from harness.cost.until import Order, Rule, Until
 from harness.cost.until_plan import likely, until_of
 from harness.cost.watch import Watch, replayed
 from harness.errors import ConfigError, DataError, RunStopped
+from harness.leaderboard.build import build
 from harness.protocols import Drawn
+from harness.report.__main__ import _run as of_page
 from harness.run import ask
 from harness.runtime.signals import STOP
 from harness.scoring.samples import summarize_votes
@@ -68,7 +70,12 @@ def test_it_stops_keeps_what_it_looked_at_and_asks_nothing_again(asked):
     narrower = asked(until="width:20", **ACCURATE)
     more = narrower.manifest.until["items"]
     assert narrower.folder != first.folder and found["items"] < more <= len(asked.server.calls) <= more + 8
-    assert asked().result.overall.items == len(asked.server.calls) == 90
+    everything = asked()
+    assert everything.result.overall.items == len(asked.server.calls) == 90
+    # The interval that holds is said below the table and in the page, but for a run of all items.
+    (note,) = [note for table in build([first, everything]) for note in table.notes if "however often" in note]
+    assert f"[{100 * low:.2f}, {100 * high:.2f}]" in note and first.variant in note
+    assert [note.count("however often") for note in map(str, (of_page(first, "a"), of_page(everything, "b")))] == [1, 0]
     assert [(first.folder / name).read_bytes() for name in ("manifest.json", "result.json")] == before
 
 
