@@ -160,7 +160,7 @@ def _show(prepared: Prepared, outcome: RunOutcome) -> None:
     terminal.show([*results.result_tables(outcome.result), remarks], title=" · ".join(folder.manifest.run.values()))
     if outcome.found is not None:
         print(f"\n{sentence(outcome.found)}\n")
-    if not prepared.instant and (where_from := progress.where_from()):
+    if not prepared.instant and (where_from := progress.where_from(stored=prepared.stored)):
         print(where_from)
     if not prepared.stored and not prepared.instant:
         print(f"cache=off: {progress.done - progress.failed:,} answers stand in the records only; none was stored.")

@@ -162,6 +162,7 @@ def leave(
         scores = summarize(task, lambda: record_parts.read(folder.records_file), samples, judge.name if judge else None)
         if watch is not None:
             items = watch.trace(folder.ledger)
+            progress.beyond = watch.asked_beyond
         result = folder.with_usage(scores)
         if stopped is None and result.curable:
             stopped = RunStopped(

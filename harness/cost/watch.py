@@ -132,6 +132,12 @@ class Watch:
         return asked
 
     @property
+    def asked_beyond(self) -> int:
+        """How many answers were asked for now and are of no draw that counted: they were under way at the decision."""
+        outcomes = [record.outcome for record, _ in self.left_over]
+        return sum(not (isinstance(outcome, Response) and outcome.cached) for outcome in outcomes)
+
+    @property
     def found(self) -> dict[str, JSON]:
         """What the manifest says of it."""
         until, order = self.until, self.until.order

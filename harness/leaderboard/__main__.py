@@ -21,6 +21,7 @@ from harness.storage.runs import Run
 from harness.tables.latex_html import html, latex
 from harness.tables.markdown_csv_json import as_csv, as_json, markdown
 from harness.tables.table import Part, Table
+from harness.tasks.find import benchmark_of
 
 HELP = """\
 Rebuild the leaderboard from the results of earlier runs.
@@ -61,7 +62,7 @@ RENDERERS: Mapping[Format, Callable[[Sequence[Table]], str]] = {
     "markdown": markdown,
     "csv": as_csv,
     "json": as_json,
-    "latex": latex,
+    "latex": lambda tables: latex(tables, {table.task: _title(table.task) for table in tables}),
     "html": html,
 }
 
@@ -107,12 +108,19 @@ def job(arguments: list[str], settings: LeaderboardSettings) -> str | list[Part]
             Path(str(settings.out)),
             f"# Leaderboard\n\n{markdown(tables)}" if format_ == "markdown" else RENDERERS[format_](tables),
         )
+        print(f"{settings.out}: {len(tables):,} table{'s' * (len(tables) != 1)}.", file=sys.stderr)
     elif settings == LeaderboardSettings() and len(folders) == 1:
         try:
             write(markdown(tables), Path(folders[0]) / "LEADERBOARD.md")
         except StoreError as error:  # somebody else's folder: the table is what was asked for
             return [*tables, f"Not written: {error}"]
     return [*tables] if settings.format is None else RENDERERS[settings.format](tables)
+
+
+def _title(task: str) -> str:
+    """Return a task's name with its benchmark's title: corr2cause/fresh → Corr2Cause/fresh."""
+    benchmark, slash, rest = task.partition("/")
+    return f"{benchmark_of(task).title if benchmark else ''}{slash}{rest}"
 
 
 def suggested(key: str, arguments: Sequence[str]) -> set[str] | None:

@@ -62,6 +62,8 @@ class Progress:
         self.done = self.cached = self.failed = self.unreadable = 0
         self.shared = 0
         """Of those not from the cache, the ones answered by another item's identical call."""
+        self.beyond = 0
+        """Of those asked now, the ones under way when a rule (`until=`) stopped the run: no score counts them."""
         self._marks: deque[tuple[float, int]] = deque()
         """When so many had been answered."""
         self._first: float | None = None
@@ -85,13 +87,19 @@ class Progress:
                 last_request = record.request
             yield record, request
 
-    def where_from(self) -> str:
-        """Return how many answers were cached and how many asked for; "" if every item was asked by itself."""
-        if not self.cached and not self.shared:
+    def where_from(self, *, stored: bool = True) -> str:
+        """Return how many answers were cached and how many asked for; "" if every item was asked by itself.
+
+        `stored` says whether answers that no record has are kept.
+        """
+        if not self.cached and not self.shared and not self.beyond:
             return ""
         counts = (
             f"{self.cached:,} answers came from the cache, {self.done - self.cached - self.shared:,} were asked now"
         )
+        if self.beyond:
+            where = "the cache keeps them" if stored else "they are not kept"
+            counts += f", {self.beyond:,} of them under way when the run stopped: no score counts them, and {where}"
         if not self.shared:
             return f"{counts}."
         return f"{counts}; {self.shared:,} items ask, word for word, what another one was asked, and share its answer."

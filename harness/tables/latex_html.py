@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from itertools import groupby
 
@@ -54,24 +55,38 @@ def tex(text: str) -> str:
     return "".join(_LATEX.get(sign, sign if sign.isprintable() else " ") for sign in text)
 
 
-def latex(tables: Sequence[Table]) -> str:
-    """Return a table environment for each table, or several where it is long; they need booktabs and graphicx."""
+def latex(tables: Sequence[Table], titles: Mapping[str, str] | None = None) -> str:
+    """Return a table environment for each table, or several where it is long; they need booktabs and graphicx.
+
+    `titles` has what captions call a task, where that is not its name.
+    """
     parts, floats = ["% needs \\usepackage{booktabs,graphicx}"], 0
-    for part in (part for table in tables for part in _latex(table)):
-        if not part.startswith("%"):
-            parts += [r"\clearpage"] if floats and floats % _FLOATS == 0 else []
-            floats += 1
-        parts.append(part)
+    labels: list[str] = []
+    for table in tables:
+        label = _label(table)
+        labels.append(label)
+        label += f"-{labels.count(label)}" if labels.count(label) > 1 else ""
+        for part in _latex(table, (titles or {}).get(table.task, table.task), label):
+            if not part.startswith("%"):
+                parts += [r"\clearpage"] if floats and floats % _FLOATS == 0 else []
+                floats += 1
+            parts.append(part)
     return "\n\n".join(parts)
 
 
-def _latex(table: Table) -> list[str]:
+def _label(table: Table) -> str:
+    """Return what a paper refers to a table by: tab:corr2cause-a-sample-of-100."""
+    words = f"{table.task} {table.heading}".lower()
+    return f"tab:{re.sub(r'[^a-z0-9]+', '-', words).strip('-')}"
+
+
+def _latex(table: Table, title: str, label: str) -> list[str]:
     """Return the floats of a table.
 
     The notes stand in the last float, so that they are on the page of their table.
     """
     table = table.for_readers()
-    name = table.task + (f", {table.heading}" if table.heading else "")
+    name = title + (f". {table.heading}" if table.heading else "")
     caption = f"{name}. {table.above}"
     if not table.lines:
         return [f"% {' '.join(' '.join([caption, *table.notes]).split())}"]
@@ -89,6 +104,7 @@ def _latex(table: Table) -> list[str]:
             table,
             part,
             caption if not number else f"{name}, continued.",
+            label if not number else "",
             size,
             table.notes if number == last else (),
         )
@@ -132,7 +148,7 @@ def _width(table: Table) -> int:
     return sum(2 + max(len(head.title), *(len(cell.full_text) for cell in cells)) for head, *cells in columns)
 
 
-def _float(table: Table, lines: Sequence[Line], caption: str, size: str, notes: Sequence[str]) -> str:
+def _float(table: Table, lines: Sequence[Line], caption: str, label: str, size: str, notes: Sequence[str]) -> str:
     part = Table(table.task, table.columns, lines)
     wide = _width(table) > WIDE
     name = "table*" if wide else "table"
@@ -145,6 +161,7 @@ def _float(table: Table, lines: Sequence[Line], caption: str, size: str, notes: 
             r"\centering",
             r"\setlength{\belowcaptionskip}{6pt}",
             f"\\caption{{{tex(' '.join(caption.split()))}}}",
+            *([f"\\label{{{label}}}"] if label else []),
             *([size] if size else []),
             r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",
             f"\\begin{{tabular}}{{{''.join('l' if column.kind == 'text' else 'r' for column in table.columns)}}}",

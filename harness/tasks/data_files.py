@@ -55,6 +55,11 @@ class DataFile:
         """The file's name without its suffix: the beginning of the ids of rows without an id."""
         return self.file.stem
 
+    @property
+    def counted(self) -> str:
+        """How rows are counted, where an editor shows other numbers: behind a row's number in a sentence."""
+        return " (the header not counted)" if self.file.suffix.lower() in (".csv", ".tsv") else ""
+
     def digest(self) -> str:
         """Return the SHA-256 of its bytes: another content is another configuration. Raises DataError."""
         with self._refusals():
@@ -99,8 +104,8 @@ class DataFile:
                     number += 1
                     if any(cells[len(names) :]):
                         raise DataError(
-                            f"{self.path}, row {number} has {len(cells)} cells, and the first line names {len(names)} "
-                            f'columns: put a text that holds {SEPARATORS[separator]} in "…".'
+                            f"{self.path}, row {number}{self.counted} has {len(cells)} cells, and the first line names "
+                            f'{len(names)} columns: put a text that holds {SEPARATORS[separator]} in "…".'
                         )
                     cells += [""] * (len(names) - len(cells))
                     yield {name: cell for name, cell in zip(names, cells, strict=False) if name}

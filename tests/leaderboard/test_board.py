@@ -106,7 +106,8 @@ def test_a_wide_table_takes_the_page_and_is_made_to_fit():
 def test_a_caption_of_latex_has_words_and_the_source_says_which_runs_these_are():
     text = latex(build([run("a", variant="limit=100")]))
     (caption,) = (line for line in text.splitlines() if line.startswith(r"\caption"))
-    assert "A sample of 100" in caption and "limit=" not in caption and "item set" not in caption
+    assert caption.startswith(r"\caption{corr2cause. A sample of 100. Best") and "item set" not in caption
+    assert text.splitlines()[text.splitlines().index(caption) + 1] == r"\label{tab:corr2cause-a-sample-of-100}"
     assert "% variant limit=100; 100 items, item set aaaaaaaa" in text.splitlines()
 
 

@@ -177,10 +177,15 @@ def test_it_can_be_written_elsewhere_or_nowhere(tmp_path, capsys):
     put(tmp_path / "results")
     assert leaderboard.main([str(tmp_path / "results"), f"out={tmp_path / 'board.md'}"]) == 0
     assert "| m " in (tmp_path / "board.md").read_text(encoding="utf-8")
+    assert capsys.readouterr().err == f"{tmp_path / 'board.md'}: 1 table.\n"
     assert leaderboard.main([str(tmp_path / "results"), f"out={tmp_path}/a folder/that/is made.csv"]) == 0
     assert (tmp_path / "a folder" / "that" / "is made.csv").is_file()
     assert leaderboard.main([str(tmp_path / "results"), "out=-"]) == 0
     assert not (tmp_path / "results" / "LEADERBOARD.md").exists()
+    put(tmp_path / "named", run=run_of("m", "corr2cause/fresh"))
+    assert leaderboard.main([str(tmp_path / "named"), f"out={tmp_path / 'board.tex'}"]) == 0
+    text = (tmp_path / "board.tex").read_text(encoding="utf-8")
+    assert r"\caption{Corr2Cause/fresh" in text and r"\label{tab:corr2cause-fresh" in text
 
 
 def complaint(capsys):

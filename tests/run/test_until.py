@@ -182,7 +182,7 @@ def test_the_order_in_which_answers_land_makes_no_difference(sizes, data):
     says = {item.id: data.draw(SAYS) for item in rule.order.items()}
 
     def run(at_once, lot):
-        watch = Watch(rule, 1)
+        watch, landed = Watch(rule, 1), []
 
         def landing():
             items, under_way = (i for part in watch.rounds(at_once=True) for i in part), []
@@ -191,9 +191,11 @@ def test_the_order_in_which_answers_land_makes_no_difference(sizes, data):
                     under_way.append(item)
                 if not under_way:
                     return
-                yield record(item := under_way.pop(lot.randrange(len(under_way))), says[item.id]), None
+                landed.append(item := under_way.pop(lot.randrange(len(under_way))))
+                yield record(item, says[item.id]), None
 
         kept = [one.item for one, _ in watch.settled(landing())]
+        assert watch.asked_beyond == len(landed) - len(kept)
         assert not STOP.requested
         return kept, watch.found
 

@@ -43,7 +43,11 @@ def test_a_field_of_any_length_and_a_column_without_a_name(tmp_path):
         ("a.csv", TEXT.encode("utf-16-le"), "looks like UTF-16 without its mark: save it as UTF-8"),
         ("a.csv", b"\xff\xfea", "begins as utf-16-le and goes on otherwise: save it as UTF-8"),
         ("a.csv", "a,a\n1,2\n", "two columns called 'a'"),
-        ("a.csv", "a,b\n1,2,3\n", "row 1 has 3 cells, and the first line names 2 columns: put a text"),
+        (
+            "a.csv",
+            "a,b\n1,2,3\n",
+            r"row 1 \(the header not counted\) has 3 cells, and the first line names 2 columns: put a text",
+        ),
         ("a.csv", 'a,b\n"1,2\n', "its quotation marks do not close"),
         ("a.jsonl", "{}\n{\n", "line 2 is not a JSON object"),
         ("a.json", "[1]", "row 1 is not a JSON object"),

@@ -50,10 +50,12 @@ def tables(
     intervals: Intervals,
     notes: Sequence[str],
     load: Loader | None = None,
+    name_others: bool = True,
 ) -> Iterator[Table]:
     """Yield a table for each set of runs that may stand side by side: a row for each model and prompt.
 
-    `load` is what other tables of the same runs were made with.
+    `load` is what other tables of the same runs were made with. `name_others` asks for a note, below the last table,
+    on the runs that stand in none.
 
     Raise ConfigError where all runs have the same value of the setting.
     """
@@ -68,7 +70,7 @@ def tables(
             "Run the same model and prompt with another value."
         )
     left_out = [chain for chain in chains if not any(chain in members for members in sets)]
-    alone = [_alone(left_out)] if left_out else []
+    alone = [_alone(left_out)] if left_out and name_others else []
     for number, members in enumerate(sets, 1):
         present = [step for step in order if any(step in chain.by_step for chain in members)]
         beside = [*alone, *notes] if number == len(sets) else []

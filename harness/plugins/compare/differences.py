@@ -36,11 +36,17 @@ def tables(task: str, rows: Sequence[Run], replies: ReplyReader) -> Iterator[Tab
         if len({setting.step(row) for row in complete}) < 2:
             continue
         try:
-            shown = by_setting.tables(task, complete, setting, metrics=(), intervals="brackets", notes=(), load=load)
-            yield from filter(_has_differences, shown)
+            yield from filter(_has_differences, _of_setting(task, complete, setting, load))
         except ConfigError:  # no two runs differ in it alone
             continue
     yield from filter(_has_differences, of_models(task, complete, load))
+
+
+def _of_setting(task: str, rows: Sequence[Run], setting: RunSetting, load: Loader) -> Iterator[Table]:
+    """Return the tables of a setting. The page has those of all settings, and each would name nearly all other runs."""
+    return by_setting.tables(
+        task, rows, setting, metrics=(), intervals="brackets", notes=(), load=load, name_others=False
+    )
 
 
 def _has_differences(table: Table) -> bool:

@@ -43,8 +43,8 @@ _DENSE = 18
 """Points in one frame to an inch of width."""
 _LEFT = 0.42
 """Inches for numbers and name of the upright axis."""
-_MARK = 0.07
-"""Inches from one mark of the cost chart to the next, where they would hide each other."""
+_SPREAD = 0.05
+"""Inches over all marks of nearly one cost: the axis is a measure, and more would be read as other costs."""
 _SLOT = 0.13
 """Inches that an upright name needs."""
 
@@ -97,7 +97,8 @@ def cost(chart: CostChart, width: float) -> FigureSheet:
     else:
         axes.set_xlim(0, 1.1 * max(costs) or 1)
         axes.locator_params(axis="x", nbins=5)
-    inches = _aside([float(axes.transData.transform((x, 0))[0]) / axes.figure.dpi for x in costs])
+    places = [float(axes.transData.transform((x, 0))[0]) / axes.figure.dpi for x in costs]
+    inches = _aside(places, [row.value for row in chart.rows])
     if any(inches):
         sheet.notes.append("Marks of nearly one cost stand side by side, each a little off its own.")
     handles = []
@@ -148,20 +149,25 @@ def _reliability_numbers(row: ReliabilityRow) -> str:
     return f"{error}ECE {100 * row.ece:.1f}"
 
 
-def _aside(places: Sequence[float]) -> list[float]:
-    """Return by how many inches each mark moves sideways, so that those within a mark's width stand side by side."""
+def _aside(places: Sequence[float], scores: Sequence[float]) -> list[float]:
+    """Return by how many inches each mark moves sideways, so that those of nearly one cost can be told apart.
+
+    Those of neighbouring scores by half of the room, so that one does not hide the other.
+    """
     order = sorted(range(len(places)), key=lambda number: places[number])
     groups: list[list[int]] = []
     for number in order:
-        if groups and places[number] - places[groups[-1][-1]] < _MARK:
+        if groups and places[number] - places[groups[-1][0]] < _SPREAD / 2:
             groups[-1].append(number)
         else:
             groups.append([number])
     aside = [0.0] * len(places)
-    for group in groups:
+    for group in (group for group in groups if len(group) > 1):
         middle = sum(places[number] for number in group) / len(group)
-        for k, number in enumerate(sorted(group) if len(group) > 1 else ()):
-            aside[number] = middle + (k - (len(group) - 1) / 2) * _MARK - places[number]
+        half = math.ceil(len(group) / 2)
+        for rank, number in enumerate(sorted(group, key=lambda number: (-scores[number], number))):
+            slot = rank % 2 * half + rank // 2
+            aside[number] = middle + (slot / (len(group) - 1) - 0.5) * _SPREAD - places[number]
     return aside
 
 

@@ -443,8 +443,9 @@ ${reply}`.toLowerCase();
   function formatTick(metric, value) {
     return (isPercent(metric) ? 100 * value : value).toLocaleString("en-US", { maximumFractionDigits: 2 });
   }
-  function formatAmount(value) {
-    if (value >= 1e4) return value.toLocaleString("en-US", { notation: "compact", maximumSignificantDigits: 3 });
+  function formatAmount(value, largest = value) {
+    if (largest >= 1e4 && value >= 1e3)
+      return value.toLocaleString("en-US", { notation: "compact", maximumSignificantDigits: 3 });
     return value.toLocaleString("en-US", { maximumSignificantDigits: 3 });
   }
   var formatTime = (text) => text.replace("T", " ").replace(/\.\d+/, "").replace(/(\+00:00|Z)$/, " UTC");
@@ -1526,6 +1527,7 @@ ${reply}`.toLowerCase();
       el("figcaption", {}, title),
       parts.legend,
       place,
+      parts.note,
       chart.notes.map((note) => el("p", { class: "note" }, note)),
       numbersFold(chart, parts.numbers)
     );
@@ -1653,8 +1655,8 @@ ${reply}`.toLowerCase();
     [7, 11, "start"],
     [-7, -11, "end"],
     [-7, 11, "end"],
-    [0, -14, "middle"],
-    [0, 14, "middle"]
+    [0, -15, "middle"],
+    [0, 15, "middle"]
   ];
   function placeLabels(dots, texts, [left, top, right, bottom], whiskers) {
     const boxes = dots.map((dot) => [dot.x - 6, dot.y - 6, dot.x + 6, dot.y + 6]);
@@ -1883,6 +1885,7 @@ ${reply}`.toLowerCase();
   // harness/report/page/charts/cost.js
   var LEFT = 34;
   var TOP = 12;
+  var ASIDE = "Marks of nearly one cost stand side by side, each a little off its own.";
   function costChart(chart) {
     const { metric, rows, unit } = chart;
     const costColumn = {
@@ -1900,14 +1903,17 @@ ${reply}`.toLowerCase();
       (row) => row.value,
       (row) => row.interval
     );
+    const aside = el("p", { class: "note", hidden: true }, ASIDE);
     return chartFigure(chart, {
       legend: roleLegend(rows),
-      draw: (width, name2) => draw2(chart, width, name2),
+      draw: (width, name2) => draw2(chart, width, name2, aside),
+      note: aside,
       numbers: () => ({ rows, columns: [NAME_COLUMN, costColumn, scoreColumn2] })
     });
   }
-  var amountText = (unit, value) => unit === "USD" ? `$${formatAmount(value)}` : formatAmount(value);
-  function draw2(chart, width, name2) {
+  var withUnit = (unit, text) => unit === "USD" ? `$${text}` : text;
+  var amountText = (unit, value) => withUnit(unit, formatAmount(value));
+  function draw2(chart, width, name2, aside) {
     const { metric, rows, unit } = chart;
     const right = width - 14;
     const height = Math.max(300, Math.min(460, width * 0.5));
@@ -1916,12 +1922,16 @@ ${reply}`.toLowerCase();
     const range = metricRange(metric, values);
     const y = linearScale(range, [bottom, TOP]);
     const { log, span, x } = costScale(rows, right);
-    const places = sideBySide(rows.map((row) => x(row.x)));
+    const own = rows.map((row) => x(row.x));
+    const places = sideBySide(own, rows);
+    aside.hidden = places.every((place, number) => place === own[number]);
     const dots = rows.map((row, number) => ({ x: places[number], y: y(row.value) }));
     const labels = dotLabels(rows, dots, y, width, bottom);
-    const verticals = amountTicks(span, log, (right - LEFT) / 60).map((value) => [
+    const ticks = amountTicks(span, log, (right - LEFT) / 60);
+    const tickText = (value) => withUnit(unit, formatAmount(value, Math.max(...ticks)));
+    const verticals = ticks.map((value) => [
       svgEl("line", { class: "grid-line", x1: x(value), x2: x(value), y1: TOP, y2: bottom }),
-      svgEl("text", { class: "tick", x: x(value), y: bottom + 17, "text-anchor": "middle" }, amountText(unit, value))
+      svgEl("text", { class: "tick", x: x(value), y: bottom + 17, "text-anchor": "middle" }, tickText(value))
     ]);
     const title = `${unit} per 1,000 items${log ? ", logarithmic" : ""}`;
     return chartSvg(
@@ -1945,20 +1955,22 @@ ${reply}`.toLowerCase();
     const scale = linearScale(log ? span.map(Math.log10) : span, [LEFT, right]);
     return { log, span, x: (value) => scale(log ? Math.log10(value) : value) };
   }
-  var MARK = 11;
-  function sideBySide(places) {
+  var SPREAD = 8;
+  function sideBySide(places, rows) {
     const order = [...places.keys()].sort((a, b) => places[a] - places[b]);
     const groups = [];
     for (const number of order) {
       const group = groups.at(-1);
-      if (group && places[number] - places[group.at(-1)] < MARK) group.push(number);
+      if (group && places[number] - places[group[0]] < SPREAD / 2) group.push(number);
       else groups.push([number]);
     }
     const moved = [...places];
     for (const group of groups.filter((members2) => members2.length > 1)) {
       const middle = group.reduce((sum, number) => sum + places[number], 0) / group.length;
-      group.sort((a, b) => a - b).forEach((number, k) => {
-        moved[number] = middle + (k - (group.length - 1) / 2) * MARK;
+      const half = Math.ceil(group.length / 2);
+      group.sort((a, b) => rows[b].value - rows[a].value || a - b).forEach((number, rank) => {
+        const slot = rank % 2 * half + Math.floor(rank / 2);
+        moved[number] = middle + (slot / (group.length - 1) - 0.5) * SPREAD;
       });
     }
     return moved;

@@ -95,7 +95,7 @@ class Questions(TaskBase):
 
     def row(self, number: int, columns: Columns) -> QuestionRow:
         shuffle = self.seed if self.shuffle else None
-        where = f"{self.path}, row {number}"
+        where = f"{self.path}, row {number}{self._file.counted}"
         return QuestionRow(where, number, self._file.stem, columns, self._layout, shuffle, self.first)
 
     def item(self, row: QuestionRow) -> Item:

@@ -21,13 +21,14 @@ from harness.leaderboard import __main__ as leaderboard
 from harness.leaderboard.build import BoardOptions, build
 from harness.leaderboard.chains import find_setting
 from harness.leaderboard.comparable import find_runs
+from harness.plugins.compare import differences
 from harness.plugins.compare import runs as replies
 from harness.plugins.compare.command import main as compare
 from harness.report.__main__ import content
 from harness.storage import replies as storage_replies
 from harness.storage.manifest import Manifest
 from harness.storage.record_lines import line_of
-from harness.storage.replies import reply_of
+from harness.storage.replies import ReplyReader, reply_of
 from harness.storage.runs import Run
 from harness.tables.markdown_csv_json import as_csv, as_json, markdown
 from harness.types import Answer, Failure, Metric, Record, Response, Result, Scores, Usage
@@ -292,6 +293,14 @@ def test_every_form_has_the_table(swept, tmp_path, capsys):
     assert all("permutation" in text and "few_shot" in text.replace("\\_", "_") for text in texts.values())
     assert "$-$ original" in texts[".tex"] and "−" not in texts[".tex"]  # a sign that LaTeX does not know
     assert "f1/permutation/difference_low" in texts[".csv"].splitlines()[0]
+
+
+def test_runs_of_one_value_are_named_below_the_last_table_of_the_command_alone(rows):
+    other = board_row("corr2cause", "limit=7", "plain", "alone", True, rows[0].result)
+    (table,) = build([*rows, other], BoardOptions(by=("perturbation",)))
+    assert any(note == "Not in a table, having one value of the setting: limit=7/plain/alone." for note in table.notes)
+    on_page = list(differences.tables("corr2cause", [*rows, other], ReplyReader()))
+    assert on_page and not any("Not in a table" in note for table in on_page for note in table.notes)
 
 
 def test_what_is_the_same_in_all_rows_is_said_in_the_caption_and_kept_for_programs(rows):

@@ -305,10 +305,14 @@ def test_every_count_of_the_confusion_has_a_number_in_its_bar_or_beside_it(tmp_p
     assert "Beside a bar: the counts that have no room in it" in capsys.readouterr().out
 
 
-def test_marks_of_one_cost_stand_side_by_side_around_it():
-    costs = 1.0, 1.0, 1.0, 2.0
-    moved = [place + aside for place, aside in zip(costs, plot_lines._aside(costs), strict=True)]
-    assert moved == pytest.approx([0.93, 1.0, 1.07, 2.0])
+def test_marks_of_one_cost_stand_a_few_points_apart_around_it_and_those_of_one_score_furthest():
+    costs, scores_ = (1.0, 1.0, 1.0, 1.0, 2.0), (0.4, 0.4, 0.2, 0.2, 0.4)
+    aside = plot_lines._aside(costs, scores_)
+    assert sum(aside) == pytest.approx(0)
+    assert aside[4] == 0
+    assert max(aside) - min(aside) == pytest.approx(0.05)
+    assert [abs(aside[0] - aside[1]), abs(aside[2] - aside[3])] == pytest.approx([0.1 / 3] * 2)
+    assert len({round(one, 6) for one in aside[:4]}) == 4
 
 
 def test_a_reliability_diagram_has_a_frame_for_each_run_with_its_bins_and_the_diagonal():

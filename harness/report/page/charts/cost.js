@@ -1,6 +1,6 @@
 // Cost against score, a mark for each model; the cost on a logarithmic axis where it spans more than a decade.
 import { formatAmount, metricTitle } from "../data/format.js";
-import { svgEl } from "../ui/dom.js";
+import { el, svgEl } from "../ui/dom.js";
 import { withTip } from "../ui/tip.js";
 import { chartFigure, chartSvg, metricColumn, NAME_COLUMN, runLink, scoreLines } from "./figure.js";
 import { placeLabels, shortenAll } from "./labels.js";
@@ -9,6 +9,7 @@ import { amountTicks, horizontalGrid, linearScale, metricRange } from "./scales.
 
 const LEFT = 34; // room for the numbers of the axis
 const TOP = 12;
+const ASIDE = "Marks of nearly one cost stand side by side, each a little off its own.";
 
 /** Return {node}: a point for each run, its score over its cost. */
 export function costChart(chart) {
@@ -28,16 +29,19 @@ export function costChart(chart) {
     (row) => row.value,
     (row) => row.interval,
   );
+  const aside = el("p", { class: "note", hidden: true }, ASIDE);
   return chartFigure(chart, {
     legend: roleLegend(rows),
-    draw: (width, name) => draw(chart, width, name),
+    draw: (width, name) => draw(chart, width, name, aside),
+    note: aside,
     numbers: () => ({ rows, columns: [NAME_COLUMN, costColumn, scoreColumn] }),
   });
 }
 
-const amountText = (unit, value) => (unit === "USD" ? `$${formatAmount(value)}` : formatAmount(value));
+const withUnit = (unit, text) => (unit === "USD" ? `$${text}` : text);
+const amountText = (unit, value) => withUnit(unit, formatAmount(value));
 
-function draw(chart, width, name) {
+function draw(chart, width, name, aside) {
   const { metric, rows, unit } = chart;
   const right = width - 14;
   const height = Math.max(300, Math.min(460, width * 0.5));
@@ -46,12 +50,16 @@ function draw(chart, width, name) {
   const range = metricRange(metric, values);
   const y = linearScale(range, [bottom, TOP]);
   const { log, span, x } = costScale(rows, right);
-  const places = sideBySide(rows.map((row) => x(row.x)));
+  const own = rows.map((row) => x(row.x));
+  const places = sideBySide(own, rows);
+  aside.hidden = places.every((place, number) => place === own[number]);
   const dots = rows.map((row, number) => ({ x: places[number], y: y(row.value) }));
   const labels = dotLabels(rows, dots, y, width, bottom);
-  const verticals = amountTicks(span, log, (right - LEFT) / 60).map((value) => [
+  const ticks = amountTicks(span, log, (right - LEFT) / 60);
+  const tickText = (value) => withUnit(unit, formatAmount(value, Math.max(...ticks)));
+  const verticals = ticks.map((value) => [
     svgEl("line", { class: "grid-line", x1: x(value), x2: x(value), y1: TOP, y2: bottom }),
-    svgEl("text", { class: "tick", x: x(value), y: bottom + 17, "text-anchor": "middle" }, amountText(unit, value)),
+    svgEl("text", { class: "tick", x: x(value), y: bottom + 17, "text-anchor": "middle" }, tickText(value)),
   ]);
   const title = `${unit} per 1,000 items${log ? ", logarithmic" : ""}`;
   return chartSvg(
@@ -76,24 +84,27 @@ function costScale(rows, right) {
   return { log, span, x: (value) => scale(log ? Math.log10(value) : value) };
 }
 
-const MARK = 11; // pixels from one mark to the next, where they would hide each other
+const SPREAD = 8; // pixels over all marks of nearly one cost: on a measured axis more would be read as other costs
 
-// Models of nearly one cost stand side by side, each a little off its own place; the table has the numbers.
-function sideBySide(places) {
+// Models of nearly one cost are moved apart a little, those of neighbouring scores by half of it, so that marks and
+// intervals can be told from each other.
+function sideBySide(places, rows) {
   const order = [...places.keys()].sort((a, b) => places[a] - places[b]);
   const groups = [];
   for (const number of order) {
     const group = groups.at(-1);
-    if (group && places[number] - places[group.at(-1)] < MARK) group.push(number);
+    if (group && places[number] - places[group[0]] < SPREAD / 2) group.push(number);
     else groups.push([number]);
   }
   const moved = [...places];
   for (const group of groups.filter((members) => members.length > 1)) {
     const middle = group.reduce((sum, number) => sum + places[number], 0) / group.length;
+    const half = Math.ceil(group.length / 2);
     group
-      .sort((a, b) => a - b)
-      .forEach((number, k) => {
-        moved[number] = middle + (k - (group.length - 1) / 2) * MARK;
+      .sort((a, b) => rows[b].value - rows[a].value || a - b)
+      .forEach((number, rank) => {
+        const slot = (rank % 2) * half + Math.floor(rank / 2);
+        moved[number] = middle + (slot / (group.length - 1) - 0.5) * SPREAD;
       });
   }
   return moved;

@@ -7,8 +7,8 @@ import { sortableTable } from "../ui/table.js";
 import { rovingFocus } from "../ui/tip.js";
 
 /**
- * Return {node, draw()} of a chart; parts: {draw(width, name) → node, numbers() → {columns, rows}, legend, across}.
- * Links in the drawing become one tab stop, `across` of them in a row.
+ * Return {node, draw()} of a chart; parts: {draw(width, name) → node, numbers() → {columns, rows}, legend, note,
+ * across}. Links in the drawing become one tab stop, `across` of them in a row.
  */
 export function chartFigure(chart, parts) {
   const name = `chart-${chart.id.replace(/[^\w]+/g, "-")}`;
@@ -32,6 +32,7 @@ export function chartFigure(chart, parts) {
     el("figcaption", {}, title),
     parts.legend,
     place,
+    parts.note,
     chart.notes.map((note) => el("p", { class: "note" }, note)),
     numbersFold(chart, parts.numbers),
   );

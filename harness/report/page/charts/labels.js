@@ -98,8 +98,8 @@ const SIDES = [
   [7, 11, "start"],
   [-7, -11, "end"],
   [-7, 11, "end"],
-  [0, -14, "middle"],
-  [0, 14, "middle"],
+  [0, -15, "middle"],
+  [0, 15, "middle"],
 ];
 
 /**

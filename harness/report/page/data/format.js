@@ -55,9 +55,10 @@ export function formatTick(metric, value) {
   return (isPercent(metric) ? 100 * value : value).toLocaleString("en-US", { maximumFractionDigits: 2 });
 }
 
-/** Return a large or small amount in few characters: 1,200,000 → 1.2M, 0.00042 → 0.00042. */
-export function formatAmount(value) {
-  if (value >= 10000) return value.toLocaleString("en-US", { notation: "compact", maximumSignificantDigits: 3 });
+/** Return an amount in few characters, as the `largest` beside it: 1,200,000 → 1.2M, 0.00042 → 0.00042. */
+export function formatAmount(value, largest = value) {
+  if (largest >= 10000 && value >= 1000)
+    return value.toLocaleString("en-US", { notation: "compact", maximumSignificantDigits: 3 });
   return value.toLocaleString("en-US", { maximumSignificantDigits: 3 });
 }
 
