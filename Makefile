@@ -6,8 +6,8 @@ RUN_READY := $(VENV)/.ready-run
 DEV_READY := $(VENV)/.ready-dev
 # What makes, checks and tests the page comes from npm. Nothing else needs it: without npm those checks are left out.
 NPM_READY := $(if $(shell command -v npm),node_modules/.ready)
-# Two more than there are cores: tests wait for servers and processes of theirs, but each worker takes seconds to begin.
-WORKERS ?= $(shell $(PYTHON) -c 'import os; print(2 + len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 4)')
+# As many as there are cores: tests begin processes of their own, and each worker takes seconds to begin.
+WORKERS ?= $(shell $(PYTHON) -c 'import os; print(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2)')
 # A test that hangs is named after ten minutes, of which even a busy machine needs one.
 FAST = $(BIN)/python -m pytest -m "not slow and not browser and not servers and not cluster and not bridges" -n $(WORKERS) --dist worksteal --timeout 600
 SERVERS := .servers
@@ -47,10 +47,10 @@ help:  ## this list
 run: $(RUN_READY)  ## the main job: four models on the public Corr2Cause test split, plain and renamed (args="model=… task=…" for another)
 	$(BIN)/python -m harness $(if $(args),$(args),$(MAIN_JOB))
 
-test: $(DEV_READY)  ## all tests but the slow ones and the page's in a browser, three to five minutes on two cores (args="-k name" for some)
+test: $(DEV_READY)  ## all tests but the slow ones and the page's in a browser, three to four minutes on two cores (args="-k name" for some)
 	$(FAST) $(args)
 
-test-core: $(DEV_READY)  ## those of them that are of no plug-in, two to four minutes
+test-core: $(DEV_READY)  ## those of them that are of no plug-in, about two minutes
 	$(FAST) --ignore tests/plugins $(args)
 
 test-browser: $(DEV_READY) $(NPM_READY)  ## the page in a real Chromium, if there is one (BROWSER_TESTS=required: an error if not)

@@ -51,7 +51,7 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
-DRAWN = 10
+DRAWN = 5
 """As many examples does `make test` draw for a property; `make test-slow` draws as many as the test says."""
 
 WITH_TORCH = {

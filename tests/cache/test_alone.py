@@ -78,6 +78,7 @@ def test_a_cache_on_a_network_makes_no_shared_memory_and_keeps_others_out(on, tm
     assert not Path(f"{path}-shm").exists()
 
 
+@pytest.mark.slow
 def test_five_thousand_of_five_thousand_rows_survive_kill_9(tmp_path):
     path = tmp_path / "answers.sqlite"
     with writer(path, 5000) as process:

@@ -61,6 +61,7 @@ def test_garbage_is_named_and_stays_as_it_was(path):
     assert said.returncode == 1 and ".recover" in said.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", few([0.2, 0.5, 0.9], 1))
 def test_nothing_is_asked_beside_a_truncated_file(path, share):
     fill(path, 3000)

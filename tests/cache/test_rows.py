@@ -129,6 +129,7 @@ def test_an_answer_that_cannot_be_read_is_missing_asked_again_and_replaced(path,
     assert command("verify", f"cache={path}").returncode == 0
 
 
+@pytest.mark.slow
 def test_every_flipped_bit_of_a_stored_response_is_noticed(path):
     key = key_of(path, "7?")
     with closing(sqlite3.connect(path)) as db:

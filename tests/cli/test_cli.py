@@ -151,6 +151,7 @@ def test_two_step_chain_of_thought_asks_twice_an_item(harness, serve):
     assert [message["role"] for message in last] == ["user", "assistant", "user"]
 
 
+@pytest.mark.slow
 def test_settings_and_prompts_of_the_users_own_are_found(harness, tmp_path):
     (tmp_path / "configs/model").mkdir(parents=True)
     (tmp_path / "configs/model/sceptic.yaml").write_text(
@@ -212,6 +213,7 @@ def test_a_data_file_is_told_by_its_name_and_its_content(harness, tmp_path):
     assert verified.returncode == 1 and "configuration / data / sha256" in verified.stdout, verified.stdout
 
 
+@pytest.mark.slow
 def test_items_are_written_for_other_tools(harness, tmp_path):
     (tmp_path / "empty.csv").write_text("input,label\n")
     process = harness("task.limit=12", "task.perturbation=permutation", "out=mine.jsonl", module="harness.items")

@@ -73,6 +73,7 @@ def test_debug_shows_the_traceback(harness):
     assert process.returncode == 1 and "Traceback" in process.stderr and "ConfigError" in process.stderr
 
 
+@pytest.mark.slow
 def test_an_unusable_cache_is_a_sentence(harness, tmp_path, serve):
     (tmp_path / "blocked").write_text("a file where a folder should be")
     (tmp_path / "garbage").write_bytes(b"this is no database " * 200)
@@ -98,6 +99,7 @@ def test_a_refused_key_and_an_unreachable_server_are_sentences(harness, serve):
     assert "cannot be reached" in sentence(process)
 
 
+@pytest.mark.slow
 def test_a_folder_with_another_configuration_is_refused(harness):
     assert harness("model=random_uniform", "task.limit=20").returncode == 0
     assert harness("model=random_uniform", "task.limit=20").returncode == 0
@@ -129,6 +131,7 @@ def test_other_words_under_the_same_prompt_name_are_said(harness, tmp_path):
     assert "other words of the prompt mine" in sentence(harness("prompt=mine.yaml", "task.limit=5"))
 
 
+@pytest.mark.slow
 def test_errors_of_others_do_nothing_to_a_terminal(harness, serve):
     server = serve(lambda *_: error(401, "no\x1b[2A\x1b]0;title\x07 \u202eway"))
     process = harness("model=gpt4", f"model.base_url={server.url}", "task.limit=5", OPENAI_API_KEY=KEY)

@@ -115,6 +115,7 @@ def test_a_known_model_at_its_own_address_has_the_price_of_the_table(harness):
     assert "($30 in, $60 out per million tokens: genai-prices 0." in said and "openai/gpt-4)" in said
 
 
+@pytest.mark.slow
 def test_a_free_server_has_no_plan_and_no_cost(harness, serve, tmp_path):
     url = serve(lambda *_: chat_reply("No")).url
     done = harness("model=gpt4", f"model.base_url={url}", "task.limit=30", "budget.tokens=1e6", OPENAI_API_KEY=KEY)

@@ -61,6 +61,7 @@ def test_a_sample_of_what_the_rules_read_is_audited_and_scores_stay(harness, ser
     assert verified.returncode == 0, verified.stdout
 
 
+@pytest.mark.slow
 def test_a_judge_reads_questions_with_choices(harness, serve, tmp_path):
     rows = [{"question": f"What made it {n}?", "choices": ["Rain.", "Sun."], "label": 1} for n in range(6)]
     (tmp_path / "mine.jsonl").write_text("\n".join(map(json.dumps, rows)))

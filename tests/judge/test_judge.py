@@ -101,6 +101,7 @@ def test_the_plan_and_the_budget_know_of_the_judge(harness, serve, tmp_path):
     assert verified.returncode == 0, verified.stdout
 
 
+@pytest.mark.slow
 def test_one_budget_for_the_model_and_its_judge(harness, serve, tmp_path):
     server = serve(replies())
     stopped = harness(*command(server, "budget.requests=62"), OPENAI_API_KEY=KEY)
@@ -159,6 +160,7 @@ def test_ctrl_c_while_the_judge_reads_loses_nothing(harness, serve, tmp_path):
     assert len({words(call) for call in server.calls}) == len(server.calls)
 
 
+@pytest.mark.slow
 def test_what_cannot_judge_is_refused(harness):
     assert "writes no replies" in sentence(harness("judge=always_yes"))
     assert "no judge 'gpt44'" in sentence(harness("judge=gpt44"))

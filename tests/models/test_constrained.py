@@ -260,6 +260,7 @@ def test_a_run_is_held_recorded_verified_and_told_apart(harness, serve, tmp_path
     assert len(server.calls) == before + 20
 
 
+@pytest.mark.slow
 def test_unknown_values_are_sentences_with_what_there_is(harness):
     for setting, said in (
         ("answer=choise", "'text' or 'choice' (did you mean choice?)"),

@@ -39,7 +39,7 @@ WRITTEN += [(kind, 40, True) for kind in SHARING]  # there 8 tokens are written 
 @pytest.mark.parametrize(
     "batch_tokens", [13, *(pytest.param(tokens, marks=pytest.mark.slow) for tokens in (1, 100, 8192))]
 )
-@pytest.mark.parametrize("kind", few(SHARING, 4))
+@pytest.mark.parametrize("kind", few(SHARING, 2))
 def test_shared_scores_are_those_of_one_pass_each(kind, batch_tokens, checkpoint, capsys):
     model = lm(checkpoint(kind), batch_tokens=batch_tokens)
     several = [ranking(TEXTS[1], "Yes", "Yes A", "Yes A causes B", "No"), ranking("A", "Yes A", "Yes B")]
@@ -52,7 +52,7 @@ def test_shared_scores_are_those_of_one_pass_each(kind, batch_tokens, checkpoint
 
 
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2, 3))])
-@pytest.mark.parametrize("kind", few(SHARING, 4))
+@pytest.mark.parametrize("kind", few(SHARING, 2))
 def test_any_trees_scores_are_exact(kind, seed, checkpoint):
     import torch
 
@@ -77,7 +77,7 @@ def test_any_trees_scores_are_exact(kind, seed, checkpoint):
         assert found[sequence] == pytest.approx(expected, abs=1e-4)
 
 
-@pytest.mark.parametrize("kind", few(SHARING, 4))
+@pytest.mark.parametrize("kind", few(SHARING, 2))
 def test_every_beginning_is_read_once(kind, checkpoint):
     model = lm(checkpoint(kind), batch_tokens=50)
     counted = read_tokens(model)

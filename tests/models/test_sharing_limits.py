@@ -242,7 +242,7 @@ def test_what_pads_a_stopped_text_is_not_counted(checkpoint):
     assert (together[stopped].text, together[stopped].usage) == (alone.text, alone.usage)
 
 
-@pytest.mark.parametrize("dtype, kind", few(itertools.product(LOW, SHARING), 4))
+@pytest.mark.parametrize("dtype, kind", few(itertools.product(LOW, SHARING), 2))
 def test_rounding_is_no_obstacle(kind, dtype, checkpoint):
     from harness.models.local.prefix_sharing import obstacle
 

@@ -11,6 +11,7 @@ from harness.report.items import Answers
 from harness.verify.run import problems_of
 
 
+@pytest.mark.slow
 def test_another_limit_is_another_variant_and_verifies(serve, key, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     server = serve()

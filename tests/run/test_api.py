@@ -114,6 +114,7 @@ def test_what_was_answered_is_not_asked_again(around, serve, key, monkeypatch):
     assert first.result == again.result == frozen.result
 
 
+@pytest.mark.slow
 def test_the_callers_loop_goes_on_afterwards(serve, key):
     server = serve()
 
@@ -246,6 +247,7 @@ def test_ctrl_c_ends_in_order_and_keeps_what_was_answered(around, serve, key):
     assert around(lambda: asking(server, limit=60, max_concurrency=4)).complete and len(server.calls) == 60
 
 
+@pytest.mark.slow
 def test_a_second_ctrl_c_gives_a_notebook_back_at_once_and_the_next_run_goes_on(serve, key):
     server = serve(together=4, held=0)
 
@@ -266,6 +268,7 @@ def test_a_second_ctrl_c_gives_a_notebook_back_at_once_and_the_next_run_goes_on(
     assert len(server.calls) == 100 and not STOP.requested
 
 
+@pytest.mark.slow
 def test_to_pandas_has_a_line_for_each_record(serve, key):
     pandas = pytest.importorskip("pandas")
 
@@ -308,6 +311,7 @@ def test_a_failed_call_is_a_record_and_no_answer(serve, key):
     assert record.answer is None
 
 
+@pytest.mark.slow
 def test_the_callers_own_hydra_is_left_as_it_was():
     from hydra import compose, initialize_config_dir
     from hydra.core.hydra_config import HydraConfig

@@ -92,6 +92,7 @@ def too_long(*_):
     return error(400, "max_tokens: 8208 is over this model's maximum context length of 8192", "context_length_exceeded")
 
 
+@pytest.mark.slow
 def test_a_run_that_asks_for_more_than_the_context_stops_after_twenty(serve, tmp_path):
     server = serve(too_long)
     with pytest.raises(RunStopped, match=r"(?s)none of the first 20 calls fits .*max_tokens=16 and 8192 to think") as e:
@@ -102,6 +103,7 @@ def test_a_run_that_asks_for_more_than_the_context_stops_after_twenty(serve, tmp
         run(serve(too_long), max_tokens=1024)
 
 
+@pytest.mark.slow
 def test_questions_that_are_too_long_by_themselves_are_asked_to_the_end(serve, tmp_path):
     asked = []
 

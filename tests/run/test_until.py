@@ -268,6 +268,7 @@ def load_settings():
     return {"task": {"_target_": "x"}, "model": {"_target_": "x"}, "results": "r", "cache": {"mode": "on", "path": "c"}}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("changed", few(["decision", "interval", "calls", "record", "rule"], 2))
 def test_verify_computes_the_decision_again(asked, changed):
     run = asked(until="width:30", **ACCURATE).folder

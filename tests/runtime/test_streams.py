@@ -34,6 +34,7 @@ def shell(folder: Path, command: str, redirected: str) -> subprocess.CompletedPr
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "redirected", "code", "words"),
     few(

@@ -71,6 +71,7 @@ def out(tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 def test_a_table_has_a_column_for_each(out):
     with (out / "csv").open(encoding="utf-8", newline="") as file:
         first, second, _ = csv.DictReader(file)

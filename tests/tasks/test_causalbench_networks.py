@@ -138,6 +138,7 @@ def test_the_authors_texts_for_asia_tell_three_edges():
     assert all(a in set(map(frozenset, edges(load("asia")))) for a in map(frozenset, named))
 
 
+@pytest.mark.slow
 def test_edges_that_no_data_can_show_are_those_of_the_readme():
     text = (Path(__file__).parents[2] / "harness/data/networks/README.md").read_text(encoding="utf-8")
     text = re.sub(r"(\w+) → (\w+)(?: and)?\s+→ (\w+)", r"\1 → \2, \1 → \3", " ".join(text.split()))

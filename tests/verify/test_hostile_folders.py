@@ -475,6 +475,7 @@ def test_a_folder_that_is_the_working_directory_is_read_as_any_other(finished_ru
     assert not list(surroundings.rglob("PWNED"))
 
 
+@pytest.mark.slow
 def test_a_line_without_end_takes_no_more_memory_than_the_longest_that_is_read(tmp_path, monkeypatch):
     monkeypatch.setattr(records, "LARGEST", 1 << 20)
     with gzip.open(tmp_path / "records.jsonl.gz", "wb", compresslevel=1) as file:
