@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Container
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
@@ -192,3 +193,9 @@ def test_no_test_imports_another():
             names += [alias.name for alias in node.names] if isinstance(node, ast.Import | ast.ImportFrom) else []
             importing += [f"{file.name} imports {name}" for name in names if name.rpartition(".")[2] in tests]
     assert not importing, "\n".join(importing)
+
+
+def test_no_two_test_modules_have_one_name():
+    """Pytest takes the second for the first, and refuses to collect it."""
+    names = Counter(file.name for file in (HOME / "tests").rglob("test_*.py"))
+    assert [name for name, number in names.items() if number > 1] == []
