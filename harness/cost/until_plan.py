@@ -17,7 +17,7 @@ from harness.prompting.fit import choose_prompt, fitting
 from harness.protocols import Committed, Model, Task
 from harness.scoring import sequences
 from harness.scoring.definitions import definition, definitions, main_metrics
-from harness.scoring.samples import Votes
+from harness.scoring.samples import vote
 from harness.scoring.sequences import ALPHA, DIFFERENCES
 from harness.settings import Main, build, validated
 from harness.settings import Until as Setting
@@ -115,7 +115,7 @@ def _metric(name: str | None, order: Order) -> tuple[str, Unreadable]:
 def against_of(name: str, task_settings: Mapping[str, Any], order: Order, ask: Ask) -> Against:
     """Return what a run is compared with: the run in a folder, or a baseline by its name. Raises ConfigError."""
     if (folder := Path(name).expanduser()).is_dir():
-        return run_at(folder, order.task.headline)
+        return run_at(folder)
     name = "always_no" if name == "floor" else name
     if (file := listed(CONFIGS, "model").get(name)) is None:
         raise ConfigError(
@@ -142,7 +142,7 @@ def _baseline(name: str, file: Path, task_settings: Mapping[str, Any], task: Tas
     return Against(model.name, identity, lambda items: [record for record, _ in ask(items, prompt, model, kind)])
 
 
-def run_at(folder: Path, headline: str) -> Against:
+def run_at(folder: Path) -> Against:
     """Return the run in a folder. Raises ConfigError for one that is not whole, DataError for items that it lacks."""
     run = load(folder)
     if not run.sound or run.records_file is None:
@@ -150,8 +150,7 @@ def run_at(folder: Path, headline: str) -> Against:
     records: dict[str, list[Record]] = defaultdict(list)
     for record in run.records():
         records[record.item].append(record)
-    samples = run.samples
-    votes = {name: next(iter(Votes(headline, samples).votes(each))) for name, each in records.items()}
+    votes = {name: vote(each) for name, each in records.items()}
 
     def of(items: Sequence[Item]) -> list[Record]:
         missing = [item.id for item in items if item.id not in votes or votes[item.id].labels != item.labels]
@@ -173,7 +172,7 @@ def _best(folders: Sequence[Path], order: Order, metric: str) -> Against | None:
         score = run.result.overall[metric] if run.result.overall[metric] is not None else run.result.overall["accuracy"]
         if asked and run.sound and run.items == items.summary["sha256"] and score is not None:
             best = max(best or (score, folder), (score, folder), key=lambda pair: pair[0])
-    return None if best is None else run_at(best[1], order.task.headline)
+    return None if best is None else run_at(best[1])
 
 
 def recorded(manifest: Manifest, task: Task, folder: Path, ask: Ask) -> Until | None:
@@ -212,7 +211,7 @@ def _recorded(settings: Setting, manifest: Manifest, task: Task, results: str, a
     within = place.resolve().is_relative_to(Path(results).resolve())
     if not within or not place.is_dir() or load(place).manifest.result != identity["result"]:
         raise DataError(f"the run that it was compared with is not at {place} any more: nobody can say what decided.")
-    return replace(until, against=run_at(place, task.headline))
+    return replace(until, against=run_at(place))
 
 
 def likely(until: Until) -> tuple[int, str]:

@@ -12,7 +12,7 @@ from harness.cost.until import Until
 from harness.errors import RunStopped
 from harness.runtime.signals import STOP
 from harness.scoring.definitions import definition
-from harness.scoring.samples import Votes
+from harness.scoring.samples import votes
 from harness.storage.manifest import TracedItems
 from harness.storage.run_folder import Account
 from harness.types import JSON, Item, Record, Request, Response
@@ -110,9 +110,7 @@ class Watch:
         self.draws += 1
         self.items += len(draw)
         self._requests.update(record.request for record in records if record.request is not None)
-        if self._samples > 1:
-            records = list(Votes(self.until.order.task.headline, self._samples).votes(records))
-        self.estimate.add(draw, records)
+        self.estimate.add(draw, list(votes(records, self._samples)))
         self.decision = self.estimate.decision
 
     def trace(self, ledger: Account | None) -> TracedItems:

@@ -142,7 +142,7 @@ def graphs_missing(run: Run) -> bool:
 
 def from_records(run: Run, trust: Collection[str] = ()) -> Mapping[str, str]:
     """Recompute a run's missing files below graphs/ from its records; empty for a task without graphs."""
-    from harness.scoring.samples import Votes
+    from harness.scoring.samples import votes
 
     make = benchmark_of(run.place["task"]).graphs
     try:
@@ -152,8 +152,7 @@ def from_records(run: Run, trust: Collection[str] = ()) -> Mapping[str, str]:
     if make is None:
         return {}
     try:
-        records = run.records()
-        return make().of_records(task, Votes(task.headline, run.samples).votes(records) if run.samples > 1 else records)
+        return make().of_records(task, votes(run.records(), run.samples))
     except (KeyError, ValueError, IndexError):  # of other items than the task's
         return {}
 

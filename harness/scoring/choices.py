@@ -5,18 +5,17 @@ A reply that could not be read is wrong, and an answer of no choice. Failed call
 
 from __future__ import annotations
 
-from array import array
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from harness.errors import DataError
 from harness.scoring import bootstrap
 from harness.scoring.bootstrap import FEWEST
 from harness.scoring.intervals import Interval, resampled, with_intervals
-from harness.scoring.parted import folded
+from harness.scoring.parted import Counted, add_all
 from harness.scoring.summary import OutcomeCounts
+from harness.scoring.tally import Tally
 from harness.types import Metric, Record, Result, Scores
 
 if TYPE_CHECKING:
@@ -28,38 +27,8 @@ CHOICES = "choices"
 BY_CHOICE = "choice"
 """The breakdown by which choice is right."""
 _UNREADABLE, _FAILED = -1, -2
-
-
-@dataclass
-class _Columns:
-    """What scoring needs of the records: a few numbers each, however many there are."""
-
-    cluster: array[int] = field(default_factory=lambda: array("q"))
-    gold: array[int] = field(default_factory=lambda: array("h"))
-    read: array[int] = field(default_factory=lambda: array("h"))
-    kind: array[int] = field(default_factory=lambda: array("q"))
-    """The place of a record's groups among all that occur."""
-    clusters: dict[str, int] = field(default_factory=dict)
-    kinds: dict[tuple[tuple[str, str], ...], int] = field(default_factory=dict)
-
-    def add(self, record: Record, headline: str, number: int) -> None:
-        gold, answer = record.labels[headline], record.answer
-        label = None if answer is None else answer.label
-        if max(gold, label or 0) >= number:
-            raise DataError(f"the record of {record.item} tells of choice {max(gold, label or 0)}; there are {number}.")
-        self.cluster.append(self.clusters.setdefault(record.cluster, len(self.clusters)))
-        self.gold.append(gold)
-        self.read.append(_FAILED if answer is None else _UNREADABLE if label is None else label)
-        self.kind.append(self.kinds.setdefault(tuple(record.groups.items()), len(self.kinds)))
-
-    def merge(self, later: _Columns) -> None:
-        """Add the records of a part that comes after this one's."""
-        clusters = [self.clusters.setdefault(cluster, len(self.clusters)) for cluster in later.clusters]
-        kinds = [self.kinds.setdefault(groups, len(self.kinds)) for groups in later.kinds]
-        self.cluster.extend(clusters[place] for place in later.cluster)
-        self.kind.extend(kinds[place] for place in later.kind)
-        self.gold.extend(later.gold)
-        self.read.extend(later.read)
+Kind = tuple[tuple[tuple[str, str], ...], int, int]
+"""(groups, the right choice, the one that was read)"""
 
 
 def summarize(records: Iterable[Record], *, headline: str, names: Sequence[str]) -> Result:
@@ -69,18 +38,16 @@ def summarize(records: Iterable[Record], *, headline: str, names: Sequence[str])
     """
     import numpy as np
 
-    columns, totals = _Columns(), OutcomeCounts()
-    for columns_of_part, totals_of_part in folded(records, lambda part: _counted(part, headline, len(names))):
-        columns.merge(columns_of_part)
-        totals.merge(totals_of_part)
-    order = {name: place for place, name in enumerate(sorted(columns.clusters))}  # records come in any order
-    codes = np.array([order[name] for name in columns.clusters], dtype=np.int64)
-    cluster = codes[np.frombuffer(columns.cluster, np.int64)] if len(columns.cluster) else codes
-    gold, read = (np.array(column, dtype=np.int64) for column in (columns.gold, columns.read))
-    kind = np.array(columns.kind, dtype=np.int64)
+    tally: Tally[Kind] = Tally()
+    totals = OutcomeCounts()
+    passing = Counted(records, totals, OutcomeCounts.add)
+    add_all(passing, tally, lambda tally, record: tally.add(_kind(record, headline, len(names)), record.cluster))
+    kinds = list(tally.kinds)
+    kind, cluster, _ = tally.records(kinds, parts=False)
+    gold, read = (np.array([each[column] for each in kinds], dtype=np.int64)[kind] for column in (1, 2))
     rows: dict[tuple[str, str], _ChoiceRow] = {("overall", "all"): _ChoiceRow(cluster, gold, read)}
-    for (breakdown, group), kinds in sorted(_by_group(columns.kinds).items(), key=_group_order):
-        chosen = np.isin(kind, kinds)
+    for (breakdown, group), places in sorted(_by_group(kinds).items(), key=_group_order):
+        chosen = np.isin(kind, places)
         rows[breakdown, group] = _ChoiceRow(cluster[chosen], gold[chosen], read[chosen])
     for place, name in enumerate(names):
         chosen = gold == place
@@ -90,29 +57,28 @@ def summarize(records: Iterable[Record], *, headline: str, names: Sequence[str])
     scores: dict[str, dict[str, Scores]] = {}
     for (breakdown, group), row in rows.items():
         scores.setdefault(breakdown, {})[group] = row.scores(ranges[breakdown, group])
-    chance = _chance(columns, kind, len(names))
+    chance = _chance(tally.kinds, len(names))
     return Result(
         headline,
         {headline: scores},
-        len(columns.clusters),
+        tally.clusters,
         **totals.parts(),
         notes=() if chance is None else (f"A choice drawn at random is right in {chance:.2%} of them.",),
         choices=tuple(names),
     )
 
 
-def _counted(records: Iterable[Record], headline: str, number: int) -> tuple[_Columns, OutcomeCounts]:
-    """Return all that the scores need of a part of the records."""
-    columns, totals = _Columns(), OutcomeCounts()
-    for record in records:
-        totals.add(record.outcome)
-        columns.add(record, headline, number)
-    return columns, totals
+def _kind(record: Record, headline: str, number: int) -> Kind:
+    gold, answer = record.labels[headline], record.answer
+    label = None if answer is None else answer.label
+    if max(gold, label or 0) >= number:
+        raise DataError(f"the record of {record.item} tells of choice {max(gold, label or 0)}; there are {number}.")
+    return tuple(record.groups.items()), gold, _FAILED if answer is None else _UNREADABLE if label is None else label
 
 
-def _by_group(kinds: Mapping[tuple[tuple[str, str], ...], int]) -> dict[tuple[str, str], list[int]]:
+def _by_group(kinds: Sequence[Kind]) -> dict[tuple[str, str], list[int]]:
     places: dict[tuple[str, str], list[int]] = defaultdict(list)
-    for groups, place in kinds.items():
+    for place, (groups, _, _) in enumerate(kinds):
         for group in groups:
             places[group].append(place)
     return places
@@ -124,14 +90,11 @@ def _group_order(group: tuple[tuple[str, str], list[int]]) -> tuple[str, float, 
     return breakdown, float(name) if name.isdecimal() else float("inf"), name
 
 
-def _chance(columns: _Columns, kind: NDArray[np.int64], number: int) -> float | None:
-    import numpy as np
-
-    if not len(kind):
-        return None
-    sizes = np.array([int(dict(groups).get(CHOICES, number)) for groups in columns.kinds])
-    present, numbers = np.unique(sizes[kind], return_counts=True)
-    return float((numbers / present).sum()) / len(kind)
+def _chance(kinds: Mapping[Kind, int], number: int) -> float | None:
+    sizes: Counter[int] = Counter()
+    for (groups, _, _), count in kinds.items():
+        sizes[int(dict(groups).get(CHOICES, number))] += count
+    return sum(sizes[size] / size for size in sorted(sizes)) / sizes.total() if sizes else None
 
 
 class _ChoiceRow:

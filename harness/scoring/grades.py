@@ -7,7 +7,6 @@ read by a rule of which nothing is known, such as a name that a parser of one's 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from harness.types import IN_FORM, JUDGE, NOT_IN_FORM, RECORDED, Answer, Record, Result, Scores
@@ -72,16 +71,14 @@ def with_firm(result: Result, firm: Result) -> Result:
 
 
 class GradeCounts:
-    """Counts of answers by grade, while their records pass."""
+    """Counts of answers by grade."""
 
     def __init__(self) -> None:
         self._counts: Counter[str] = Counter()
 
-    def counted(self, records: Iterable[Record]) -> Iterator[Record]:
-        """Yield the records as they come, each counted."""
-        for record in records:
-            self._counts[grade_of(record.answer)] += 1
-            yield record
+    def add(self, record: Record) -> None:
+        """Count the answer of a record."""
+        self._counts[grade_of(record.answer)] += 1
 
     def merge(self, later: GradeCounts) -> None:
         """Add the counts of a part that comes after this one's."""

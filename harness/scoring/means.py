@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import fsum, sqrt
+from itertools import chain, pairwise
+from math import fsum, nan, sqrt
 from statistics import fmean, stdev
 from typing import Literal
 
 from harness.scoring import bootstrap
 from harness.scoring.bootstrap import CONSTANT, FEW_CLUSTERS, FEWEST, ONE_CLUSTER, RESTS_ON_FEW
 from harness.scoring.definitions import definition
-from harness.types import Metric, Record, Scores
+from harness.scoring.parted import Changed, Counted, add_all
+from harness.scoring.summary import OutcomeCounts
+from harness.scoring.tally import Tally
+from harness.types import Metric, Record, Result, Scores
 
 OVERALL = ("overall", "all")
-Numbers = Mapping[str, Sequence[float]]
+State = Literal["read", "unreadable", "failed"]
+Kind = tuple[tuple[tuple[str, str], ...], bool, State]
+"""(groups, positive, state)"""
+Numbers = Sequence[Sequence[float]]
 """The values of a measure by cluster."""
 
 
@@ -28,7 +34,7 @@ class MeanRow:
     """What is drawn in a row of one cluster."""
     groups: tuple[tuple[str, str], ...]
     positive: bool
-    state: Literal["read", "unreadable", "failed"]
+    state: State
     values: Mapping[str, float | None]
     """By measure; None where it is undefined. Empty for a failed call."""
 
@@ -45,69 +51,104 @@ class MeanRow:
         )
 
 
-def mean_rows(
-    rows: Iterable[MeanRow],
+class MeanTally(Tally[Kind]):
+    """Rows by cluster and unit, with a number for each measure."""
+
+    def __init__(self, measures: Sequence[str], rows: Iterable[MeanRow] = ()) -> None:
+        super().__init__()
+        self.measures = tuple(measures)
+        self.add_rows(rows)
+
+    def add_rows(self, rows: Iterable[MeanRow]) -> None:
+        """Add rows; a value that is undefined is NaN."""
+        for row in rows:
+            values = [nan if (value := row.values.get(measure)) is None else value for measure in self.measures]
+            self.add((row.groups, row.positive, row.state), row.cluster, row.unit, values)
+
+    def scores(
+        self, orders: Mapping[str, Sequence[str]], *, mean: str = "", unit: str = ""
+    ) -> dict[str, dict[str, Scores]]:
+        """Return breakdown → group → scores; `orders` gives the breakdowns and the order of their groups.
+
+        `mean`, if any, is the name of a row beside `all` in which each cluster weighs alike. Intervals draw clusters,
+        in a row of one cluster its units, which are called `unit`.
+        """
+        members: dict[tuple[str, str], list[Kind]] = {OVERALL: []}
+        for kind in self.kinds:
+            for key in (OVERALL, *kind[0]):
+                members.setdefault(key, []).append(kind)
+        scores = {"overall": {"all": self._row(members[OVERALL], unit)}}
+        if mean:
+            scores["overall"][mean] = self._row(members[OVERALL], "", alike=True)
+        for name, order in orders.items():
+            groups = [group for group in order if (name, group) in members]
+            if groups:
+                scores[name] = {group: self._row(members[name, group], unit) for group in groups}
+        return scores
+
+    def _row(self, kinds: Sequence[Kind], unit: str, *, alike: bool = False) -> Scores:
+        """Return a row of scores; with `alike` the mean over the clusters of each one's mean."""
+        import numpy as np
+
+        place, drawn, one = self.records(kinds, parts=not alike)
+        order = np.argsort(drawn, kind="stable")
+        place, drawn = place[order], drawn[order]
+        parts = len(np.unique(drawn))
+        values = np.concatenate([np.zeros(0), *map(self.numbers, kinds)]).reshape(-1, len(self.measures))[order]
+        read = np.array([state == "read" for _, _, state in kinds], dtype=bool)[place]
+
+        def numbers(column: int, lost: float | None = None) -> Numbers:
+            of_all = values[:, column] if lost is None else np.where(read, values[:, column], lost)
+            defined = ~np.isnan(of_all)
+            edges = np.flatnonzero(np.diff(drawn[defined], prepend=-1, append=-1)).tolist()
+            listed = of_all[defined].tolist()
+            by_part = [listed[start:end] for start, end in pairwise(edges)]
+            return [[fsum(of_part) / len(of_part)] for of_part in by_part] if alike else by_part
+
+        metrics = []
+        for column, measure in enumerate(self.measures):
+            metric = _metric(measure, numbers(column), parts, one=one)
+            if not read.all() and (ends := _ends(measure)) is not None:
+                metric = replace(metric, bounds=(_mean(numbers(column, ends[0])), _mean(numbers(column, ends[1]))))
+            metrics.append(metric)
+        sizes = [*zip(np.bincount(place, minlength=len(kinds)).tolist(), kinds, strict=True)]
+        return Scores(
+            items=len(place),
+            positives=sum(size for size, (_, positive, _) in sizes if positive),
+            unreadable=sum(size for size, (_, _, state) in sizes if state == "unreadable"),
+            failed=sum(size for size, (_, _, state) in sizes if state == "failed"),
+            metrics=tuple(metrics),
+            clusters=parts,
+            unit=unit if one else "",
+            resamples=bootstrap.resamples(parts) if parts >= FEWEST else 0,
+        )
+
+
+def _each_alone(records: Iterable[Record]) -> Iterable[Sequence[Record]]:
+    return Changed(records, lambda of_part: ((record,) for record in of_part))
+
+
+def summarize(
+    records: Iterable[Record],
+    rows: Callable[[Sequence[Record]], Iterable[MeanRow]],
     measures: Sequence[str],
     *,
+    headline: str,
     orders: Mapping[str, Sequence[str]],
-    mean_of: tuple[str, str] | None,
-    unit: str,
-) -> dict[str, dict[str, Scores]]:
-    """Return breakdown → group → scores; `orders` gives the breakdowns and the order of their groups.
+    groups: Callable[[Iterable[Record]], Iterable[Sequence[Record]]] = _each_alone,
+    mean: str = "",
+    unit: str = "",
+    notes: tuple[str, ...] = (),
+) -> Result:
+    """Return the means of what `rows` makes of each record, or of each of the `groups`; see `MeanTally.scores`.
 
-    `mean_of`, if any, names a breakdown that is the clusters, and the row beside `all` in which each weighs alike.
-    Intervals draw clusters, in a row of one cluster its units, which are called `unit`.
+    Memory grows with the clusters, and by a number for each measure of a row.
     """
-    members: dict[tuple[str, str], list[MeanRow]] = {OVERALL: []}
-    for row in sorted(rows, key=lambda row: (row.cluster, row.unit, row.groups)):  # floats add up in one order
-        for key in (OVERALL, *row.groups):
-            members.setdefault(key, []).append(row)
-    scores = {"overall": {"all": _scores(members[OVERALL], measures, unit)}}
-    if mean_of is not None:
-        breakdown, title = mean_of
-        by_cluster = {group: of_group for (name, group), of_group in members.items() if name == breakdown}
-        scores["overall"][title] = _scores(members[OVERALL], measures, "", by_cluster)
-    for name, order in orders.items():
-        groups = [group for group in order if (name, group) in members]
-        if groups:
-            scores[name] = {group: _scores(members[name, group], measures, unit) for group in groups}
-    return scores
-
-
-def _scores(
-    rows: Sequence[MeanRow],
-    measures: Sequence[str],
-    unit: str,
-    by_cluster: Mapping[str, Sequence[MeanRow]] | None = None,
-) -> Scores:
-    """Return a row of scores; with `by_cluster` the mean over the clusters of each one's mean."""
-    one = by_cluster is None and len({row.cluster for row in rows}) == 1
-    parts = len({row.unit if one else row.cluster for row in rows})
-
-    def values_of(measure: str, lost: float | None = None) -> Numbers:
-        values: dict[str, list[float]] = defaultdict(list)
-        for row in rows:
-            value = row.values.get(measure) if lost is None or row.state == "read" else lost
-            if value is not None:
-                values[row.unit if one else row.cluster].append(value)
-        return values if by_cluster is None else {name: [fsum(of) / len(of)] for name, of in values.items()}
-
-    metrics = []
-    for measure in measures:
-        metric = _metric(measure, values_of(measure), parts, one=one)
-        if any(row.state != "read" for row in rows) and (ends := _ends(measure)) is not None:
-            metric = replace(metric, bounds=(_mean(values_of(measure, ends[0])), _mean(values_of(measure, ends[1]))))
-        metrics.append(metric)
-    return Scores(
-        items=len(rows),
-        positives=sum(row.positive for row in rows),
-        unreadable=sum(row.state == "unreadable" for row in rows),
-        failed=sum(row.state == "failed" for row in rows),
-        metrics=tuple(metrics),
-        clusters=parts,
-        unit=unit if one else "",
-        resamples=bootstrap.resamples(parts) if parts >= FEWEST else 0,
-    )
+    tally, totals = MeanTally(measures), OutcomeCounts()
+    passing = groups(Counted(records, totals, OutcomeCounts.add))
+    add_all(passing, tally, lambda tally, group: tally.add_rows(rows(group)))
+    scores = tally.scores(orders, mean=mean, unit=unit)
+    return Result(headline, {headline: scores}, tally.clusters, **totals.parts(), notes=notes)
 
 
 def _ends(measure: str) -> tuple[float, float] | None:
@@ -120,14 +161,14 @@ def _ends(measure: str) -> tuple[float, float] | None:
 
 
 def _mean(values: Numbers) -> float:
-    return fsum(value for of_cluster in values.values() for value in of_cluster) / sum(map(len, values.values()))
+    return fsum(chain.from_iterable(values)) / sum(map(len, values))
 
 
 def _metric(name: str, values: Numbers, parts: int, *, one: bool) -> Metric:
     """Return the mean of all values with its interval; `parts` is how many clusters the row has."""
     import numpy as np
 
-    if not any(values.values()):
+    if not values:
         return Metric(name, None)
     mean = _mean(values)
     if parts < FEWEST:
@@ -137,7 +178,7 @@ def _metric(name: str, values: Numbers, parts: int, *, one: bool) -> Metric:
         return Metric(name, mean, no_interval=RESTS_ON_FEW)
     # Clusters without a value of this measure are drawn too: the row's clusters are the same for all measures.
     columns = np.zeros((parts, 2))
-    columns[: len(values)] = [(fsum(of_cluster), len(of_cluster)) for _, of_cluster in sorted(values.items())]
+    columns[: len(values)] = [(fsum(of_cluster), len(of_cluster)) for of_cluster in values]
     sums = np.concatenate([weights @ columns for weights in bootstrap.draws(parts, bootstrap.resamples(parts))])
     with np.errstate(invalid="ignore"):
         interval = bootstrap.interval(sums[:, 0] / sums[:, 1], parts)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from math import fsum
 
 from harness.codec import request_digest
@@ -53,23 +53,12 @@ class AnswerNotes:
         self._requests = array("q")
         """The hashes of the first items' requests."""
 
-    def counted(self, records: Iterable[Record]) -> Iterator[Record]:
-        """Yield the records as they come, each counted."""
-        for record in records:
-            if record.sample == 0 and record.request is not None and len(self._requests) < MOST_PROMPTS:
-                self._requests.append(hash(record.request))
-            if isinstance(record.outcome, Response):
-                self._count(record, record.outcome)
-            yield record
-
-    def merge(self, later: AnswerNotes) -> None:
-        """Add the counts of a part that comes after this one's; hashes are alike in forks of one process."""
-        for name in ("_not_in_form", "_in_words", "_by_token", "_bounded", "_mostly_outside", "_without"):
-            setattr(self, name, getattr(self, name) + getattr(later, name))
-        self._outside.extend(later._outside)
-        self._requests.extend(later._requests[: MOST_PROMPTS - len(self._requests)])
-
-    def _count(self, record: Record, response: Response) -> None:
+    def add(self, record: Record) -> None:
+        """Count a record."""
+        if record.sample == 0 and record.request is not None and len(self._requests) < MOST_PROMPTS:
+            self._requests.append(hash(record.request))
+        if not isinstance(response := record.outcome, Response):
+            return
         if record.answer is not None and response.logprobs is None:
             self._in_words += 1
             self._not_in_form += record.answer.rule.startswith(NOT_IN_FORM)
@@ -79,6 +68,13 @@ class AnswerNotes:
             self._mostly_outside += response.outside > 0.5
             self._bounded += bool(response.bounded)
             self._without += not response.logprobs
+
+    def merge(self, later: AnswerNotes) -> None:
+        """Add the counts of a part that comes after this one's; hashes are alike in forks of one process."""
+        for name in ("_not_in_form", "_in_words", "_by_token", "_bounded", "_mostly_outside", "_without"):
+            setattr(self, name, getattr(self, name) + getattr(later, name))
+        self._outside.extend(later._outside)
+        self._requests.extend(later._requests[: MOST_PROMPTS - len(self._requests)])
 
     def notes(self) -> tuple[str, ...]:
         """Return a sentence for each problem of the replies; () where they have none."""

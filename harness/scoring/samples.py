@@ -8,11 +8,11 @@ al., Evaluating Large Language Models Trained on Code, 2021, section 2.1, with n
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from copy import deepcopy
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from statistics import fmean, pstdev, stdev
-from typing import Any, TypeVar
+from typing import Any
 
 from harness.errors import ConfigError
 from harness.prompting.reading.own_words import own_words
@@ -30,7 +30,6 @@ from harness.types import (
     Answer,
     Failure,
     Judged,
-    Judgement,
     Record,
     Response,
     Result,
@@ -39,19 +38,18 @@ from harness.types import (
     Usage,
 )
 
-T = TypeVar("T")
-
 
 def summarize_votes(task: Task, records: Iterable[Record], samples: int) -> Result:
     """Return the task's scores of the votes, with what the single samples come to in `Result.samples`."""
     answers = AnswerNotes()
-    counted = parted.counted(records, answers)
+    counted = parted.Counted(records, answers, AnswerNotes.add)
     if samples == 1:
         result = _checked(task, task.summarize(counted))
     else:
-        votes = Votes(task.headline, samples)
-        result = _checked(task, task.summarize(_voted(counted, votes)))
-        failures, drawn = dict(sorted(votes.failures.items())), votes.summary(result.unreadable)
+        draws = Draws(task.headline, samples)
+        of_items = parted.Counted(_of_items(counted, samples), draws, Draws.add)
+        result = _checked(task, task.summarize(parted.Changed(of_items, partial(map, vote))))
+        failures, drawn = dict(sorted(draws.failures.items())), draws.summary(result.unreadable)
         result = replace(result, failures=failures, samples=drawn)
         if result.choices:  # draws are right or wrong there: what tells Yes from No means nothing
             meaningless = tuple(f"{metric.name}_" for metric in of_counts() if metric.name != "accuracy")
@@ -75,11 +73,34 @@ def _checked(task: Task, result: Any) -> Result:
     return result
 
 
-class Votes:
-    """The votes over the samples of each item, and what scores of the samples need.
+def votes(records: Iterable[Record], samples: int) -> Iterable[Record]:
+    """Return one record an item, the vote over its samples; those that a stopped run has not all of come in the end."""
+    return records if samples == 1 else parted.Changed(_of_items(records, samples), partial(map, vote))
 
-    `headline` names the labels that samples are right or wrong by.
-    """
+
+def _of_items(records: Iterable[Record], samples: int) -> Iterable[Sequence[Record]]:
+    return parted.Together(records, lambda record: record.item, lambda draws: len(draws) == samples)
+
+
+def vote(records: Sequence[Record]) -> Record:
+    """Return the record of an item with the answer that most of its samples give, and with the usage of all."""
+    pairs = [(record, record.outcome) for record in records if isinstance(record.outcome, Response)]
+    if not pairs:
+        return records[0]
+    ranked = _labels(records).most_common(2)
+    label = ranked[0][0] if ranked and (len(ranked) == 1 or ranked[0][1] > ranked[1][1]) else None
+    best = next((pair for pair in pairs if pair[0].answer and pair[0].answer.label == label), pairs[0])
+    usage = Usage(**{name: _sum(getattr(r.usage, name) for _, r in pairs) for name in TOKENS})
+    answer = best[0].answer if label is not None else Answer(None)
+    return replace(best[0], sample=0, answer=answer, outcome=replace(best[1], usage=usage))
+
+
+def _labels(records: Sequence[Record]) -> Counter[int]:
+    return Counter(r.answer.label for r in records if r.answer is not None and r.answer.label is not None)
+
+
+class Draws:
+    """What scores of the samples need; `headline` names the labels that samples are right or wrong by."""
 
     def __init__(self, headline: str, samples: int) -> None:
         self.failures: Counter[str] = Counter()
@@ -90,57 +111,28 @@ class Votes:
         """(right draws, draws that were answered) → items"""
         self._agreement: Counter[tuple[int, int]] = Counter()
         """(draws that give the likeliest answer, draws that give one) → items"""
-        self._waiting: defaultdict[str, list[Record]] = defaultdict(list)
-        """The records of items of which samples are still to come."""
 
-    def votes(self, records: Iterable[Record]) -> Iterator[Record]:
-        """Yield one record an item, as soon as all its samples are there; what a stopped run lacks comes in the end."""
-        yield from self.complete(records)
-        yield from self.rest()
-
-    def complete(self, records: Iterable[Record]) -> Iterator[Record]:
-        """Yield one record for each item all of whose samples are there; the others wait."""
-        waiting = self._waiting
+    def add(self, records: Sequence[Record]) -> None:
+        """Count the samples of an item."""
+        labels_of = records[0].labels
+        gold = labels_of.get(self._headline, next(iter(labels_of.values())))
         for record in records:
-            waiting[record.item].append(record)
-            if len(waiting[record.item]) == self._samples:
-                yield self._vote(waiting.pop(record.item))
+            if isinstance(record.outcome, Failure):
+                self.failures[record.outcome.kind] += 1
+            self._counts[record.sample][count_field(record, gold)] += 1
+        if answered := sum(isinstance(record.outcome, Response) for record in records):
+            labels = _labels(records)
+            self._right[labels[gold], answered] += 1
+            if labels:
+                self._agreement[max(labels.values()), labels.total()] += 1
 
-    def rest(self) -> Iterator[Record]:
-        """Yield one record for each item that waits: there are no more samples."""
-        for records_of_item in self._waiting.values():
-            yield self._vote(records_of_item)
-        self._waiting.clear()
-
-    def merge(self, later: Votes) -> list[Record]:
-        """Add the counts of a part that comes after this one's; return the votes of items that lie across both."""
+    def merge(self, later: Draws) -> None:
+        """Add the counts of later items."""
         self.failures.update(later.failures)
         self._right.update(later._right)
         self._agreement.update(later._agreement)
         for sample, counts in later._counts.items():
             self._counts[sample].update(counts)
-        return list(self.complete(record for waiting in later._waiting.values() for record in waiting))
-
-    def _vote(self, records: Sequence[Record]) -> Record:
-        labels_of = records[0].labels
-        gold = labels_of.get(self._headline, next(iter(labels_of.values())))
-        pairs = [(record, record.outcome) for record in records if isinstance(record.outcome, Response)]
-        for record in records:
-            if isinstance(record.outcome, Failure):
-                self.failures[record.outcome.kind] += 1
-            self._counts[record.sample][count_field(record, gold)] += 1
-        if not pairs:
-            return records[0]
-        labels = Counter(r.answer.label for r, _ in pairs if r.answer is not None and r.answer.label is not None)
-        self._right[labels[gold], len(pairs)] += 1
-        ranked = labels.most_common(2)
-        label = ranked[0][0] if ranked and (len(ranked) == 1 or ranked[0][1] > ranked[1][1]) else None
-        if ranked:
-            self._agreement[ranked[0][1], labels.total()] += 1
-        best = next((pair for pair in pairs if pair[0].answer and pair[0].answer.label == label), pairs[0])
-        usage = Usage(**{name: _sum(getattr(r.usage, name) for _, r in pairs) for name in TOKENS})
-        answer = best[0].answer if label is not None else Answer(None)
-        return replace(best[0], sample=0, answer=answer, outcome=replace(best[1], usage=usage))
 
     def summary(self, unreadable: Unreadable) -> dict[str, float | int | None]:
         """Return what the samples come to: shares as fractions, None where undefined.
@@ -166,34 +158,6 @@ class Votes:
         }
 
 
-def _voted(records: Iterable[Record], votes: Votes) -> Iterable[Record]:
-    """Return the votes over the samples of each item, which `votes` counts."""
-    return _Voted(records, votes) if isinstance(records, parted.Parted) else votes.votes(records)
-
-
-class _Voted(parted.Parted):
-    """Votes over records in parts: of the items of each part alone, then of those that lie across it and others."""
-
-    def __init__(self, records: parted.Parted, votes: Votes) -> None:
-        self._records, self._votes = records, votes
-
-    def __iter__(self) -> Iterator[Record]:
-        return self._votes.votes(self._records)
-
-    def fold(self, count: Callable[[Iterable[Record]], T]) -> Iterator[T]:
-        empty = deepcopy(self._votes)
-
-        def with_votes(records: Iterable[Record]) -> tuple[T, Votes]:
-            of_part = deepcopy(empty)
-            return count(of_part.complete(records)), of_part
-
-        for result, of_part in self._records.fold(with_votes):
-            yield result
-            if across := self._votes.merge(of_part):
-                yield count(across)
-        yield count(self._votes.rest())
-
-
 def _sum(counts: Iterable[int | None]) -> int | None:
     numbers = [count for count in counts if count is not None]
     return sum(numbers) if numbers else None
@@ -207,17 +171,17 @@ def summarize(task: Task, read: Callable[[], Iterable[Record]], samples: int, ju
     """
     grades = GradeCounts()
     tally = _Tally()
-    records = read() if judge is None else parted.counted(read(), tally)
-    result = summarize_votes(task, parted.counted(records, grades), samples)
+    records = read() if judge is None else parted.Counted(read(), tally, _Tally.add)
+    result = summarize_votes(task, parted.Counted(records, grades, GradeCounts.add), samples)
     counts = grades.summary
     result = replace(result, grades=counts)
     if counts.keys() - FIRM:
-        result = with_firm(result, summarize_votes(task, parted.mapped(firm_only, read()), samples))
+        result = with_firm(result, summarize_votes(task, parted.Changed(read(), partial(map, firm_only)), samples))
     if judge is None:
         return result
     without = result
     if tally.judged:
-        without = summarize_votes(task, parted.mapped(by_rules_alone, read()), samples)
+        without = summarize_votes(task, parted.Changed(read(), partial(map, by_rules_alone)), samples)
     return replace(result, judge=tally.summary(judge, result, without.overall))
 
 
@@ -235,7 +199,7 @@ def by_rules_alone(record: Record) -> Record:
 
 
 class _Tally:
-    """Counts of what a judge has read, while the records pass."""
+    """Counts of what a judge has read."""
 
     def __init__(self) -> None:
         self.judged = self._waiting = self._not_words = 0
@@ -246,16 +210,11 @@ class _Tally:
         self._requests: dict[str, Usage] = {}
         """What each distinct request took: several replies may have been put in the same words."""
 
-    def counted(self, records: Iterable[Record]) -> Iterator[Record]:
-        """Yield the records as they come, each counted."""
-        for record in records:
-            if record.judgement is not None:
-                self._add(record, record.judgement)
-            else:
-                self._waiting += unread(record)
-            yield record
-
-    def _add(self, record: Record, judgement: Judgement) -> None:
+    def add(self, record: Record) -> None:
+        """Count a record."""
+        if (judgement := record.judgement) is None:
+            self._waiting += unread(record)
+            return
         outcome = judgement.outcome
         if by_judge(record):
             self.judged += 1

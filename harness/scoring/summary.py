@@ -10,13 +10,15 @@ from typing import Any
 from harness.errors import DataError
 from harness.scoring.classification import AnswerCounts, decisions, probabilities
 from harness.scoring.intervals import intervals, with_intervals
-from harness.scoring.parted import folded
+from harness.scoring.parted import Counted, add_all
 from harness.scoring.replies import cut_off
-from harness.scoring.tally import Kind, Tally
-from harness.types import TOKENS, Failure, Metric, Record, Response, Result, Scores, Unreadable, Usage
+from harness.scoring.tally import Tally
+from harness.types import TOKENS, Failure, Metric, Record, Result, Scores, Unreadable, Usage
 
 Key = tuple[str, str, str]
 """(label set, breakdown, group)"""
+Kind = tuple[tuple[tuple[str, int], ...], tuple[tuple[str, str], ...], str]
+"""(labels, groups, reading)"""
 Member = tuple[Kind, int, int]
 """(a kind of record, its gold label, the place among the fields of AnswerCounts that it adds to)"""
 WHO = ("served_models", "providers", "system_fingerprints")
@@ -40,14 +42,13 @@ def summarize(
     for each record, called `unit`. Memory grows with the number of kinds of records in each cluster and, for models
     that give probabilities, by two numbers an item. Records in parts are counted apart, which changes no digit.
     """
-    tally, totals = Tally(within), OutcomeCounts()
-    for tally_of_part, totals_of_part in folded(records, lambda part: _counted(part, within)):
-        tally.merge(tally_of_part)
-        totals.merge(totals_of_part)
+    tally: Tally[Kind] = Tally()
+    totals = OutcomeCounts()
+    add_all(Counted(records, totals, OutcomeCounts.add), tally, lambda tally, record: _add(tally, record, within))
     kinds = tally.kinds
     members = _members(kinds, crossed)
     keys = sorted(members, key=lambda key: (key[0] != headline, key[0], key[1] != "overall", _rank(key, orders)))
-    row_data_by_key = {key: tally.row_data(members[key]) for key in keys}
+    row_data_by_key = {key: tally.row_data(members[key], parts=within is not None) for key in keys}
     ranges = intervals({key: row_data for key, (row_data, _) in row_data_by_key.items()}, unreadable=unreadable)
     scores: dict[str, dict[str, dict[str, Scores]]] = {}
     for key, (row_data, by_part) in row_data_by_key.items():
@@ -71,13 +72,10 @@ def summarize(
     return Result(headline, scores, tally.clusters, **totals.parts(), unreadable=unreadable)
 
 
-def _counted(records: Iterable[Record], within: Callable[[Record], str] | None) -> tuple[Tally, OutcomeCounts]:
-    """Return the counts of a part of the records: all that the scores need of it."""
-    tally, totals = Tally(within), OutcomeCounts()
-    for record in records:
-        totals.add(record.outcome)
-        tally.add((tuple(record.labels.items()), tuple(record.groups.items()), _reading(record)), record)
-    return tally, totals
+def _add(tally: Tally[Kind], record: Record, within: Callable[[Record], str] | None) -> None:
+    p_yes = None if record.answer is None else record.answer.probability
+    kind = tuple(record.labels.items()), tuple(record.groups.items()), _reading(record)
+    tally.add(kind, record.cluster, within(record) if within else "", () if p_yes is None else (p_yes,))
 
 
 class OutcomeCounts:
@@ -89,8 +87,9 @@ class OutcomeCounts:
         self.tokens: Counter[str] = Counter()
         self.served: Counter[tuple[str, str, str]] = Counter()
 
-    def add(self, outcome: Response | Failure) -> None:
-        if isinstance(outcome, Failure):
+    def add(self, record: Record) -> None:
+        """Count the outcome of a record."""
+        if isinstance(outcome := record.outcome, Failure):
             self.failures[outcome.kind] += 1
             return
         self.served[outcome.served_model, outcome.provider, outcome.system_fingerprint] += 1
@@ -148,14 +147,14 @@ def _counts(kinds: Mapping[Kind, int], members: Sequence[Member]) -> AnswerCount
     return AnswerCounts(*numbers)
 
 
-def _probable(tally: Tally, members: Sequence[Member]) -> tuple[Metric, ...]:
+def _probable(tally: Tally[Kind], members: Sequence[Member]) -> tuple[Metric, ...]:
     """Return the metrics of probabilities, where one record at least has one."""
-    if not tally.any_probability:
+    if not any(map(tally.numbers, tally.kinds)):
         return ()
     import numpy as np
 
-    p_yes = np.concatenate([np.array(tally.p_yes(kind), dtype=np.float64) for kind, _, _ in members])
-    gold = np.repeat([gold for _, gold, _ in members], [len(tally.p_yes(kind)) for kind, _, _ in members])
+    p_yes = np.concatenate([np.array(tally.numbers(kind), dtype=np.float64) for kind, _, _ in members])
+    gold = np.repeat([gold for _, gold, _ in members], [len(tally.numbers(kind)) for kind, _, _ in members])
     order = np.lexsort((gold, p_yes))  # floats add up to another last digit in another order
     return probabilities(gold[order], p_yes[order])
 

@@ -1,15 +1,14 @@
-"""How often each kind of record occurs in each cluster, or in each unit of one: all that intervals need."""
+"""How often each kind of record occurs in each cluster, or in each unit of one: all that scores need."""
 
 from __future__ import annotations
 
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from harness.scoring.intervals import RowData
-from harness.types import Record
 
 if TYPE_CHECKING:
     import numpy as np
@@ -40,88 +39,99 @@ def unordered(unit: str) -> str:
     return " ".join(sorted(unit.split(_ARROW)))
 
 
-def _no_probabilities() -> tuple[array[int], array[float]]:
+Kind = TypeVar("Kind", bound=Hashable)
+"""All that a count needs of a record, such as its groups, its label and its answer. Few kinds, many records."""
+
+
+def _no_numbers() -> tuple[array[int], array[float]]:
     return array("q"), array("d")
 
 
-Kind = tuple[tuple[tuple[str, int], ...], tuple[tuple[str, str], ...], str]
-"""(labels, groups, reading): all that a count needs of a record. Few kinds, many records."""
+class Tally(Generic[Kind]):
+    """Counts by kind and unit, which is a cluster or a part of one, such as a pair of variables; numbers beside them.
 
+    Memory grows with the kinds in each unit and, where each record has numbers, by these.
+    """
 
-class Tally:
-    """Counts by kind and unit. A unit is a cluster or, with `within`, a part of one, such as a pair of variables."""
-
-    def __init__(self, within: Callable[[Record], str] | None) -> None:
-        self._within = within
+    def __init__(self) -> None:
         self._units: dict[tuple[str, str], int] = {}
         self._counts: defaultdict[Kind, Counter[int]] = defaultdict(Counter)
-        self._p_yes: defaultdict[Kind, tuple[array[int], array[float]]] = defaultdict(_no_probabilities)
+        self._numbers: defaultdict[Kind, tuple[array[int], array[float]]] = defaultdict(_no_numbers)
 
-    def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_within": None}  # a function of a task; what has been counted needs it no more
-
-    def merge(self, later: Tally) -> None:
+    def merge(self, later: Tally[Kind]) -> None:
         """Add the counts of records that come after this one's; the later one is not used again."""
         if not self._units:
-            self._units, self._counts, self._p_yes = later._units, later._counts, later._p_yes
+            self._units, self._counts, self._numbers = later._units, later._counts, later._numbers
             return
         units = array("q", (self._units.setdefault(place, len(self._units)) for place in later._units))
         for kind, counts in later._counts.items():
             self._counts[kind].update({units[unit]: count for unit, count in counts.items()})
-        for kind, (of_units, p_yes) in later._p_yes.items():
-            mine = self._p_yes[kind]
+        for kind, (of_units, numbers) in later._numbers.items():
+            mine = self._numbers[kind]
             mine[0].extend(units[unit] for unit in of_units)
-            mine[1].extend(p_yes)
+            mine[1].extend(numbers)
 
-    def add(self, kind: Kind, record: Record) -> None:
-        place = record.cluster, self._within(record) if self._within else ""
-        unit = self._units.setdefault(place, len(self._units))
+    def add(self, kind: Kind, cluster: str, part: str = "", numbers: Sequence[float] = ()) -> None:
+        """Count a record; `numbers` are none, or as many of each one of its kind."""
+        unit = self._units.setdefault((cluster, part), len(self._units))
         self._counts[kind][unit] += 1
-        if record.answer is not None and record.answer.probability is not None:
-            units, p_yes = self._p_yes[kind]
+        if numbers:
+            units, of_kind = self._numbers[kind]
             units.append(unit)
-            p_yes.append(record.answer.probability)
+            of_kind.extend(numbers)
 
     @property
-    def kinds(self) -> dict[Kind, int]:
+    def kinds(self) -> Mapping[Kind, int]:
         return {kind: counts.total() for kind, counts in self._counts.items()}
 
     @property
     def clusters(self) -> int:
         return len({cluster for cluster, _ in self._units})
 
-    @property
-    def any_probability(self) -> bool:
-        return bool(self._p_yes)
+    def numbers(self, kind: Kind) -> Sequence[float]:
+        """Return the numbers of the records of a kind, in their order."""
+        return self._numbers[kind][1] if kind in self._numbers else ()
 
-    def p_yes(self, kind: Kind) -> Sequence[float]:
-        """Return the probabilities of the records of a kind, in their order."""
-        return self._p_yes[kind][1] if kind in self._p_yes else ()
+    def records(self, kinds: Sequence[Kind], *, parts: bool) -> tuple[NDArray[np.int64], NDArray[np.int64], bool]:
+        """Return of each record the place of its kind and what intervals draw, and whether that is parts of a cluster.
 
-    def row_data(self, members: Sequence[tuple[Kind, int, int]]) -> tuple[RowData, bool]:
-        """Return the records of a row by cluster, and whether by parts of its only cluster instead.
+        In the order of `numbers`, which all records of a kind have, or none. `parts`: as in `row_data`.
+        """
+        import numpy as np
+
+        units = [
+            np.frombuffer(self._numbers[kind][0], np.int64) if kind in self._numbers else np.repeat(*self._arrays[kind])
+            for kind in kinds
+        ]
+        drawn, by_part = self._drawn(_joined(units), parts)
+        return np.repeat(np.arange(len(kinds)), [*map(len, units)]), drawn, by_part
+
+    def row_data(self, members: Sequence[tuple[Kind, int, int]], *, parts: bool) -> tuple[RowData, bool]:
+        """Return the records of a row by cluster, and whether by parts of its only cluster instead, where asked for.
 
         `members`: each kind of record with its gold label and its place among the fields of AnswerCounts.
         """
         import numpy as np
 
-        counts_of_kinds = [(self._arrays[kind], place) for kind, _, place in members]
-        units = np.concatenate([units for (units, _), _ in counts_of_kinds])
-        numbers = np.concatenate([numbers for (_, numbers), _ in counts_of_kinds])
-        places = np.repeat([place for _, place in counts_of_kinds], [len(units) for (units, _), _ in counts_of_kinds])
-        clusters, parts = self._codes
-        within = self._within is not None and len(np.unique(clusters[units])) == 1
-        codes = parts if within else clusters
-        present, rows = np.unique(codes[units], return_inverse=True)
+        arrays = [self._arrays[kind] for kind, _, _ in members]
+        places = np.repeat([place for _, _, place in members], [len(units) for units, _ in arrays])
+        codes, by_part = self._drawn(_joined([units for units, _ in arrays]), parts)
+        present, rows = np.unique(codes, return_inverse=True)
         counts = np.zeros((len(present), 8))
-        np.add.at(counts, (rows, places), numbers)
-        probable = [(*self._p_yes[kind], gold) for kind, gold, _ in members if kind in self._p_yes]
+        np.add.at(counts, (rows, places), _joined([numbers for _, numbers in arrays]))
+        probable = [(*self._numbers[kind], gold) for kind, gold, _ in members if kind in self._numbers]
         if not probable:
-            return RowData(counts), within
-        units = np.concatenate([np.frombuffer(units, dtype=np.int64) for units, _, _ in probable])
+            return RowData(counts), by_part
+        units = _joined([np.frombuffer(units, dtype=np.int64) for units, _, _ in probable])
         p_yes = np.concatenate([np.frombuffer(p, dtype=np.float64) for _, p, _ in probable])
         gold = np.repeat([gold for _, _, gold in probable], [len(p) for _, p, _ in probable])
-        return RowData(counts, gold, p_yes, np.searchsorted(present, codes[units])), within
+        return RowData(counts, gold, p_yes, np.searchsorted(present, self._codes[by_part][units])), by_part
+
+    def _drawn(self, units: NDArray[np.int64], parts: bool) -> tuple[NDArray[np.int64], bool]:
+        import numpy as np
+
+        by_part = parts and len(np.unique(self._codes[False][units])) == 1
+        return self._codes[by_part][units], by_part
 
     @cached_property
     def _arrays(self) -> dict[Kind, tuple[NDArray[np.int64], NDArray[np.int64]]]:
@@ -140,4 +150,11 @@ class Tally:
 
         clusters = {cluster: code for code, cluster in enumerate(sorted({cluster for cluster, _ in self._units}))}
         units = {unit: code for code, unit in enumerate(sorted(self._units))}
-        return np.array([clusters[cluster] for cluster, _ in self._units]), np.array([units[u] for u in self._units])
+        codes = [clusters[cluster] for cluster, _ in self._units], [units[unit] for unit in self._units]
+        return np.array(codes[0], dtype=np.int64), np.array(codes[1], dtype=np.int64)
+
+
+def _joined(columns: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
+    import numpy as np
+
+    return np.concatenate([np.zeros(0, np.int64), *columns])

@@ -38,7 +38,7 @@ def _processes_for(path: Path) -> int:
     return 1
 
 
-class RecordParts(Parted):
+class RecordParts(Parted[Record]):
     """The records of a file in parts, so many of which are counted at once."""
 
     def __init__(self, path: Path, at_once: int) -> None:

@@ -10,7 +10,7 @@ def notes_on(*rules):
     for number, rule in enumerate(rules):
         answer = Answer(1, span="Yes", rule=rule)
         item = Record(str(number), "c", {}, {"published": 1}, f"{number:064x}", Response("Yes"), answer)
-        assert list(notes.counted([item])) == [item]
+        notes.add(item)
     return notes.notes()
 
 

@@ -13,7 +13,8 @@ from harness.models.baselines import Baseline
 from harness.prompting.fit import check_samples
 from harness.prompting.prompts import load
 from harness.run import ask
-from harness.scoring.samples import Votes, summarize_votes
+from harness.scoring import samples as scoring
+from harness.scoring.samples import Draws, summarize_votes
 from harness.tasks.causalbench import Causality
 from harness.tasks.corr2cause import Corr2Cause
 from harness.tasks.corr2cause.reasoner import Reasoner
@@ -26,9 +27,11 @@ def record(item: str, sample: int, label: int | None, gold: int = 1, failure: st
     return Record(item, "c", {}, {"published": gold}, "r", outcome, answer, sample)
 
 
-def votes(*records: Record, samples: int = 3) -> tuple[list[Record], Votes]:
-    counter = Votes("published", samples)
-    return list(counter.votes(records)), counter
+def votes(*records: Record, samples: int = 3) -> tuple[list[Record], Draws]:
+    draws = Draws("published", samples)
+    for item in {record.item for record in records}:
+        draws.add([record for record in records if record.item == item])
+    return list(scoring.votes(records, samples)), draws
 
 
 @pytest.mark.parametrize(

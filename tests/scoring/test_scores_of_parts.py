@@ -1,24 +1,38 @@
-"""Runs of all kinds, cut anywhere into parts: what is counted of the parts comes to what one pass does, bit for bit."""
+"""Runs of all tasks, cut anywhere into parts: what is counted of the parts comes to what one pass does, bit for bit."""
 
 from __future__ import annotations
 
 import pickle
 import random
-from collections.abc import Iterator
-from itertools import pairwise
+from collections.abc import Iterator, Mapping
+from functools import cache
+from itertools import islice, pairwise
+from pathlib import Path
 
 import pytest
 from hypothesis import given
+from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
-from support.causalbench_help import causalbench
+from support.parted_help import YesAndNo
 
-from harness.scoring import bootstrap, choices, parted, samples, summary
+from harness.config_files import CONFIGS, listed, read_yaml
+from harness.prompting import prompts
+from harness.scoring import bootstrap, choices, parted, samples
 from harness.scoring.audit import by_judge
+from harness.settings import build, class_of
 from harness.types import JUDGE, NOT_IN_FORM, Answer, Failure, Judgement, Record, Response, Usage
 
+ONE_PASS: Mapping[str, str] = {}
+"""Shipped tasks that are to be scored in one pass by one process, with the reason."""
 ITEMS = 40
 RULES = ("", "said", "announced", "opening", f"{NOT_IN_FORM}, said")
-TEXTS = ("Yes.", "No", "Yes, as it is", "él", "", "<think> so far", "I cannot help with that.")
+REPLIES = (
+    *("Yes.", "No", "Yes, as it is", "él", "", "<think> so far", "I cannot help with that.", "Answer: Yes"),
+    *("Answer: No", "Answer: none", "Answer: X -> Y; V1 -> Y", "Answer: A - B; B - C", "Answer: 0.25", "Answer: -0.1"),
+    *("Smoking (0.9), asia (0.2)", "1. Age: 0.5\n2. Bronchitis: 0.7", "Answer: average treatment effect", "30%"),
+    "Premise: Rain wets the street.\nHypothesis: Rain makes it wet.\nExplanation: It is water.",
+)
+"""Of each parser that ships some that it can read, and some that it cannot."""
 WORDS = ("yes", "no", "unreadable", "perhaps", "A")
 
 
@@ -30,7 +44,7 @@ def few_resamples():
         yield
 
 
-class Cut(parted.Parted):
+class Cut(parted.Parted[Record]):
     """Records in parts that begin at some places; what is counted of each comes from another process, it might be."""
 
     def __init__(self, records: list[Record], places: list[int]) -> None:
@@ -38,73 +52,76 @@ class Cut(parted.Parted):
         self._edges = [0, *sorted(min(place, len(records)) for place in places), len(records)]
 
     def __iter__(self) -> Iterator[Record]:
-        raise AssertionError("what reads all records at once counts no parts")
+        raise AssertionError("all records are read in one pass: see harness.scoring.parted, or ONE_PASS above")
 
     def fold(self, count):
         for start, end in pairwise(self._edges):
             yield pickle.loads(pickle.dumps(count(iter(self._records[start:end]))))
 
 
-class YesAndNo:
-    name = headline = "audited"
-    probable = True
+class Sets(YesAndNo):
+    """Questions that have several labels, some of them, and probabilities."""
 
-    def records(self, draw: random.Random) -> Iterator[tuple[dict, int]]:
-        """Yield what a record of each item has beside its reply, and how many choices the item has."""
+    def records(self, draw: random.Random) -> Iterator[dict]:
+        """Yield what a record of each item has beside its reply."""
         sets = draw.choice([("audited",), ("audited", "original"), ("audited", "original", "some")])
         for item in range(ITEMS):
             groups = {"size": draw.choice(["small", "large"]), "kind": draw.choice("abc")}
             labels = {name: draw.randrange(2) for name in sets if name != "some" or item % 3}
-            yield {"item": f"i{item}", "cluster": f"c{item % 7}", "groups": groups, "labels": labels}, 2
+            yield {"item": f"i{item}", "cluster": f"c{item % 7}", "groups": groups, "labels": labels}
 
-    def summarize(self, records):
-        return summary.summarize(
-            records,
-            headline="audited",
-            orders={"size": ("small", "large")},
-            unreadable="wrong",
-            crossed=[("size", "kind")],
-            within=lambda record: record.groups["kind"],
-            unit="kinds",
-        )
+    def answer(self, draw: random.Random, kept: dict, reply: Response) -> Answer:
+        label = draw.choice([None, 0, 1])
+        probability = draw.choice([None, 0.1, 0.5, draw.random()]) if label is not None else None
+        return Answer(label, probability, rule=draw.choice(RULES))
 
 
 class Choices:
     name, headline = "choices", "answer"
-    probable = False
 
     def records(self, draw):
         for item in range(ITEMS):
             groups = {"topic": draw.choice("xy"), choices.CHOICES: str(number := draw.choice([2, 3, 4]))}
             labels = {"answer": draw.randrange(number)}
-            yield {"item": f"i{item}", "cluster": f"c{item % 5}", "groups": groups, "labels": labels}, number
+            yield {"item": f"i{item}", "cluster": f"c{item % 5}", "groups": groups, "labels": labels}
+
+    def answer(self, draw, kept, reply):
+        return Answer(draw.choice([None, *range(int(kept["groups"][choices.CHOICES]))]), rule=draw.choice(RULES))
 
     def summarize(self, records):
         return choices.summarize(records, headline="answer", names=("A", "B", "C", "D"))
 
 
-class Graphs:
-    """CausalBench's questions about two small networks, all of them or a few."""
+class Shipped:
+    """A task by the name of its config: the first of its items or a few of them, replies as its prompt reads them."""
 
-    probable = False  # it would take four times as long
-
-    def __init__(self, task: str) -> None:
-        self._task = causalbench(task, networks=["cancer", "earthquake"])
-        self.name, self.headline, self.summarize = self._task.name, self._task.headline, self._task.summarize
+    def __init__(self, name: str, folder: Path) -> None:
+        (file := folder / "questions.csv").write_text("question,label\n" + "".join(f"{k}?,{k % 2}\n" for k in range(9)))
+        own = {"path": str(file)} if name == "questions" else {}
+        self.task = build({**read_yaml(NAMES[name]), "limit": 12, **own}, "task")
+        self.name, self.headline, self.summarize = self.task.name, self.task.headline, self.task.summarize
+        self.items = {item.id: item for item in islice(self.task.items(), 90)}
+        self._prompt = prompts.load(name, self.task.prompts[0], ())
 
     def records(self, draw):
-        items = list(self._task.items())
-        for item in items if draw.random() < 0.5 else draw.sample(items, len(items) // 3):
+        items = list(self.items.values())
+        for item in items if draw.random() < 0.8 else draw.sample(items, len(items) // 3):
             kept = {"item": item.id, "cluster": item.cluster, "unit": item.unit, "groups": item.groups}
-            yield kept | {"labels": item.labels}, 2
+            yield kept | {"labels": item.labels}
+
+    def answer(self, draw, kept, reply):
+        return self._prompt.parse(reply, self.items[kept["item"]].fields)
 
 
-TASKS = {
-    "yes and no": YesAndNo(),
-    "choices": Choices(),
-    "causality": Graphs("Causality"),
-    "skeleton": Graphs("Skeleton"),
-}
+NAMES = {name: file for name, file in listed(CONFIGS, "task", own=False).items() if name not in ONE_PASS}
+ONE_OF_EACH = {class_of(read_yaml(file)["_target_"], "task").summarize: name for name, file in NAMES.items()}
+"""A task for each way to score one."""
+
+
+@pytest.fixture(scope="module")
+def task_of(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("questions")
+    return cache(lambda name: {"sets": Sets, "choices": Choices}.get(name, lambda: Shipped(name, folder))())
 
 
 def outcome(draw: random.Random) -> Response | Failure:
@@ -113,16 +130,14 @@ def outcome(draw: random.Random) -> Response | Failure:
     usage = Usage(draw.choice([None, 3, 5]), draw.randrange(9), reasoning=draw.choice([None, 2]))
     by_token = {"outside": draw.random(), "bounded": draw.choice([(), ("Yes",)])} if draw.random() < 0.3 else {}
     served = {"served_model": draw.choice(["", "m-1", "m-2"]), "finish_reason": draw.choice(["stop", "length", ""])}
-    return Response(draw.choice(TEXTS), usage=usage, **served, **by_token)
+    return Response(draw.choice(REPLIES), usage=usage, **served, **by_token)
 
 
-def replied(draw: random.Random, task, kept: dict, number: int, sample: int, judge: bool) -> Record:
+def replied(draw: random.Random, task, kept: dict, sample: int, judge: bool) -> Record:
     reply, request = outcome(draw), f"r{draw.randrange(25)}"
     if isinstance(reply, Failure):
         return Record(**kept, request=request, outcome=reply, answer=None, sample=sample)
-    label = draw.choice([None, *range(number)])
-    probability = draw.choice([None, 0.1, 0.5, draw.random()]) if task.probable and label is not None else None
-    answer = Answer(label, probability, rule=draw.choice(RULES))
+    answer = task.answer(draw, kept, reply)
     record = Record(**kept, request=request, outcome=reply, answer=answer, sample=sample)
     if not judge or draw.random() < 0.5:
         return record
@@ -130,15 +145,15 @@ def replied(draw: random.Random, task, kept: dict, number: int, sample: int, jud
     said = Response(WORDS[asked % len(WORDS)], usage=Usage(asked, None if asked % 3 else 1))
     judgement = Judgement(f"j{asked}", Failure("timeout", "") if draw.random() < 0.2 else said)
     return Record(**kept, request=request, outcome=reply, sample=sample, judgement=judgement,
-                  answer=Answer(label, rule=JUDGE) if label is None else answer)  # fmt: skip
+                  answer=Answer(None, rule=JUDGE) if answer.label is None else answer)  # fmt: skip
 
 
 def run(task, seed: int, drawn: int, judge: bool, apart: float) -> list[Record]:
     """Return the records of a run, whose samples of one item land so far apart; a few of them are missing."""
     draw = random.Random(seed)
     made = [
-        replied(draw, task, kept, number, sample, judge)
-        for kept, number in task.records(draw)
+        replied(draw, task, kept, sample, judge)
+        for kept in task.records(draw)
         for sample in range(drawn)
         if draw.random() < 0.97
     ]
@@ -146,26 +161,46 @@ def run(task, seed: int, drawn: int, judge: bool, apart: float) -> list[Record]:
     return sorted(made, key=lambda record: places[id(record)])
 
 
-@given(
-    name=st.sampled_from(sorted(TASKS)),
-    seed=st.integers(0, 2**32),
-    drawn=st.sampled_from([1, 2, 3, 5]),
-    judge=st.booleans(),
-    apart=st.sampled_from([0.0, 4.0, 1000.0]),
-    places=st.lists(st.integers(0, 250), max_size=6),
-)
-def test_parts_come_to_what_one_pass_does_bit_for_bit(name, seed, drawn, judge, apart, places):
-    task, judged = TASKS[name], "j" if judge else None
-    records = run(task, seed, drawn, judge, apart)
+def check(task, places: list[int], seed: int, drawn: int, judge: bool, apart: float) -> None:
+    records, judged = run(task, seed, drawn, judge, apart), "j" if judge else None
     one = samples.summarize(task, lambda: iter(records), drawn, judged)
     cut = samples.summarize(task, lambda: Cut(records, places), drawn, judged)
     assert repr(cut) == repr(one)  # the order of names, and every digit
 
 
-@pytest.mark.parametrize("name", sorted(TASKS))
-def test_drawn_runs_have_what_the_property_is_about(name):
-    records = run(TASKS[name], 1, 3, True, 4.0)
-    result = samples.summarize(TASKS[name], lambda: iter(records), 3, "j")
-    assert result.failures and result.overall.unreadable and result.samples["number"] == 3 and result.grades
-    assert result.judge.replies and result.judge.audit and any(map(by_judge, records)) and len(result.notes) > 1
-    assert bool(result.files) == isinstance(TASKS[name], Graphs)
+any_run = given(
+    places=st.lists(st.integers(0, 250), max_size=6),
+    seed=st.integers(0, 2**32),
+    drawn=st.sampled_from([1, 2, 3, 5]),
+    judge=st.booleans(),
+    apart=st.sampled_from([0.0, 4.0, 1000.0]),
+)
+
+
+@pytest.mark.parametrize("name", ["sets", "choices"])
+@any_run
+def test_parts_come_to_what_one_pass_does_bit_for_bit(task_of, name, places, seed, drawn, judge, apart):
+    check(task_of(name), places, seed, drawn, judge, apart)
+
+
+@pytest.mark.parametrize("name", sorted(ONE_OF_EACH.values()))
+def test_so_do_the_parts_of_each_task_that_ships(task_of, name):
+    check(task_of(name), [7, 20, 31], seed=1, drawn=1, judge=False, apart=3.0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+@hypothesis_settings(max_examples=30)
+@any_run
+def test_so_do_the_parts_of_any_run_of_each_task_that_ships(task_of, name, places, seed, drawn, judge, apart):
+    check(task_of(name), places, seed, drawn, judge, apart)
+
+
+@pytest.mark.parametrize("name", ["sets", "choices", *(pytest.param(name, marks=pytest.mark.slow) for name in NAMES)])
+def test_drawn_runs_have_what_the_property_is_about(task_of, name):
+    records = run(task_of(name), 1, 3, True, 4.0)
+    result = samples.summarize(task_of(name), lambda: iter(records), 3, "j")
+    overall = result.overall
+    assert result.failures and 0 < overall.unreadable < overall.items and result.samples["number"] == 3
+    assert any(metric.value for metric in overall.metrics)
+    assert result.judge.replies and result.judge.audit and any(map(by_judge, records)) and result.grades

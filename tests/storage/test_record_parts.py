@@ -10,29 +10,15 @@ import time
 import pytest
 from sklearn import metrics
 from support.cache_help import ask
+from support.parted_help import YesAndNo
 from support.thinned import few
 
 from harness.errors import DataError
-from harness.scoring import samples, summary
+from harness.scoring import samples
 from harness.storage import record_parts, records
 from harness.types import Answer, Failure, Record, Response, Usage
 
 CLUSTERS, ITEMS = 9, 400
-
-
-class Task:
-    name, headline = "t", "audited"
-
-    def summarize(self, of):
-        return summary.summarize(
-            of,
-            headline="audited",
-            orders={"size": ("small", "large")},
-            unreadable="wrong",
-            crossed=[("size", "kind")],
-            within=lambda record: record.groups["kind"],
-            unit="kinds",
-        )
 
 
 def drawn() -> list[Record]:
@@ -75,8 +61,8 @@ def in_parts(path, monkeypatch):
 def test_the_sum_of_the_parts_is_what_one_pass_comes_to(path, ending, drawn):
     """With three samples most items are not complete: their votes come last."""
     path = path.with_name(f"{path.name}{ending}")
-    one = samples.summarize(Task(), lambda: records.read(path), drawn, None)
-    several = samples.summarize(Task(), lambda: record_parts.RecordParts(path, 2), drawn, None)
+    one = samples.summarize(YesAndNo(), lambda: records.read(path), drawn, None)
+    several = samples.summarize(YesAndNo(), lambda: record_parts.RecordParts(path, 2), drawn, None)
     assert several == one and one.grades and one.clusters == CLUSTERS
     assert repr(several) == repr(one)  # the order of names, and every digit
 
@@ -119,7 +105,7 @@ def test_a_part_whose_process_is_killed_is_counted_by_this_one(path):
 @pytest.mark.usefixtures("in_parts")
 @pytest.mark.slow
 def test_metrics_of_probabilities_over_parts_are_scikit_learns(path):
-    result = samples.summarize(Task(), lambda: record_parts.RecordParts(path, 2), 1, None)
+    result = samples.summarize(YesAndNo(), lambda: record_parts.RecordParts(path, 2), 1, None)
     pairs = [
         (r.labels["audited"], r.answer.probability) for r in drawn() if r.answer and r.answer.probability is not None
     ]
@@ -136,7 +122,7 @@ def test_a_line_that_is_no_record_is_named_as_in_one_pass(path, tmp_path):
     spoilt = tmp_path / "records.jsonl"
     spoilt.write_bytes(b"".join(lines))
     with pytest.raises(DataError, match="line 301 is not a record"):
-        samples.summarize(Task(), lambda: record_parts.RecordParts(spoilt, 2), 1, None)
+        samples.summarize(YesAndNo(), lambda: record_parts.RecordParts(spoilt, 2), 1, None)
 
 
 def test_a_gz_that_is_cut_off_is_named_as_in_one_pass(path, tmp_path, monkeypatch):
@@ -144,7 +130,7 @@ def test_a_gz_that_is_cut_off_is_named_as_in_one_pass(path, tmp_path, monkeypatc
     cut = tmp_path / "records.jsonl.gz"
     cut.write_bytes(path.with_name("records.jsonl.gz").read_bytes()[:-200])
     with pytest.raises(DataError, match=r"records\.jsonl\.gz cannot be read"):
-        samples.summarize(Task(), lambda: record_parts.RecordParts(cut, 2), 1, None)
+        samples.summarize(YesAndNo(), lambda: record_parts.RecordParts(cut, 2), 1, None)
 
 
 @pytest.mark.parametrize("ending", ["", ".gz"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ from harness.causal.relations import Relation
 from harness.causal.sheets import LARGEST, Claim, canonical, essential_graph, hamming, packed, places, sheet, sheets
 from harness.errors import DataError
 from harness.plugins.beliefs.belief import Belief, Believed, shuffles
-from harness.scoring.samples import Votes
+from harness.scoring.samples import votes
 from harness.storage.runs import Run
 from harness.tasks.corr2cause.text import LETTERS
 from harness.types import Record
@@ -62,11 +62,11 @@ def premises(records: Iterable[Record], believed: Believed) -> list[Premise]:
     return list(by_name.values())
 
 
-def records_of(run: Run) -> Iterator[Record]:
-    """Yield a record for each item, the vote where it has several answers. Raises DataError for a run without them."""
+def records_of(run: Run) -> Iterable[Record]:
+    """Return a record for each item, the vote where it has several answers. Raises DataError for a run without them."""
     if not run.complete:
         raise DataError(f"{run.folder} holds a run that is not complete: start its command again, which goes on.")
-    return run.records() if run.samples == 1 else Votes(run.result.headline, run.samples).votes(run.records())
+    return votes(run.records(), run.samples)
 
 
 def believe(records: Iterable[Record], *, least: float, number: int, seed: int) -> Believed:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from harness.plugins.beliefs.forms import PLAIN
 from harness.plugins.beliefs.metrics import CHANCE, CONTRADICTIONS
 from harness.scoring import bootstrap
 from harness.scoring.bootstrap import CONSTANT, FEW_CLUSTERS, FEWEST
+from harness.scoring.tally import Tally
 from harness.types import Metric, Record, Scores
 
 if TYPE_CHECKING:
@@ -20,70 +22,53 @@ _OVERALL = ("overall", "all")
 _FORM, _RELATION = "form", "relation"
 
 
-@dataclass(frozen=True, slots=True)
-class _Pair:
-    """The answers to a question in its plain form and in another one; None for one that could not be read or failed."""
-
-    cluster: str
-    cell: tuple[str, str]
-    """Relation and form."""
-    groups: tuple[tuple[str, str], ...]
-    answers: tuple[int | None, int | None]
+Kind = tuple[tuple[tuple[str, str], ...], int | None, int | None]
+"""(groups, the answer to a question in its plain form, that to another one); None for one that is not there."""
 
 
-class Pairs:
-    """The answers to questions in several forms."""
+class Pairs(Tally[Kind]):
+    """The answers to a question in its plain form and in another one, of every question."""
 
-    def __init__(self, plain: str) -> None:
-        self._plain = plain
-        self._records: dict[str, dict[str, tuple[Mapping[str, str], str, int | None]]] = defaultdict(dict)
+    def add_forms(self, records: Sequence[Record]) -> None:
+        """Add the answers to the forms of a question: a record's group `form` says which."""
+        answers = {record.groups[_FORM]: None if record.answer is None else record.answer.label for record in records}
+        for record in records if PLAIN in answers else ():
+            if (form := record.groups[_FORM]) != PLAIN:
+                self.add((tuple(record.groups.items()), answers[PLAIN], answers[form]), record.cluster)
 
-    def add(self, record: Record) -> None:
-        """Take the answer of a record: its unit is the question, its group `form` the form."""
-        answer = None if record.answer is None else record.answer.label
-        self._records[record.unit][record.groups[_FORM]] = record.groups, record.cluster, answer
 
-    def _pairs(self) -> Iterator[_Pair]:
-        for forms in self._records.values():
-            if self._plain not in forms:
-                continue
-            first = forms[self._plain][2]
-            for form, (groups, cluster, answer) in forms.items():
-                if form != self._plain:
-                    yield _Pair(cluster, (groups[_RELATION], form), tuple(groups.items()), (first, answer))
-
-    def beside(self, scores: Mapping[str, Mapping[str, Scores]]) -> dict[str, dict[str, Scores]]:
-        """Return rows of scores with both metrics of the pairs in each; rows without pairs as they are."""
-        members: dict[tuple[str, str], list[_Pair]] = defaultdict(list)
-        for pair in sorted(self._pairs(), key=lambda pair: (pair.cluster, pair.cell, pair.groups)):
-            for key in (_OVERALL, *pair.groups):
-                members[key].append(pair)
-        return {
-            breakdown: {
-                group: replace(row, metrics=(*_metrics(members[breakdown, group]), *row.metrics))
-                if (breakdown, group) in members
-                else row
-                for group, row in groups.items()
-            }
-            for breakdown, groups in scores.items()
+def beside(scores: Mapping[str, Mapping[str, Scores]], pairs: Pairs) -> dict[str, dict[str, Scores]]:
+    """Return rows of scores with both metrics of the pairs in each; rows without pairs as they are."""
+    members: dict[tuple[str, str], list[Kind]] = defaultdict(list)
+    for kind in pairs.kinds:
+        for key in (_OVERALL, *kind[0]):
+            members[key].append(kind)
+    return {
+        breakdown: {
+            group: replace(row, metrics=(*_metrics(pairs, members[breakdown, group]), *row.metrics))
+            if (breakdown, group) in members
+            else row
+            for group, row in groups.items()
         }
+        for breakdown, groups in scores.items()
+    }
 
 
-def _metrics(pairs: Sequence[_Pair]) -> tuple[Metric, Metric]:
+def _metrics(pairs: Pairs, kinds: Sequence[Kind]) -> tuple[Metric, Metric]:
     """Return both metrics of some pairs; undefined where no pair has two answers."""
     import numpy as np
 
-    clusters = {name: k for k, name in enumerate(sorted({pair.cluster for pair in pairs}))}
-    cells = {name: k for k, name in enumerate(sorted({pair.cell for pair in pairs}))}
-    counts = np.zeros((len(clusters), len(cells), 4))
-    for pair in pairs:
-        a, b = pair.answers
-        if a is not None and b is not None:
-            counts[clusters[pair.cluster], cells[pair.cell]] += 1, a != b, a, b
+    place, cluster, _ = pairs.records(kinds, parts=False)
+    present, clusters = np.unique(cluster, return_inverse=True)
+    names = [(dict(groups)[_RELATION], dict(groups)[_FORM]) for groups, _, _ in kinds]
+    cells = {name: k for k, name in enumerate(sorted({*names}))}
+    counts = np.zeros((len(present), len(cells), 4))
+    of_kinds = np.array([(0, 0, 0, 0) if None in (a, b) else (1, a != b, a, b) for _, a, b in kinds])
+    np.add.at(counts, (clusters, np.array([cells[name] for name in names])[place]), of_kinds[place])
     values = _shares(counts.sum(axis=0)[None])[:, 0]
     if np.isnan(values).any():
         return Metric(CONTRADICTIONS.name, None), Metric(CHANCE.name, None)
-    contradictions = Metric(CONTRADICTIONS.name, float(values[0]), bounds=_bounds(counts, len(pairs)))
+    contradictions = Metric(CONTRADICTIONS.name, float(values[0]), bounds=_bounds(counts, len(place)))
     chance = Metric(CHANCE.name, float(values[1]))
     number = int((counts[..., 0].sum(axis=1) > 0).sum())
     if number < FEWEST:

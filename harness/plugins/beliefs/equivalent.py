@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain
 from operator import length_hint
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
 from harness.causal.relations import Relation
-from harness.plugins.beliefs.contradictions import Pairs
+from harness.plugins.beliefs.contradictions import Pairs, beside
 from harness.plugins.beliefs.forms import CONTRAPOSITIVE, PLAIN, TURNED, worded
+from harness.scoring.parted import Changed, Counted, Together
 from harness.tasks.base import LazyItems, OneOrMore, Share, TaskBase
 from harness.tasks.benchmark import Benchmark
 from harness.tasks.corr2cause.task import ORDERS, Corr2Cause, Size, Split
@@ -86,15 +88,10 @@ class Equivalent(TaskBase):
 
     def summarize(self, records: Iterable[Record]) -> Result:
         """Return the scores of all forms, and how often a form's answer is not that of the plain one."""
-        pairs = Pairs(PLAIN)
-
-        def noted() -> Iterator[Record]:
-            for record in records:
-                pairs.add(record)
-                yield record
-
-        result = super().summarize(noted())
-        return replace(result, scores={**result.scores, self.headline: pairs.beside(result.scores[self.headline])})
+        pairs, number = Pairs(), len({PLAIN, *self.forms})
+        questions = Together(records, lambda record: record.unit, lambda forms: len(forms) == number)
+        result = super().summarize(Changed(Counted(questions, pairs, Pairs.add_forms), chain.from_iterable))
+        return replace(result, scores={**result.scores, self.headline: beside(result.scores[self.headline], pairs)})
 
 
 def corr2cause(benchmark: Benchmark) -> Benchmark:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import cast
 
 from harness.plugins.cladder.metrics import BREAKS, STEPS, Step
@@ -10,8 +10,9 @@ from harness.plugins.cladder.stated import follows
 from harness.plugins.cladder.step_questions import ROUNDING, Case
 from harness.plugins.cladder.step_reading import read_number, worth
 from harness.plugins.cladder.task import ORDERS
-from harness.scoring.means import MeanRow, mean_rows
-from harness.scoring.summary import OutcomeCounts
+from harness.scoring import means
+from harness.scoring.means import MeanRow
+from harness.scoring.parted import Together
 from harness.types import Answer, Record, Result
 
 HEADLINE = "stated"
@@ -32,31 +33,40 @@ ORDER: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def summarize(records: Iterable[Record], cases: Mapping[str, Case], *, own: bool) -> Result:
+def summarize(records: Iterable[Record], texts: Mapping[str, str], *, own: bool) -> Result:
     """Return the scores by step, rung, kind of question and both.
 
-    `cases` has what each question rests on; `own`: whether each step goes on from the replies to those before it.
+    `texts` has the words of each question; `own`: whether each step goes on from the replies to those before it.
     """
-    totals, kept = OutcomeCounts(), list[Record]()
-    values: dict[str, dict[str, float | None]] = {}
-    exact: dict[str, dict[Step, bool]] = {}
-    answers: dict[str, dict[Step, Answer | None]] = {}
+    return means.summarize(
+        records,
+        lambda steps: _rows(steps, Case.read(texts[place(steps[0].item)[0]]), own=own),
+        ("ladder_exact", "ladder_f1", "ladder_own", *BREAKS),
+        headline=HEADLINE,
+        orders=ORDER,
+        groups=lambda passing: Together(
+            passing, lambda record: place(record.item)[0], lambda steps: len(steps) == len(STEPS)
+        ),
+        notes=(NOTE,),
+    )
+
+
+def _rows(records: Sequence[Record], case: Case, *, own: bool) -> Iterator[MeanRow]:
+    """Yield a row for each step of a question."""
+    exact: dict[Step, bool] = {}
+    values: dict[Step, dict[str, float | None]] = {}
+    answers: dict[Step, Answer | None] = {}
     for record in records:
-        totals.add(record.outcome)
-        kept.append(record)
-        question, step = place(record.item)
-        result = worth(step, record.answer, cases[question], record.labels[HEADLINE])
-        values[record.item] = {"ladder_exact": float(result.exact), "ladder_f1": result.f1}
-        exact.setdefault(question, {})[step] = result.exact
-        answers.setdefault(question, {})[step] = record.answer
-    for question, by_step in exact.items():
-        if (last := f"{question}/{STEPS[-1]}") in values:
-            first = next((step for step in STEPS if not by_step.get(step, False)), "nowhere")
-            values[last]["ladder_own"] = _own(answers[question], cases[question]) if own else None
-            values[last] |= {name: float(name == f"ladder_first_{first}") for name in BREAKS}
-    rows = [MeanRow.of(record, HEADLINE, lambda record: values[record.item]) for record in kept]
-    scores = mean_rows(rows, ("ladder_exact", "ladder_f1", "ladder_own", *BREAKS), orders=ORDER, mean_of=None, unit="")
-    return Result(HEADLINE, {HEADLINE: scores}, len({row.cluster for row in rows}), **totals.parts(), notes=(NOTE,))
+        step = place(record.item)[1]
+        result = worth(step, record.answer, case, record.labels[HEADLINE])
+        values[step] = {"ladder_exact": float(result.exact), "ladder_f1": result.f1}
+        exact[step], answers[step] = result.exact, record.answer
+    if (last := STEPS[-1]) in values:
+        first = next((step for step in STEPS if not exact.get(step, False)), "nowhere")
+        values[last]["ladder_own"] = _own(answers, case) if own else None
+        values[last] |= {name: float(name == f"ladder_first_{first}") for name in BREAKS}
+    for record in records:
+        yield MeanRow.of(record, HEADLINE, lambda record: values[place(record.item)[1]])
 
 
 def _own(answers: Mapping[Step, Answer | None], case: Case) -> float | None:

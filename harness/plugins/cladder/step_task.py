@@ -13,7 +13,7 @@ from harness.plugins.cladder.metrics import STEPS
 from harness.plugins.cladder.questions import Question
 from harness.plugins.cladder.reasoning import VALUED, has_value
 from harness.plugins.cladder.step_questions import WORDS, Case, letters
-from harness.plugins.cladder.step_scores import HEADLINE, ORDER, place, summarize
+from harness.plugins.cladder.step_scores import HEADLINE, ORDER, summarize
 from harness.plugins.cladder.task import AS_MANY_AS_PUBLISHED, BALANCED, CLadder
 from harness.tasks.base import LazyItems
 from harness.types import JSON, Item, Record, Result
@@ -56,10 +56,9 @@ class CLadderSteps(CLadder):
         return LazyItems(lambda: (step for item in questions for step in _steps(item)), len(STEPS) * number)
 
     def summarize(self, records: Iterable[Record]) -> Result:
-        records = list(records)
-        wanted = {place(record.item)[0] for record in records}
-        cases = {item.id: Case.read(str(item.fields["text"])) for item in super().items() if item.id in wanted}
-        return summarize(records, cases, own=self.given == "own")
+        """Return the scores of the steps and of the chains that they make."""
+        texts = {item.id: str(item.fields["text"]) for item in super().items()}
+        return summarize(records, texts, own=self.given == "own")
 
     @cached_property
     def _choice(self) -> QuestionChoice:

@@ -14,8 +14,7 @@ from harness.plugins.cladder.questions import Question
 from harness.plugins.cladder.reasoning import MEASURES, VALUED, has_value, item_values, value_of
 from harness.plugins.cladder.stories import points_up
 from harness.plugins.cladder.task import BALANCED, ORDERS, CLadder
-from harness.scoring.means import MeanRow, mean_rows
-from harness.scoring.summary import OutcomeCounts
+from harness.scoring.means import MeanRow, summarize
 from harness.types import JSON, Record, Result
 
 HEADLINE = "stated"
@@ -70,13 +69,7 @@ class CLadderValue(CLadder):
 
     def summarize(self, records: Iterable[Record]) -> Result:
         """Return how many numbers are within 0.01 of the value, and how far they are off, by the same breakdowns."""
-        totals, rows = OutcomeCounts(), []
-        for record in records:
-            totals.add(record.outcome)
-            rows.append(MeanRow.of(record, HEADLINE, item_values))
-        scores = mean_rows(rows, MEASURES, orders=ORDERS, mean_of=None, unit="")
-        clusters = len({row.cluster for row in rows})
-        return Result(HEADLINE, {HEADLINE: scores}, clusters, **totals.parts())
+        return summarize(records, _rows, MEASURES, headline=HEADLINE, orders=ORDERS)
 
     @cached_property
     def _choice(self) -> QuestionChoice:
@@ -84,6 +77,10 @@ class CLadderValue(CLadder):
             self.variants, self.queries or VALUED, self.graphs, HEADLINE, self.perturbation, self.seed
         )
         return replace(chosen, extra=_extra)
+
+
+def _rows(records: Sequence[Record]) -> list[MeanRow]:
+    return [MeanRow.of(record, HEADLINE, item_values) for record in records]
 
 
 def _extra(question: Question, told: Question) -> tuple[dict[str, JSON], dict[str, int]] | None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from harness.errors import DataError
-from harness.scoring.samples import Votes
+from harness.scoring.samples import votes
 from harness.storage import records, runs
 from harness.storage.files import inside
 from harness.storage.find import find
@@ -82,7 +82,6 @@ def load(name: str) -> Replies:
     """Return the replies of the run that a folder holds, or a file of records (.jsonl, .jsonl.gz). Raises DataError."""
     file = _file(Path(name))
     run, manifest = _beside(file.parent)
-    headline = run.result.headline if run else None
     samples = run.samples if run else runs.samples_of(manifest)
     shared: dict[Any, Any] = {}
     task = str((run.place if run else manifest.run).get("task", ""))
@@ -91,8 +90,7 @@ def load(name: str) -> Replies:
     if samples == 1 and values_of is None:  # the usual case, without records: in half the time
         replies = (reply_of(line, shared) for _, line in records.json_lines(file))
     else:
-        votes = _votes(records.read(file), headline or "published", samples)
-        replies = (_reply(record, values_of, shared) for record in votes)
+        replies = (_reply(record, values_of, shared) for record in votes(records.read(file), samples))
     return _replies(Path(name), run, manifest, replies)
 
 
@@ -123,11 +121,6 @@ def _beside(folder: Path) -> tuple[Run | None, Manifest]:
     if run.manifest_error and inside(folder, MANIFEST):
         raise run.manifest_error
     return run, run.manifest
-
-
-def _votes(read: Iterator[Record], headline: str, samples: int) -> Iterator[Record]:
-    """Yield one record an item: of a run with several answers to each, the vote, as its scores have it."""
-    return read if samples == 1 else Votes(headline, samples).votes(read)
 
 
 def names(several: Sequence[Replies]) -> list[str]:

@@ -21,7 +21,8 @@ from harness.errors import ConfigError, DataError
 from harness.plugins.fresh.blocks import ORDERED, PHRASINGS, Names, names, page
 from harness.plugins.fresh.matching import SIZES, Half, Matching, Pair, index, index_digest
 from harness.plugins.fresh.metrics import BOTH_MISSED, NO_MISSED, PAIR_ACCURACY, YES_MISSED
-from harness.scoring.means import MeanRow, mean_rows
+from harness.scoring.means import MeanRow, MeanTally
+from harness.scoring.parted import Changed, Counted, Together
 from harness.scoring.summary import summarize
 from harness.tasks.base import Count, LazyItems, OneOrMore, Share, TaskBase, in_brackets
 from harness.tasks.corr2cause.claim import Claim, ItemWriter, Page
@@ -145,21 +146,21 @@ class Pairs(TaskBase):
 
     def summarize(self, records: Iterable[Record]) -> Result:
         """Return the scores of halves and of pairs; no pair counts of which a call failed, or a half is missing."""
-        pairs: dict[str, list[_Half]] = defaultdict(list)
-
-        def noted() -> Iterator[Record]:
-            for record in records:
-                pairs[record.cluster].append(_Half.of(record, self.headline, self.unreadable))
-                yield record
-
-        result = summarize(noted(), headline=self.headline, orders=self.orders, unreadable=self.unreadable)
-        rows = [_row(name, halves) for name, halves in pairs.items() if len(halves) == 2]
-        means = mean_rows(rows, (*_MEASURES, "lowest", "highest"), orders=self.orders, mean_of=None, unit="")
+        tally = MeanTally((*_MEASURES, "lowest", "highest"))
+        pairs = Together(records, lambda record: record.cluster, lambda halves: len(halves) == 2)
+        halves = Changed(Counted(pairs, tally, self._add), chain.from_iterable)
+        result = summarize(halves, headline=self.headline, orders=self.orders, unreadable=self.unreadable)
+        means = tally.scores(self.orders)
         scores = {
             breakdown: {group: _with_pairs(row, means.get(breakdown, {}).get(group)) for group, row in of.items()}
             for breakdown, of in result.scores[self.headline].items()
         }
         return replace(result, scores={**result.scores, self.headline: scores})
+
+    def _add(self, tally: MeanTally, records: Sequence[Record]) -> None:
+        halves = [_Half.of(record, self.headline, self.unreadable) for record in records]
+        if len(halves) == 2:
+            tally.add_rows([_row(records[0].cluster, halves)])
 
 
 def _in_order(claims: Sequence[Claim], place: Sequence[int]) -> bool:

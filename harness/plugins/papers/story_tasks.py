@@ -14,8 +14,7 @@ from typing import Annotated, Any, Literal
 from harness.errors import DataError
 from harness.plugins.papers.story_check import Check, check
 from harness.prompting.story import story_in
-from harness.scoring.means import MeanRow, mean_rows
-from harness.scoring.summary import OutcomeCounts
+from harness.scoring.means import MeanRow, summarize
 from harness.settings import LOCAL
 from harness.tables.table import Part, Table
 from harness.tasks.base import OneOrMore, Share, TaskBase
@@ -100,21 +99,19 @@ class StoryWriting(TaskBase):
 
     def summarize(self, records: Iterable[Record]) -> Result:
         """Return the shares of stories that pass each check by rule, of all that were asked for."""
-        totals, rows = OutcomeCounts(), []
-        for record in records:
-            totals.add(record.outcome)
-            rows.append(
-                MeanRow(
-                    record.cluster,
-                    record.item,
-                    tuple(record.groups.items()),
-                    positive=True,
-                    state="failed" if record.answer is None else "read" if record.answer.label else "unreadable",
-                    values=_shares(record) if record.answer is not None else {},
-                )
-            )
-        scores = mean_rows(rows, MEASURES, orders=ORDERS, mean_of=None, unit="")
-        return Result(LABEL, {LABEL: scores}, len({row.cluster for row in rows}), **totals.parts())
+        return summarize(records, _rows, MEASURES, headline=LABEL, orders=ORDERS)
+
+
+def _rows(records: Sequence[Record]) -> Iterator[MeanRow]:
+    for record in records:
+        yield MeanRow(
+            record.cluster,
+            record.item,
+            tuple(record.groups.items()),
+            positive=True,
+            state="failed" if record.answer is None else "read" if record.answer.label else "unreadable",
+            values=_shares(record) if record.answer is not None else {},
+        )
 
 
 def _shares(record: Record) -> dict[str, float | None]:

@@ -19,8 +19,8 @@ from typing import Literal, get_args
 
 from harness.causal.dag import bits
 from harness.prompting.ranking import Named, named
-from harness.scoring.means import MeanRow, mean_rows
-from harness.scoring.summary import OutcomeCounts
+from harness.scoring import means
+from harness.scoring.means import MeanRow
 from harness.tasks.causalbench.networks import NETWORKS, SCALES, edges, load, meanings, tables
 from harness.types import Record, Result
 
@@ -142,14 +142,14 @@ def summarize(records: Iterable[Record]) -> Result:
 
     Intervals draw networks; in a row of one network they draw its variables, each with both its questions.
     """
-    totals, rows = OutcomeCounts(), []
-    for record in records:
-        totals.add(record.outcome)
-        rows.append(MeanRow.of(record, HEADLINE, measures))
     orders = {"network": NETWORKS, "scale": tuple(dict.fromkeys(SCALES.values())), "side": _SIDES}
-    scores = mean_rows(rows, MEASURES, orders=orders, mean_of=("network", MEAN), unit="variable")
-    clusters = len({row.cluster for row in rows})
-    return Result(HEADLINE, {HEADLINE: scores}, clusters, **totals.parts(), notes=(NOTE,))
+    return means.summarize(
+        records, _rows, MEASURES, headline=HEADLINE, orders=orders, mean=MEAN, unit="variable", notes=(NOTE,)
+    )
+
+
+def _rows(records: Sequence[Record]) -> list[MeanRow]:
+    return [MeanRow.of(record, HEADLINE, measures) for record in records]
 
 
 def measures(record: Record) -> dict[str, float | None]:

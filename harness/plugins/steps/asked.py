@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from harness.causal.statements import class_of
@@ -10,8 +10,9 @@ from harness.plugins.steps.arguments import Argument, answer_by, parts, pattern_
 from harness.plugins.steps.metrics import BREAKS, QUESTIONS, Question
 from harness.plugins.steps.questions import Parts, read_parts, right_parts
 from harness.prompting.listing import entries
-from harness.scoring.means import MeanRow, mean_rows
-from harness.scoring.summary import OutcomeCounts
+from harness.scoring import means
+from harness.scoring.means import MeanRow
+from harness.scoring.parted import Together
 from harness.tasks.corr2cause.task import ORDERS
 from harness.tasks.corr2cause.text import Hypothesis, Premise, read_dag, read_premise
 from harness.types import Record, Result
@@ -37,27 +38,38 @@ class Chain:
     exact: dict[Question, bool] = field(default_factory=dict)
 
 
-def summarize(records: Iterable[Record], questions: Mapping[str, tuple[str, Hypothesis]]) -> Result:
-    """Return the scores by step, relation and number of variables; `questions` has premise and hypothesis by item."""
-    totals, kept = OutcomeCounts(), list[Record]()
-    chains: dict[str, Chain] = {}
+def summarize(
+    records: Iterable[Record], questions: Mapping[str, tuple[str, Hypothesis]], sizes: Mapping[str, int]
+) -> Result:
+    """Return the scores by step, relation and number of variables.
+
+    `questions` has the premise and the hypothesis by item, `sizes` how many steps there are about each premise.
+    """
+    return means.summarize(
+        records,
+        lambda steps: _rows(steps, questions),
+        MEASURES,
+        headline=HEADLINE,
+        orders={"step": QUESTIONS, **ORDERS},
+        groups=lambda passing: Together(
+            passing, lambda record: record.cluster, lambda steps: len(steps) == sizes[steps[0].cluster]
+        ),
+        notes=(NOTE,),
+    )
+
+
+def _rows(records: Sequence[Record], questions: Mapping[str, tuple[str, Hypothesis]]) -> Iterator[MeanRow]:
+    """Yield a row for each step about a premise."""
+    premise = read_premise(questions[records[0].item][0])
+    chain = Chain(premise, Argument(*parts(class_of(read_dag(premise))), answer=False))
     values: dict[str, dict[str, float | None]] = {}
-    for record in records:
-        totals.add(record.outcome)
-        kept.append(record)
-        if record.cluster not in chains:
-            premise = read_premise(questions[record.item][0])
-            chains[record.cluster] = Chain(premise, Argument(*parts(class_of(read_dag(premise))), answer=False))
+    for record in sorted(records, key=lambda record: QUESTIONS.index(question_of(record))):  # the answers last
         if (question := question_of(record)) != "answer":
-            values[record.item] = list_values(record, question, chains[record.cluster])
-    for record in kept:
-        if question_of(record) == "answer":
-            hypothesis = questions[record.item][1]
-            values[record.item] = answer_values(record, hypothesis, chains[record.cluster])
-    rows = [MeanRow.of(record, HEADLINE, lambda record: values[record.item]) for record in kept]
-    orders = {"step": QUESTIONS, **ORDERS}
-    scores = mean_rows(rows, MEASURES, orders=orders, mean_of=None, unit="")
-    return Result(HEADLINE, {HEADLINE: scores}, len(chains), **totals.parts(), notes=(NOTE,))
+            values[record.item] = list_values(record, question, chain)
+        else:
+            values[record.item] = answer_values(record, questions[record.item][1], chain)
+    for record in records:
+        yield MeanRow.of(record, HEADLINE, lambda record: values[record.item])
 
 
 def question_of(record: Record) -> Question:

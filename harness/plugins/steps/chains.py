@@ -15,7 +15,7 @@ from typing import Literal
 from harness.causal.statements import Kind, Statement
 from harness.plugins.steps.runs import questions_of
 from harness.plugins.steps.traces import Step, read
-from harness.scoring.means import MeanRow, mean_rows
+from harness.scoring.means import MeanRow, MeanTally
 from harness.storage.runs import Run
 from harness.types import Record, Response, Scores
 
@@ -155,4 +155,4 @@ def chain_scores(
         MeanRow(record.cluster, record.unit, tuple(record.groups.items()), False, "read", values_of(judged))
         for record, judged in replies
     ]
-    return mean_rows(rows, [*MEASURES, *(f"at {name}" for name in PLACES)], orders=orders, mean_of=None, unit="")
+    return MeanTally([*MEASURES, *(f"at {name}" for name in PLACES)], rows).scores(orders)

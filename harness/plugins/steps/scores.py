@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from harness.causal.statements import Kind
 from harness.plugins.steps.judging import JudgedTrace, kind_of
 from harness.plugins.steps.runs import JudgedReply
-from harness.scoring.means import MeanRow, mean_rows
+from harness.scoring.means import MeanRow, MeanTally
 from harness.types import Scores
 
 MEASURES: Mapping[str, str] = {
@@ -112,7 +112,7 @@ class StepScores:
     def scores(self, orders: Mapping[str, Sequence[str]]) -> Mapping[str, Mapping[str, Scores]]:
         """Return breakdown → group → the mean of each measure; a breakdown's groups in the order of `orders`."""
         names = [*MEASURES, *(f"at {name}" for name in PLACES)]
-        return mean_rows(self.rows, names, orders=orders, mean_of=None, unit="")
+        return MeanTally(names, self.rows).scores(orders)
 
     def groups_of(self, breakdown: str) -> list[str]:
         """Return the groups of a breakdown that the replies are in, in the alphabet's order."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -57,13 +58,16 @@ class Steps(TaskBase):
             yield from self._steps(item, QUESTIONS[-1:])
 
     def summarize(self, records: Iterable[Record]) -> Result:
+        """Return the scores of the steps and of the chains that they make."""
         questions: dict[str, tuple[str, Hypothesis]] = {}
+        sizes: Counter[str] = Counter()
         for item in self._hypotheses.items():
             relation, i, j = (str(item.fields[name]) for name in ("relation", "var_i", "var_j"))
             question = str(item.fields["premise"]), Hypothesis(Relation(relation), i, j)
             questions |= {f"{item.cluster}/{step}": question for step in QUESTIONS[:-1]}
             questions[f"{item.id}/{QUESTIONS[-1]}"] = question
-        return summarize(records, questions)
+            sizes[item.cluster] += 1 if item.cluster in sizes else len(QUESTIONS)
+        return summarize(records, questions, sizes)
 
     @cached_property
     def _hypotheses(self) -> Corr2Cause:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
@@ -86,7 +86,7 @@ class Sheet:
 
 
 class Sheets(dict[tuple[str, str], Sheet]):
-    """Sheets by network and template, in the order of the records; a counter of them (harness.scoring.parted)."""
+    """Sheets by network and template, in the order of the records."""
 
     def __init__(self, templates: Mapping[str, Template], breakdown: str) -> None:
         """Make it empty; `breakdown` is the group that names a record's template."""
@@ -97,12 +97,6 @@ class Sheets(dict[tuple[str, str], Sheet]):
     def add(self, record: Record) -> None:
         """Enter an answer, by the pair that the record names and never by its place in the file."""
         self._sheet(record.groups["network"], record.groups[self._breakdown]).add(*ends(record.unit), record)
-
-    def counted(self, records: Iterable[Record]) -> Iterator[Record]:
-        """Yield the records as they come, each entered."""
-        for record in records:
-            self.add(record)
-            yield record
 
     def merge(self, later: Sheets) -> None:
         """Enter the answers of records that come after this one's."""

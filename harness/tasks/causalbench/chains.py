@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -11,6 +10,7 @@ from typing import ClassVar
 
 from harness.codec import shuffled
 from harness.scoring.bootstrap import NO_MEAN
+from harness.scoring.parted import Counted
 from harness.tasks.base import TaskBase
 from harness.types import Item, Metric, Record, Result, Scores
 
@@ -151,25 +151,28 @@ class Chains(TaskBase):
 
     def summarize(self, records: Iterable[Record]) -> Result:
         """Return scores overall, per kind and per length, with the longest chain that was answered right throughout."""
-        right: dict[str, dict[int, bool | None]] = defaultdict(dict)
-
-        def watched() -> Iterator[Record]:
-            for record in records:
-                correct = None if record.answer is None else record.answer.label == record.labels["exact"]
-                right[record.groups["kind"]][int(record.groups["length"])] = correct
-                yield record
-
-        result = super().summarize(watched())
+        right = _Right()
+        result = super().summarize(Counted(records, right, _Right.add))
         rows = {name: dict(groups) for name, groups in result.scores["exact"].items()}
         for kind, row in rows.get("kind", {}).items():
-            rows["kind"][kind] = _with_longest(row, right[kind])
+            rows["kind"][kind] = _with_longest(row, {length: right[of, length] for of, length in right if of == kind})
         both: dict[int, bool | None] = {}
-        for answers in right.values():
-            for length, correct in answers.items():
-                so_far = both.get(length, True)
-                both[length] = False if False in (so_far, correct) else None if None in (so_far, correct) else True
+        for (_, length), correct in right.items():
+            so_far = both.get(length, True)
+            both[length] = False if False in (so_far, correct) else None if None in (so_far, correct) else True
         rows["overall"]["all"] = _with_longest(rows["overall"]["all"], both)
         return replace(result, scores={"exact": rows})
+
+
+class _Right(dict[tuple[str, int], bool | None]):
+    """Whether the questions were answered right, by kind and length; None for a failed call."""
+
+    def add(self, record: Record) -> None:
+        correct = None if record.answer is None else record.answer.label == record.labels["exact"]
+        self[record.groups["kind"], int(record.groups["length"])] = correct
+
+    def merge(self, later: _Right) -> None:
+        self.update(later)
 
 
 def _with_longest(row: Scores, right: Mapping[int, bool | None]) -> Scores:
