@@ -138,25 +138,42 @@ def _load_all() -> tuple[tuple[Plugin, ...], tuple[str, ...]]:
 
 
 def _entry_points() -> dict[str, str]:
-    """Return "module:value" by name, of each entry point of the group in the installed distributions.
+    """Return "module:value" by name, of each entry point of the group in the installed distributions."""
+    entries: dict[str, str] = {}
+    for folder in distributions().values():
+        entries = _entries_in(folder / "entry_points.txt") | entries
+    return entries
 
-    Read from the files that installers leave: importlib.metadata loads fifty modules for it, a third of the time of
-    `--help`. The working directory is left out: it may hold a folder that somebody sent, whose entry points every
+
+def distributions(ending: str = ".dist-info") -> Mapping[str, Path]:
+    """Return the folders that installers leave by the names of distributions: those that Python finds first.
+
+    importlib.metadata loads fifty modules for it, a third of the time of `--help`, and reads a whole description for a
+    version. The working directory is left out: it may hold a folder that somebody sent, whose entry points every
     command would import although nobody has installed it.
     """
-    here = Path.cwd().resolve()
-    entries: dict[str, str] = {}
-    seen: set[str] = set()
-    for place in sys.path:
+    return _below(tuple(sys.path), Path.cwd().resolve(), ending)
+
+
+def version_of(name: str) -> str | None:
+    """Return the version of a distribution; None where it is not installed."""
+    for ending in (".dist-info", ".egg-info"):
+        if (folder := distributions(ending).get(name)) is not None:
+            return folder.name.removesuffix(ending).split("-")[1]
+    return None
+
+
+@cache
+def _below(places: tuple[str, ...], here: Path, ending: str) -> Mapping[str, Path]:
+    folders: dict[str, Path] = {}
+    for place in filter(None, places):
         folder = Path(place)
-        if not place or not folder.is_dir() or folder.resolve() == here:
+        if not folder.is_dir() or folder.resolve() == here:
             continue
-        for info in sorted(entry.name for entry in os.scandir(folder) if entry.name.endswith(".dist-info")):
-            distribution = info.partition("-")[0].lower().replace("_", "-")
-            if distribution not in seen:  # the first on the path is what is imported
-                seen.add(distribution)
-                entries = _entries_in(folder / info / "entry_points.txt") | entries
-    return entries
+        for info in sorted(entry.name for entry in os.scandir(folder) if entry.name.endswith(ending)):
+            if "-" in info.removesuffix(ending):  # a checkout's own has no version
+                folders.setdefault(info.partition("-")[0].lower().replace("_", "-"), folder / info)
+    return folders
 
 
 def _entries_in(file: Path) -> dict[str, str]:

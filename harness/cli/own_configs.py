@@ -36,7 +36,7 @@ _LAUNCHERS = "hydra/launcher"
 
 
 @cache
-def shipped_loader() -> Any:
+def _shipped_loader() -> Any:
     """Return OmegaConf's loader of YAML with libyaml's parser, where it was built: for files that ship.
 
     It is several times as fast, and what it says of a mistake has other words.
@@ -52,6 +52,12 @@ def shipped_loader() -> Any:
             yaml.resolver.Resolver.__init__(self)
 
     return Loader
+
+
+def shipped(text: str) -> Any:
+    """Return what a config file that ships holds, before OmegaConf has it."""
+    content = yaml.load(text, _shipped_loader())
+    return {} if content is None else content
 
 
 class GroupSource(ConfigSource):
@@ -106,8 +112,7 @@ class ShippedSource(GroupSource):
         return _in_group(config_path) and self._file(config_path).is_file()
 
     def _content(self, text: str) -> Any:
-        content = yaml.load(text, shipped_loader())
-        return OmegaConf.create({} if content is None else content)
+        return OmegaConf.create(shipped(text))
 
 
 class OwnSource(GroupSource):
