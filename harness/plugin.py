@@ -145,34 +145,30 @@ def _entry_points() -> dict[str, str]:
     return entries
 
 
-def distributions(ending: str = ".dist-info") -> Mapping[str, Path]:
+def version_of(name: str) -> str | None:
+    """Return the version of a distribution; None where it is not installed."""
+    folder = distributions().get(name)
+    return None if folder is None else folder.stem.split("-")[1]
+
+
+def distributions() -> Mapping[str, Path]:
     """Return the folders that installers leave by the names of distributions: those that Python finds first.
 
     importlib.metadata loads fifty modules for it, a third of the time of `--help`, and reads a whole description for a
     version. The working directory is left out: it may hold a folder that somebody sent, whose entry points every
     command would import although nobody has installed it.
     """
-    return _below(tuple(sys.path), Path.cwd().resolve(), ending)
-
-
-def version_of(name: str) -> str | None:
-    """Return the version of a distribution; None where it is not installed."""
-    for ending in (".dist-info", ".egg-info"):
-        if (folder := distributions(ending).get(name)) is not None:
-            return folder.name.removesuffix(ending).split("-")[1]
-    return None
+    return _below(tuple(filter(None, sys.path)), Path.cwd().resolve())
 
 
 @cache
-def _below(places: tuple[str, ...], here: Path, ending: str) -> Mapping[str, Path]:
+def _below(places: tuple[str, ...], but: Path) -> Mapping[str, Path]:
     folders: dict[str, Path] = {}
-    for place in filter(None, places):
-        folder = Path(place)
-        if not folder.is_dir() or folder.resolve() == here:
-            continue
-        for info in sorted(entry.name for entry in os.scandir(folder) if entry.name.endswith(ending)):
-            if "-" in info.removesuffix(ending):  # a checkout's own has no version
-                folders.setdefault(info.partition("-")[0].lower().replace("_", "-"), folder / info)
+    for place in map(Path, places):
+        entries = os.scandir(place) if place.is_dir() and place.resolve() != but else ()
+        names = [entry.name for entry in entries if entry.name.endswith((".dist-info", ".egg-info"))]
+        for name in sorted(name for name in names if "-" in name[:-10]):  # that of a checkout has no version
+            folders.setdefault(name.partition("-")[0].lower().replace("_", "-"), place / name)
     return folders
 
 

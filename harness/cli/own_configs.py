@@ -35,33 +35,23 @@ _LAUNCHERS = "hydra/launcher"
 """The group whose files have the names of plugins' launchers."""
 
 
-@cache
-def _shipped_loader() -> Any:
-    """Return OmegaConf's loader of YAML with libyaml's parser, where it was built: for files that ship.
-
-    It is several times as fast, and what it says of a mistake has other words.
-    """
-    loader = get_yaml_loader()
-    if not yaml.__with_libyaml__:
-        return loader
-
-    class Loader(yaml.cyaml.CParser, loader):  # type: ignore[misc, valid-type]
-        def __init__(self, stream: str) -> None:
-            yaml.cyaml.CParser.__init__(self, stream)
-            yaml.constructor.SafeConstructor.__init__(self)
-            yaml.resolver.Resolver.__init__(self)
-
-    return Loader
-
-
 def shipped(text: str) -> Any:
     """Return what a config file that ships holds, before OmegaConf has it."""
-    content = yaml.load(text, _shipped_loader())
+    content = yaml.load(text, _loader())
     return {} if content is None else content
 
 
+@cache
+def _loader() -> Any:
+    """Return OmegaConf's loader on libyaml, several times as fast; what it says of a mistake has other words."""
+    loader = get_yaml_loader()
+    return type("Loader", (yaml.CSafeLoader, loader), {}) if yaml.__with_libyaml__ else loader
+
+
 class GroupSource(ConfigSource):
-    """The files of all config groups, including judge; no files outside groups, and not Hydra's own group."""
+    """The files of all config groups, including judge, and root files; not Hydra's own group."""
+
+    _read = staticmethod(lambda text: OmegaConf.load(StringIO(text)))
 
     def available(self) -> bool:
         return Path(self.path).is_dir()
@@ -70,7 +60,7 @@ class GroupSource(ConfigSource):
         return _in_group(config_path) and Path(self.path, _file_path(config_path)).is_dir()
 
     def is_config(self, config_path: str) -> bool:
-        return "/" in config_path.strip("/") and _in_group(config_path) and self._file(config_path).is_file()
+        return _in_group(config_path) and self._file(config_path).is_file()
 
     def list(self, config_path: str, results_filter: ObjectType | None) -> list[str]:
         """Return the names in a folder."""
@@ -85,17 +75,16 @@ class GroupSource(ConfigSource):
         text = plain_text(file)
         header = ConfigSource._get_header_dict(text[:512])
         refuse_bomb(text)
-        return ConfigResult(self.provider, f"{self.scheme()}://{self.path}", self._content(text), header)
-
-    def _content(self, text: str) -> Any:
-        return OmegaConf.load(StringIO(text))
+        return ConfigResult(self.provider, f"{self.scheme()}://{self.path}", self._read(text), header)
 
     def _file(self, config_path: str) -> Path:
         return Path(self.path, self._normalize_file_name(_file_path(config_path)))
 
 
 class ShippedSource(GroupSource):
-    """The package's files, of groups by their names and by builtin:NAME; they extend what ships."""
+    """The package's files, by their names and by builtin:NAME; they extend what ships."""
+
+    _read = staticmethod(lambda text: OmegaConf.create(shipped(text)))
 
     @staticmethod
     def scheme() -> str:
@@ -108,22 +97,16 @@ class ShippedSource(GroupSource):
             _extend_shipped(loaded.config, None)
         return loaded
 
-    def is_config(self, config_path: str) -> bool:
-        return _in_group(config_path) and self._file(config_path).is_file()
-
-    def _content(self, text: str) -> Any:
-        return OmegaConf.create(shipped(text))
-
 
 class OwnSource(GroupSource):
-    """Files below ./configs, each with a note of its path and digest."""
+    """Files of groups below ./configs, each with a note of its path and digest."""
 
     @staticmethod
     def scheme() -> str:
         return "working-directory"
 
     def is_config(self, config_path: str) -> bool:
-        return BUILTIN not in config_path and super().is_config(config_path)
+        return "/" in config_path.strip("/") and BUILTIN not in config_path and super().is_config(config_path)
 
     def load_config(self, config_path: str) -> ConfigResult:
         """Return the content of a file. Raises ConfigError for one that is no YAML."""

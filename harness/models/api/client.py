@@ -228,12 +228,7 @@ def _unchecked_without_certificates() -> Iterator[None]:
     import ssl
 
     read = ssl.SSLContext.set_default_verify_paths  # takes 25 ms
-
-    def read_if_checked(context: ssl.SSLContext) -> None:
-        if context.verify_mode != ssl.CERT_NONE:
-            read(context)
-
-    ssl.SSLContext.set_default_verify_paths = read_if_checked  # type: ignore[method-assign, assignment]
+    ssl.SSLContext.set_default_verify_paths = lambda self: self.verify_mode and read(self)  # type: ignore
     try:
         yield
     finally:
