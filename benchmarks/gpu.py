@@ -15,22 +15,21 @@ import tempfile
 import time
 from collections.abc import Callable
 from contextlib import nullcontext
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import torch
-from local_models import agreement, entailment, ranking
-from local_models.timing import Scores, here, table, turns
+from local_models import agreement, entailment, ranking, writing
+from local_models.timing import here, table, turns
 
 from harness.models.local.causal_lm import CausalLM
 from harness.models.local.checkpoint import device_of, dtype_of
 from harness.models.local.nli import NLI
 from harness.protocols import as_text
-from harness.types import ChatRequest, ChoiceRequest, Response
+from harness.types import ChatRequest, ChoiceRequest
 
 RESULTS = Path(__file__).parent / "results"
-TOKENS, BATCH = 32, 8
+BATCH = 8
 DECODER = {"tiny": {"n_layer": 2, "n_embd": 128, "n_head": 4}, "base": {}}
 ENCODER = {
     "tiny": {"num_hidden_layers": 2, "hidden_size": 128, "num_attention_heads": 4, "intermediate_size": 512},
@@ -56,27 +55,12 @@ def ranks(settings: argparse.Namespace, folder: str) -> dict[str, list[float]]:
 
 def writes(settings: argparse.Namespace, folder: str) -> dict[str, list[float]]:
     lm = decoder(settings, folder)
-    requests = [ChatRequest(request.messages, max_tokens=TOKENS) for request in prompts_of(settings.items)]
-
-    def harness(asked: list[ChatRequest]) -> Scores[ChatRequest]:
-        return {request: lengths(response) for request, response in chain.from_iterable(lm.respond(asked))}
-
-    def lengths(response: Any) -> dict[str, float]:
-        assert isinstance(response, Response), response
-        return {"tokens": float(response.usage.output)}
-
-    def alone(asked: list[ChatRequest]) -> Scores[ChatRequest]:
-        tokenizer, model = lm._parts
-        found: Scores[ChatRequest] = {}
-        for request in asked:
-            inputs = tokenizer(as_text(request.messages), return_tensors="pt", return_token_type_ids=False)
-            with torch.inference_mode():
-                ids = model.generate(**inputs.to(model.device), max_new_tokens=TOKENS)
-            found[request] = {"tokens": float(ids.shape[1] - inputs["input_ids"].shape[1])}
-        return found
-
-    harness(requests[:1])
-    ways = [here("the harness writes", harness), here("model.generate, one prompt at once", alone)]
+    requests = [ChatRequest(request.messages, max_tokens=writing.TOKENS) for request in prompts_of(settings.items)]
+    writing.harness(lm, requests[:1])
+    ways = [
+        here("the harness writes", lambda asked: writing.harness(lm, asked)),
+        here("model.generate, one prompt at once", lambda asked: writing.alone(lm, asked)),
+    ]
     return turns(requests, ways, settings.runs)[0]
 
 

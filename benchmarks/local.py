@@ -1,12 +1,13 @@
-"""How fast local models are asked: the harness beside plain loops, transformers' pipeline and lm-evaluation-harness.
+"""How fast local models are asked: the harness beside plain loops, transformers, lm-evaluation-harness and vLLM.
 
-python benchmarks/local.py [runs] [ranking|data|entailment …]
+python benchmarks/local.py [runs] [ranking|data|generation|entailment …]
 
 Models of GPT-2's and RoBERTa-base's size with random weights, and tokenizers trained on the prompts: nothing is
 downloaded. All ways take turns, after a few prompts of each that do not count; what counts is the ratio of their
 medians. The long prompts of CausalBench are equally long: there the ways that share nothing are asked 8 of the 56, and
-their time is taken 7 times. lm-evaluation-harness runs in a process and an environment of its own (`make bench-peers`):
-its log-likelihoods alone are compared with ways in this process, its whole process with that of `python -m harness`.
+their time is taken 7 times. lm-evaluation-harness and vLLM run in processes and environments of their own (`make
+bench-peers .servers/vllm/.ready`): their answers alone are compared with ways in this process, their whole processes
+with that of `python -m harness`.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from local_models import entailment, lm_eval, ranking
-from local_models.timing import off, table, turns
+from local_models import entailment, lm_eval, ranking, vllm, writing
+from local_models.timing import Way, off, table, turns
 
 from harness.models.local.causal_lm import CausalLM
 from harness.protocols import as_text
@@ -51,18 +52,19 @@ def ranked(name: str, requests: list[ChoiceRequest], runs: int, batch: int, ever
             print(f"\nlm-evaluation-harness is not in {lm_eval.PYTHON.parents[1]}: `make bench-peers` puts it there.")
         if items:
             ways.append(ranking.command(folder, items))
-        times, found = turns(requests, ways, runs)
-    whole = {row: times.pop(row) for row in (ranking.WHOLE, lm_eval.WHOLE) if row in times}
+        served: list[Way[ChoiceRequest]] = [vllm.way(folder, "rank")] if items and vllm.version() else []
+        times, found = turns(requests, ways + served, runs)
+    whole = {row: times.pop(row) for row in (ranking.WHOLE, lm_eval.WHOLE, vllm.WHOLE) if row in times}
     say(table(times, len(requests), "prompts"))
     if items:
         print("\nWhole processes, from start to end:")
         say(table(whole, len(requests), "prompts"))
-    apart = max(off(scores, found[0]) for scores in found[1:])
+    apart = max(off(scores, found[0]) for scores in found[1 : len(ways)])
+    apart = max(apart, *(off(scores, ranking.of_two(found[0])) for scores in found[len(ways) :]), 0)
     print(f"\nLog-probabilities of all ways are within {apart:.1e} of each other.")
     assert apart < 1e-3
-    return {"tokens": lengths, "seconds": times, "apart": apart, "lm_eval": version} | (
-        {"whole": whole} if items else {}
-    )
+    told = {"tokens": lengths, "seconds": times, "apart": apart, "lm_eval": version}
+    return told | ({"whole": whole, "vllm": vllm.version()} if items else {})
 
 
 def corr2cause(runs: int) -> dict[str, Any]:
@@ -75,7 +77,7 @@ def data(runs: int) -> dict[str, Any]:
     return ranked("CausalBench, asia after 100 rows of data", ranking.causalbench(), runs, 1, 7)
 
 
-CASES = {"ranking": corr2cause, "data": data, "entailment": entailment.case}
+CASES = {"ranking": corr2cause, "data": data, "generation": writing.case, "entailment": entailment.case}
 
 
 def main() -> None:

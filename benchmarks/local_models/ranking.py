@@ -123,6 +123,12 @@ def padded(lm: CausalLM, requests: list[ChoiceRequest]) -> Found:
     return found
 
 
+def of_two(found: Found) -> Found:
+    """Log-probabilities among the two choices, which is what vLLM tells of them."""
+    both = {request: torch.tensor([values["Yes"], values["No"]]).log_softmax(0) for request, values in found.items()}
+    return {request: {"Yes": float(yes), "No": float(no)} for request, (yes, no) in both.items()}
+
+
 def command(checkpoint: str, items: Sequence[Item]) -> Way[ChoiceRequest]:
     """`python -m harness` on the items in a file, with an empty cache: from start to end, with scores and records."""
 

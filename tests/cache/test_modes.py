@@ -12,6 +12,7 @@ from support.cache_help import ask, count, fill, mounted, says
 from support.openai_server import KEY, chat_reply
 from support.outcomes import each
 from support.scripted import Scripted
+from support.thinned import few
 
 from harness.cache import CachedModel, Store, open_store
 from harness.errors import StoreError
@@ -93,7 +94,7 @@ def test_ctrl_c_does_not_promise_what_off_cannot_keep():
     assert "cache=on only for the rest" in said["refresh"]
 
 
-@pytest.mark.parametrize("mode", ["frozen", "off", "refresh"])
+@pytest.mark.parametrize("mode", few(["frozen", "off", "refresh"], 1))
 def test_an_instant_model_answers_in_every_mode(harness, tmp_path, mode):
     done = harness("model=random_uniform", "task.limit=10", f"cache={mode}")
     assert done.returncode == 0, done.stderr

@@ -50,7 +50,7 @@ def test_an_unlabelled_dag_is_the_smallest_number_of_its_kind(n):
     assert unlabelled_dags(n) == smallest
 
 
-@pytest.mark.parametrize("n", [1, 2, 3, 4])
+@pytest.mark.parametrize("n", [1, 2, 3, pytest.param(4, marks=pytest.mark.slow)])
 def test_members_are_all_dags_with_equal_separations(n):
     for dag in every_dag(n):
         class_members = list(members(dag))

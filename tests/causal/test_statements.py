@@ -71,7 +71,7 @@ def check(dag: DAG, members: Iterable[DAG]) -> None:
             assert graphs.verdict(statement) == expected(statement, held), (dag, statement)
 
 
-@pytest.mark.parametrize("n", [2, 3, 4])
+@pytest.mark.parametrize("n", [2, 3, pytest.param(4, marks=pytest.mark.slow)])
 def test_verdicts_are_those_of_every_dag_with_the_same_independences(n):
     for members in brute.classes(n).values():
         check(min(members), members)

@@ -23,7 +23,7 @@ def reply(body):
 def charts(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("OPENAI_API_KEY", "unused")
-    for model in ("shortcut", "always_no"):
+    for model in ("linear", "always_no"):
         evaluate(model=model, task="corr2cause", limit=80, cache="off")
     server = Server(lambda path, body, number: reply(body))
     told = {"model.model": "talker", "model.name": "talker", "model.base_url": server.url}
@@ -41,7 +41,7 @@ def charts(tmp_path, monkeypatch):
 def test_a_chart_has_the_runs_that_say_how_likely_yes_is(charts):
     found = json.loads(json.dumps(charts()))
     assert {source: [row["label"].split(" ")[0] for row in chart["rows"]] for source, chart in found.items()} == {
-        "probability": ["shortcut"],
+        "probability": ["linear"],
         "stated": ["talker"],
     }
     for row in (found["probability"]["rows"][0], found["stated"]["rows"][0]):
@@ -54,13 +54,13 @@ def test_a_chart_has_the_runs_that_say_how_likely_yes_is(charts):
             assert 0 < len(given) < 80  # "high" is no number
         assert sum(one["items"] for one in row["bins"]) == len(given)
         assert row["brier"] == pytest.approx(sum((p - gold) ** 2 for p, gold in given) / len(given))
-        if run.model == "shortcut":
+        if run.model == "linear":
             assert row["brier"] == pytest.approx(run.scores["brier"].value)
             assert row["brier_interval"] == pytest.approx(run.scores["brier"].interval, abs=2e-6)
 
 
 @pytest.mark.slow
 def test_a_run_that_has_lost_its_records_is_named(charts, tmp_path):
-    next(path for path in tmp_path.rglob("records.jsonl") if "shortcut" in str(path)).unlink()
+    next(path for path in tmp_path.rglob("records.jsonl") if "linear" in str(path)).unlink()
     assert set(charts()) == {"stated"}
-    assert any("shortcut" in note for note in charts()["stated"]["notes"])
+    assert any("linear" in note for note in charts()["stated"]["notes"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from support.cli_help import sentence
 from support.openai_server import KEY, error
+from support.thinned import few
 
 
 @pytest.mark.parametrize(
@@ -13,7 +14,7 @@ from support.openai_server import KEY, error
         ("model=gpt4_turb", "did you mean 'gpt4_turbo'"),
         pytest.param("task=cor2cause", "did you mean 'corr2cause'", marks=pytest.mark.slow),
         pytest.param("prompt=plian", "did you mean 'plain'", marks=pytest.mark.slow),
-        ("promt=plain", "did you mean 'prompt'"),
+        pytest.param("promt=plain", "did you mean 'prompt'", marks=pytest.mark.slow),
         pytest.param("task.limt=3", "did you mean 'task.limit'", marks=pytest.mark.slow),
         pytest.param("+task.limt=3", "did you mean 'task.limit'", marks=pytest.mark.slow),
         pytest.param("+foo=3", "no setting 'foo'", marks=pytest.mark.slow),
@@ -25,7 +26,7 @@ from support.openai_server import KEY, error
         pytest.param("cache.pth=x", "did you mean 'cache.path'", marks=pytest.mark.slow),
         pytest.param("task=null", "task= takes one name: causalbench", marks=pytest.mark.slow),
         pytest.param("model.extra.foo=1 model=openai model.model=m", "+model.extra.foo", marks=pytest.mark.slow),
-        ("model=openai model.model=m model.base_url=localhost", "is no address"),
+        pytest.param("model=openai model.model=m model.base_url=localhost", "is no address", marks=pytest.mark.slow),
         pytest.param("task.limit=-1", "greater than 0", marks=pytest.mark.slow),
         pytest.param("task.limit=many", "valid integer", marks=pytest.mark.slow),
         pytest.param("task.num_nodes=[1]", "greater than or equal to 2", marks=pytest.mark.slow),
@@ -37,7 +38,7 @@ from support.openai_server import KEY, error
             "task.relations=[child] task.num_nodes=[2] task.split=train", "no item is left", marks=pytest.mark.slow
         ),
         pytest.param("prompt=pair", "These do: cls, confidence, cot", marks=pytest.mark.slow),
-        ("prompt=nowhere.yaml", "there is no such file"),
+        pytest.param("prompt=nowhere.yaml", "there is no such file", marks=pytest.mark.slow),
         pytest.param("prompt=empty.yaml", "name no field of the item", marks=pytest.mark.slow),
         ("model=gpt4", "set the environment variable OPENAI_API_KEY"),
         pytest.param("model=openai", "model.model has to be given", marks=pytest.mark.slow),
@@ -141,30 +142,33 @@ def test_errors_of_others_do_nothing_to_a_terminal(harness, serve):
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [
-        (
-            ["model=always_no,always_yes"],
-            "for a run with each of them put -m first, harness -m model=always_no,always_yes.",
-        ),
-        (
-            ["task=causalbench/causality", "task.networks=asia,cancer"],
-            "one list of them is 'task.networks=[asia,cancer]'",
-        ),
-        (["prompt=plain,cot"], "put -m first, harness -m prompt=plain,cot."),
-        (
-            ["model=Qwen/Qwen3-8B"],
-            "is model=causal_lm model.path=Qwen/Qwen3-8B or, through vLLM, model=vllm model.path=Qw",
-        ),
-        (["--help", "model=Qwen/Qwen3-8B"], "is model=causal_lm model.path=Qwen/Qwen3-8B or, through vLLM,"),
-        (["model=openai", "model.model=m", "model.max_tokens=100"], "'model.max_tokens': write max_tokens=…."),
-        (["budget=5"], "budget=5 does not say of what: write budget.usd=…, budget.tokens=…"),
-        (["model=always_no", "dry_run"], "dry_run alone is no setting: write dry_run=true"),
-        (["results"], "there is no command 'results'"),
-        (["model", "=", "always_no"], "a setting is written without spaces, model=always_no"),
-        (["--version=1"], "--version takes no value"),
-        (["version"], "write harness --version"),
-        (["task=causalbench"], "(did you mean 'causalbench/causality' or 'causalbench/correlation' or"),
-    ],
+    few(
+        [
+            (
+                ["model=always_no,always_yes"],
+                "for a run with each of them put -m first, harness -m model=always_no,always_yes.",
+            ),
+            (
+                ["task=causalbench/causality", "task.networks=asia,cancer"],
+                "one list of them is 'task.networks=[asia,cancer]'",
+            ),
+            (["prompt=plain,cot"], "put -m first, harness -m prompt=plain,cot."),
+            (
+                ["model=Qwen/Qwen3-8B"],
+                "is model=causal_lm model.path=Qwen/Qwen3-8B or, through vLLM, model=vllm model.path=Qw",
+            ),
+            (["--help", "model=Qwen/Qwen3-8B"], "is model=causal_lm model.path=Qwen/Qwen3-8B or, through vLLM,"),
+            (["model=openai", "model.model=m", "model.max_tokens=100"], "'model.max_tokens': write max_tokens=…."),
+            (["budget=5"], "budget=5 does not say of what: write budget.usd=…, budget.tokens=…"),
+            (["model=always_no", "dry_run"], "dry_run alone is no setting: write dry_run=true"),
+            (["results"], "there is no command 'results'"),
+            (["model", "=", "always_no"], "a setting is written without spaces, model=always_no"),
+            (["--version=1"], "--version takes no value"),
+            (["version"], "write harness --version"),
+            (["task=causalbench"], "(did you mean 'causalbench/causality' or 'causalbench/correlation' or"),
+        ],
+        6,
+    ),
 )
 def test_first_mistakes_are_mended_by_what_is_said(harness, arguments, message):
     said = sentence(harness(*arguments))

@@ -38,7 +38,7 @@ def test_every_file_makes_its_model_and_says_what_it_is(name, key):
     assert text_of(name).startswith("# ")
 
 
-@pytest.mark.parametrize(("name", "kind", "source"), few(CAUSALBENCH, 8))
+@pytest.mark.parametrize(("name", "kind", "source"), few(CAUSALBENCH, 4))
 def test_the_models_of_causalbench_are_there(name, kind, source, key):
     made = model(name)
     assert type(made) is kind and (made.model if kind is Chat else made.path) == source

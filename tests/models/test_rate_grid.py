@@ -58,7 +58,7 @@ def test_what_falls_short_is_a_server_of_the_grid():
     assert set(SHORT_OF) <= set(CELLS)
 
 
-@pytest.mark.parametrize("seed", few(range(6), 2))
+@pytest.mark.parametrize("seed", few(range(6), 1))
 def test_a_client_without_processor_takes_no_chance_for_a_limit(seed):
     """The replies that it has not read yet are no refusals. One run in twelve takes it all the same, for 22 seconds."""
     run = ask(Server(chance=0.2, retry_after="1", refusal_delay=0.002, stalls=0.3, seed=seed), 1162)

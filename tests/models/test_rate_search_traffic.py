@@ -108,7 +108,9 @@ def test_refusals_whatever_the_rate_hardly_slow_the_others(share):
         assert answers(traffic.until(10)) >= 0.7 * 10 * UNLIMITED * (1 - share), seed
 
 
-@pytest.mark.parametrize(("before", "after"), [(300, 30), (200, 50), (100, 40), (40, 200), (50, 400), (100, 300)])
+@pytest.mark.parametrize(
+    ("before", "after"), few([(300, 30), (200, 50), (100, 40), (40, 200), (50, 400), (100, 300)], 3)
+)
 @pytest.mark.parametrize("refusal_delay", [DELAY, 0.002])
 def test_a_limit_that_changes_is_followed_within_three_seconds(before, after, refusal_delay):
     """Also where calls are refused at once, so that refusals come before the answers to earlier calls."""

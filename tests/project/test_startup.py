@@ -54,7 +54,9 @@ def packages(names: set[str]) -> set[str]:
     return {name for name in tops if not name.startswith("_")}
 
 
-@pytest.mark.parametrize("arguments", [["--help"], []], ids=["--help", "the reasoner"])
+@pytest.mark.parametrize(
+    "arguments", [["--help"], pytest.param([], marks=pytest.mark.slow)], ids=["--help", "the reasoner"]
+)
 def test_nothing_heavy_is_imported_without_need(tmp_path, monkeypatch, arguments):
     installed = tmp_path / "site" / "watcher-1.dist-info"
     installed.mkdir(parents=True)

@@ -101,7 +101,7 @@ def test_it_composes_what_the_command_composes(harness, tmp_path):
     assert ours == theirs
 
 
-@pytest.mark.parametrize("around", [directly, in_a_loop])
+@pytest.mark.parametrize("around", few([directly, in_a_loop], 1))
 def test_what_was_answered_is_not_asked_again(around, serve, key, monkeypatch):
     server = serve()
     first = around(lambda: asking(server, limit=20))
@@ -195,7 +195,7 @@ def test_what_was_answered_before_a_stop_can_be_read(serve, key):
             ({"dry_run": True}, "dry_run"),
             ({"overrides": ["dry_run=true"]}, "dry_run"),
         ],
-        10,
+        6,
     ),
 )
 def test_what_does_not_fit_is_one_sentence_with_the_nearest_name(settings, sentence, capsys):

@@ -66,7 +66,7 @@ def outcome(task, prompt, asked, place: Path) -> tuple[dict, list]:
     return result, records_of_run
 
 
-@pytest.mark.parametrize("name", few(TASKS, 3))
+@pytest.mark.parametrize("name", few(TASKS, 2))
 @pytest.mark.parametrize("wording", ["closed", "open"])
 def test_every_task_and_format_through_the_api(name, wording, serve, key, tmp_path):
     server = serve(answers)
@@ -155,7 +155,7 @@ def test_a_model_that_ranks_writes_what_it_says_to_the_data(language_models, tmp
     assert [record.request for record in played] != [record.request for record in fixed]
 
 
-@pytest.mark.parametrize("name", few(TASKS, 3))
+@pytest.mark.parametrize("name", few(TASKS, 2))
 def test_every_task_through_an_nli_model(name, nli_path, tmp_path):
     nli = build(
         {"_target_": "harness.models.local.nli.NLI", "name": "tiny", "path": str(nli_path), "device": "cpu"}, "model"

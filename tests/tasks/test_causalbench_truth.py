@@ -54,7 +54,7 @@ def check(graph: nx.DiGraph, pairs: dict) -> None:
     assert not any(holds.diagonal().any() for holds in pairs.values())
 
 
-@pytest.mark.parametrize("name", [*SMALL, "child"])
+@pytest.mark.parametrize("name", [*SMALL, pytest.param("child", marks=pytest.mark.slow)])
 def test_structures_of_networks_are_what_their_definitions_say(name):
     dag = load(name).dag
     check(graph_of(dag), structures(matrix(dag)))
@@ -187,7 +187,7 @@ def rows(table, *label_sets: str) -> list[tuple[int, ...]]:
     return list(zip(*(column.tolist() for column in columns), strict=True))
 
 
-@pytest.mark.parametrize("name", [*SMALL, "child"])
+@pytest.mark.parametrize("name", [*SMALL, pytest.param("child", marks=pytest.mark.slow)])
 def test_the_published_rule_word_for_word(name):
     network = load(name)
     graph = graph_of(network.dag)

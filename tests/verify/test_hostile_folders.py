@@ -415,7 +415,7 @@ def test_reading_again_changes_no_hostile_run_and_writes_nothing_outside(finishe
             for name in watched_reading.COMMANDS
             if name not in ("verify", "reread", "compare")
         ],
-        2,
+        1,
     ),
 )
 def test_a_command_shows_the_good_run_beside_all_hostile_ones_and_nothing_that_they_name(

@@ -148,6 +148,7 @@ def test_parts_are_few_and_each_answer_and_text_stands_in_them_once(path):
     assert files == {part.path.name for kind in ("answers", "texts") for part in store._parts[kind]}
 
 
+@pytest.mark.slow
 def test_without_its_list_the_parts_are_listed_again(path):
     fill(path, 100)
     with closing(open_store(path)) as store:

@@ -14,6 +14,7 @@ from types import SimpleNamespace
 import pytest
 from support.cache_help import command
 from support.openai_server import chat_reply, error
+from support.thinned import few
 
 from harness.cache import Store
 
@@ -87,12 +88,15 @@ def test_the_driver_of_vllm_goes_on_after_a_part_that_broke_off_and_is_dealt_by_
 
 @pytest.mark.parametrize(
     ("given", "served", "left"),
-    [
-        ((), "org/mine", []),
-        (("--model", "a path"), "a path", []),
-        (("--model=a path", "--dtype", "float32"), "a path", ["--dtype", "float32"]),
-        (("--dtype", "float32"), "org/mine", ["--dtype", "float32"]),
-    ],
+    few(
+        [
+            ((), "org/mine", []),
+            (("--model", "a path"), "a path", []),
+            (("--model=a path", "--dtype", "float32"), "a path", ["--dtype", "float32"]),
+            (("--dtype", "float32"), "org/mine", ["--dtype", "float32"]),
+        ],
+        2,
+    ),
 )
 def test_drivers_serve_the_checkpoint_that_is_given_under_the_name_in_the_requests(
     here, monkeypatch, given, served, left

@@ -190,15 +190,18 @@ def test_settings_that_cannot_be_are_sentences(server, tmp_path):
 
 @pytest.mark.parametrize(
     ("arguments", "poll", "wait"),
-    [
-        (("model.batch=true",), 60, True),
-        (("model.batch.poll=3",), 3, True),
-        (("model.batch=true", "model.batch.poll=3", "model.batch.wait=false"), 3, False),
-        (("model.batch.wait=false", "model.batch=True"), 60, False),
-        (("model.batch={poll: 3, wait: false}",), 3, False),
-        (("model.batch=false",), None, None),
-        ((), None, None),
-    ],
+    few(
+        [
+            (("model.batch=true",), 60, True),
+            (("model.batch.poll=3",), 3, True),
+            (("model.batch=true", "model.batch.poll=3", "model.batch.wait=false"), 3, False),
+            (("model.batch.wait=false", "model.batch=True"), 60, False),
+            (("model.batch={poll: 3, wait: false}",), 3, False),
+            (("model.batch=false",), None, None),
+            ((), None, None),
+        ],
+        4,
+    ),
 )
 def test_batches_are_asked_for_in_a_word_or_by_a_setting(arguments, poll, wait):
     batch = parts_of(run_settings(["model=gpt4", *arguments]))[1].batch

@@ -7,6 +7,7 @@ import time
 
 import pytest
 from support.openai_server import KEY, chat_reply
+from support.thinned import few
 
 from harness import evaluate
 from harness.errors import ConfigError
@@ -127,7 +128,19 @@ def test_of_independent_variables_zero_is_right_and_so_is_what_the_percents_come
 
 @pytest.mark.parametrize(
     "words",
-    ["", "(" * 50_000, "X -> Y; " * 12_000, "P(Y=1|X=1) = 0.5; " * 5_000, "= " * 40_000, "\x00{}[]", "P(" * 9, "1e999"],
+    few(
+        [
+            "",
+            "(" * 50_000,
+            "X -> Y; " * 12_000,
+            "P(Y=1|X=1) = 0.5; " * 5_000,
+            "= " * 40_000,
+            "\x00{}[]",
+            "P(" * 9,
+            "1e999",
+        ],
+        4,
+    ),
 )
 def test_no_reply_is_a_crash_or_takes_long(words, case):
     begun = time.process_time()
@@ -194,7 +207,7 @@ def test_a_chain_goes_on_from_its_own_replies_and_a_failed_call_breaks_it(serve,
     assert scores["step"]["number"].unreadable == 3 and scores["overall"]["all"]["ladder_first_number"] == 1
 
 
-@pytest.mark.parametrize(("number", "own"), [(-0.3, 0), (0.3, 1), (0.004, None), ("none", None)])
+@pytest.mark.parametrize(("number", "own"), few([(-0.3, 0), (0.3, 1), (0.004, None), ("none", None)], 2))
 def test_the_last_answer_is_held_against_the_number_before_it(number, own, serve, tmp_path, monkeypatch):
     """An effect's number is turned round before a question whose answer is Yes: who says Yes all the same is caught."""
     monkeypatch.setenv("OPENAI_API_KEY", KEY)

@@ -137,6 +137,7 @@ def test_a_sweep_over_seeds_gives_an_interval(harness, tmp_path):
     assert len(list(tmp_path.glob("results/.sweeps/*/LEADERBOARD.md"))) == 1
 
 
+@pytest.mark.slow
 def test_one_seed_learned_alone_and_among_others_counts_once(harness):
     process = harness("-m", "network=[asia,cancer],asia", "samples=100", module="harness.discover")
     assert "±" not in process.stdout and cells(process.stdout, "asia", "hc", "100", "1")

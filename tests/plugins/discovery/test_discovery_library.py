@@ -203,7 +203,7 @@ def test_the_settings_of_fci_and_grasp_are_used():
     assert GRaSP("g", depth=1).learn(alarm, states, seed=0) != GRaSP("g", depth=3).learn(alarm, states, seed=0)
 
 
-@pytest.mark.parametrize("network", ["asia", "sachs"])
+@pytest.mark.parametrize("network", few(["asia", "sachs"], 1))
 @pytest.mark.parametrize("algorithm", [GES("ges"), GRaSP("grasp"), BOSS("boss")])
 def test_no_search_outscores_the_exact_one_and_with_many_rows_some_reach_it(algorithm, network):
     data, arities = sample(network, 10_000, seed=0), arities_of(network)

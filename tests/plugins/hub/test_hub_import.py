@@ -234,20 +234,23 @@ def test_choices_by_letter_or_in_words(take_in, tmp_path):
 
 @pytest.mark.parametrize(
     ("content", "more", "word"),
-    [
-        ("id,said\nn6-x,yes\n", [], "is it the right task="),
-        ("id,said\n", [], "no rows"),
-        ("id,said\nx,maybe\n", ["match=order"], "row 1 has the answer 'maybe'"),
-        ("id,said\nx,yes\n", ["map=id:nr,answer:said"], "no column 'nr'"),
-        ("id,said\nx,yes\n", ["map=id:id"], "reply:COLUMN"),
-        ("id,said\nx,yes\n", ["map=answer:said"], "map=id:COLUMN"),
-        ("id,said\nx,yes\n", ["map=id:id,answer:said,colour:said"], "colour"),
-        ("id,said\nx,yes\n", ["prompt=plain"], "leave it out"),
-        ("id,said\nx,yes\n", ["model=always_no"], "model"),
-        ("id,said\nx,yes\n", ["by="], "by="),
-        ("id,said\n" + "x,yes\n" * 9, ["match=order"], "samples=1 rows"),
-        ("id,said,out\nx,yes,1e99\n", ["map=id:id,answer:said,output_tokens:out"], "whole number"),
-    ],
+    few(
+        [
+            ("id,said\nn6-x,yes\n", [], "is it the right task="),
+            ("id,said\n", [], "no rows"),
+            ("id,said\nx,maybe\n", ["match=order"], "row 1 has the answer 'maybe'"),
+            ("id,said\nx,yes\n", ["map=id:nr,answer:said"], "no column 'nr'"),
+            ("id,said\nx,yes\n", ["map=id:id"], "reply:COLUMN"),
+            ("id,said\nx,yes\n", ["map=answer:said"], "map=id:COLUMN"),
+            ("id,said\nx,yes\n", ["map=id:id,answer:said,colour:said"], "colour"),
+            ("id,said\nx,yes\n", ["prompt=plain"], "leave it out"),
+            ("id,said\nx,yes\n", ["model=always_no"], "model"),
+            ("id,said\nx,yes\n", ["by="], "by="),
+            ("id,said\n" + "x,yes\n" * 9, ["match=order"], "samples=1 rows"),
+            ("id,said,out\nx,yes,1e99\n", ["map=id:id,answer:said,output_tokens:out"], "whole number"),
+        ],
+        5,
+    ),
 )
 def test_what_cannot_be_a_run_is_refused_in_a_sentence(take_in, tmp_path, content, more, word):
     (tmp_path / "a.csv").write_text(content)

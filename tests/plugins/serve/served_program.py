@@ -68,9 +68,10 @@ class Answers(BaseHTTPRequestHandler):
 note(os.getpid())
 if "stubborn" in BEHAVIOUR:
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
-if "child" in BEHAVIOUR and (child := os.fork()) == 0:
-    note(os.getpid())
-    time.sleep(600)
+if "child" in BEHAVIOUR:
+    if (child := os.fork()) == 0:
+        time.sleep(600)
+    note(child)  # by the parent, before it is ready: the child may come to nothing for a while
 if "dies" in BEHAVIOUR:
     print("INFO 11-22 22:22:22 [api_server.py:1] vLLM begins")
     print("(EngineCore pid=7) ERROR 11-22 22:22:22 [core.py:1] ValueError: Free memory on device is less than desired.")

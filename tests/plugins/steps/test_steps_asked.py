@@ -155,7 +155,9 @@ def test_a_chain_asks_each_turn_once_and_goes_on_from_its_own_replies(serve, tmp
     assert all(message["content"].startswith("Answer: ") for message in longest[1::2])
 
 
-@pytest.mark.parametrize("text", ["", "Answer: Q - R; A - A; " + "A - B - C - D; " * 2000, "Answer: yes", "no idea"])
+@pytest.mark.parametrize(
+    "text", few(["", "Answer: Q - R; A - A; " + "A - B - C - D; " * 2000, "Answer: yes", "no idea"], 2)
+)
 def test_replies_that_are_no_list_are_counted(text, serve, tmp_path, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     server = serve(lambda path, body, number: chat_reply(text))

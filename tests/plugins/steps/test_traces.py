@@ -247,7 +247,7 @@ def test_circles():
     few(["A and B and ", "-", "1. A [1, , , 2", "1. A and B are adjacent [premise]\n", "A->B->", "((((", "so, thus, ",
      "A and B are independent given C, D and ", "|1|A and B are adjacent|1|\n", "⊥ ", "since A and B are adjacent, ",
      "Wait, no. 1. A and B are adjacent [premise]\n", "Claims 1-99 are wrong. ", "1. A -> B\nClaim 1 is wrong\n",
-     "I withdraw 1, ", "<li", "1. A -> B [1]"], 5),
+     "I withdraw 1, ", "<li", "1. A -> B [1]"], 3),
 )  # fmt: skip
 def test_time_grows_with_the_length(unit):
     def seconds(length):

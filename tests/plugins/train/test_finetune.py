@@ -115,6 +115,7 @@ def test_a_decoder_learns_the_answer_and_nothing_else(bases):
     assert loss.item() == pytest.approx(-sum(right) / (labels != -100).sum().item(), rel=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [pytest.param("roberta", marks=pytest.mark.slow), "gpt2"])
 def test_a_few_examples_are_learned_by_heart_and_the_folder_answers_them(bases, tmp_path, name):
     kind = "causal_lm" if name == "gpt2" else "nli"
@@ -253,13 +254,16 @@ def test_the_trainers_own_settings_go_through_by_name(bases, tmp_path, monkeypat
 
 @pytest.mark.parametrize(
     ("setting", "sentence"),
-    [
-        ("learning_rate: 1", "recipe's own setting for it is recipe.learning_rate"),
-        ("save_steps: 5", "recipe.trainer.save_steps is fixed, so that a training that was stopped goes on"),
-        ("push_to_hub: true", "as nothing is uploaded"),
-        ("gradient_checkpoint: true", r"did you mean 'recipe.trainer.gradient_checkpointing'"),
-        ("report_to: [nobody]", r"recipe.trainer.report_to=\['nobody'\]: nobody is not supported"),
-    ],
+    few(
+        [
+            ("learning_rate: 1", "recipe's own setting for it is recipe.learning_rate"),
+            ("save_steps: 5", "recipe.trainer.save_steps is fixed, so that a training that was stopped goes on"),
+            ("push_to_hub: true", "as nothing is uploaded"),
+            ("gradient_checkpoint: true", r"did you mean 'recipe.trainer.gradient_checkpointing'"),
+            ("report_to: [nobody]", r"recipe.trainer.report_to=\['nobody'\]: nobody is not supported"),
+        ],
+        3,
+    ),
 )
 def test_what_would_break_a_promise_or_is_unknown_is_refused(bases, tmp_path, setting, sentence):
     with pytest.raises(ConfigError, match=sentence):
@@ -325,7 +329,7 @@ def test_nothing_of_the_test_sets_is_ever_written_as_a_question(bases, tmp_path,
             (["recipe=causal_lm"], "has no weights for"),
             (["recipe.path=/nothing"], "recipe.path=/nothing: there is no such folder"),
         ],
-        7,
+        4,
     ),
 )
 def test_what_cannot_be_learned_is_a_sentence(bases, tmp_path, monkeypatch, arguments, sentence):

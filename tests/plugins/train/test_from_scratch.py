@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from support.late import Late
+from support.thinned import few
 
 from harness.cli import hydra_app, own_configs
 from harness.errors import ConfigError
@@ -168,14 +169,17 @@ def test_batches_by_length_pad_little_and_each_pass_has_an_order_of_its_own():
 
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
-    [
-        (["recipe.path=somewhere"], "recipe.path names a base and recipe.scratch describes one"),
-        (["recipe.scratch.config.model_type=nothing"], "recipe.scratch.config makes no model"),
-        (["recipe.scratch.zeros=[bert.nothing]"], "there are no weights bert.nothing"),
-        (["recipe.kind=causal_lm"], "recipe.scratch makes classifiers of pairs"),
-        (["recipe.packed=true"], "recipe.packed goes with a decoder"),
-        (["recipe.packed=true", "recipe.settings=paper"], "recipe.packed goes with recipe.kind=nli"),
-    ],
+    few(
+        [
+            (["recipe.path=somewhere"], "recipe.path names a base and recipe.scratch describes one"),
+            (["recipe.scratch.config.model_type=nothing"], "recipe.scratch.config makes no model"),
+            (["recipe.scratch.zeros=[bert.nothing]"], "there are no weights bert.nothing"),
+            (["recipe.kind=causal_lm"], "recipe.scratch makes classifiers of pairs"),
+            (["recipe.packed=true"], "recipe.packed goes with a decoder"),
+            (["recipe.packed=true", "recipe.settings=paper"], "recipe.packed goes with recipe.kind=nli"),
+        ],
+        3,
+    ),
 )
 def test_what_makes_no_base_is_a_sentence(tmp_path, arguments, sentence):
     with pytest.raises(ConfigError) as error:
