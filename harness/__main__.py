@@ -5,6 +5,7 @@ A run: prepare it, carry it out, show the result.
 
 from __future__ import annotations
 
+import gc
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -55,6 +56,7 @@ def job(config: DictConfig) -> int:
     from harness.runtime.secrets import refuse_config
     from harness.settings import plain
 
+    gc.freeze()  # what the start has made stays: no look for circles goes through it again
     refuse_config(plain(config))
     if (at_once := config.get("parallel", 1)) != 1:
         raise ConfigError(

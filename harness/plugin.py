@@ -138,25 +138,38 @@ def _load_all() -> tuple[tuple[Plugin, ...], tuple[str, ...]]:
 
 
 def _entry_points() -> dict[str, str]:
-    """Return "module:value" by name, of each entry point of the group in the installed distributions.
+    """Return "module:value" by name, of each entry point of the group in the installed distributions."""
+    entries: dict[str, str] = {}
+    for folder in distributions().values():
+        entries = _entries_in(folder / "entry_points.txt") | entries
+    return entries
 
-    Read from the files that installers leave: importlib.metadata loads fifty modules for it, a third of the time of
-    `--help`. The working directory is left out: it may hold a folder that somebody sent, whose entry points every
+
+def version_of(name: str) -> str | None:
+    """Return the version of a distribution; None where it is not installed."""
+    folder = distributions().get(name)
+    return None if folder is None else folder.stem.split("-")[1]
+
+
+def distributions() -> Mapping[str, Path]:
+    """Return the folders that installers leave by the names of distributions: those that Python finds first.
+
+    importlib.metadata loads fifty modules for it, a third of the time of `--help`, and reads a whole description for a
+    version. The working directory is left out: it may hold a folder that somebody sent, whose entry points every
     command would import although nobody has installed it.
     """
-    here = Path.cwd().resolve()
-    entries: dict[str, str] = {}
-    seen: set[str] = set()
-    for place in sys.path:
-        folder = Path(place)
-        if not place or not folder.is_dir() or folder.resolve() == here:
-            continue
-        for info in sorted(entry.name for entry in os.scandir(folder) if entry.name.endswith(".dist-info")):
-            distribution = info.partition("-")[0].lower().replace("_", "-")
-            if distribution not in seen:  # the first on the path is what is imported
-                seen.add(distribution)
-                entries = _entries_in(folder / info / "entry_points.txt") | entries
-    return entries
+    return _below(tuple(filter(None, sys.path)), Path.cwd().resolve())
+
+
+@cache
+def _below(places: tuple[str, ...], but: Path) -> Mapping[str, Path]:
+    folders: dict[str, Path] = {}
+    for place in map(Path, places):
+        entries = os.scandir(place) if place.is_dir() and place.resolve() != but else ()
+        names = [entry.name for entry in entries if entry.name.endswith((".dist-info", ".egg-info"))]
+        for name in sorted(name for name in names if "-" in name[:-10]):  # that of a checkout has no version
+            folders.setdefault(name.partition("-")[0].lower().replace("_", "-"), place / name)
+    return folders
 
 
 def _entries_in(file: Path) -> dict[str, str]:

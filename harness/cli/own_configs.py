@@ -10,8 +10,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import yaml
 from hydra.core.config_search_path import ConfigSearchPath
@@ -21,6 +23,7 @@ from hydra.core.plugins import Plugins
 from hydra.plugins.config_source import ConfigResult, ConfigSource
 from hydra.plugins.search_path_plugin import SearchPathPlugin
 from omegaconf import Container, DictConfig, ListConfig, OmegaConf
+from omegaconf._utils import get_yaml_loader
 from omegaconf.errors import OmegaConfBaseException
 
 from harness.codec import content_digest, plain_text
@@ -32,8 +35,23 @@ _LAUNCHERS = "hydra/launcher"
 """The group whose files have the names of plugins' launchers."""
 
 
+def shipped(text: str) -> Any:
+    """Return what a config file that ships holds, before OmegaConf has it."""
+    content = yaml.load(text, _loader())
+    return {} if content is None else content
+
+
+@cache
+def _loader() -> Any:
+    """Return OmegaConf's loader on libyaml, several times as fast; what it says of a mistake has other words."""
+    loader = get_yaml_loader()
+    return type("Loader", (yaml.CSafeLoader, loader), {}) if yaml.__with_libyaml__ else loader
+
+
 class GroupSource(ConfigSource):
-    """The files of all config groups, including judge; no files outside groups, and not Hydra's own group."""
+    """The files of all config groups, including judge, and root files; not Hydra's own group."""
+
+    _read = staticmethod(lambda text: OmegaConf.load(StringIO(text)))
 
     def available(self) -> bool:
         return Path(self.path).is_dir()
@@ -42,7 +60,7 @@ class GroupSource(ConfigSource):
         return _in_group(config_path) and Path(self.path, _file_path(config_path)).is_dir()
 
     def is_config(self, config_path: str) -> bool:
-        return "/" in config_path.strip("/") and _in_group(config_path) and self._file(config_path).is_file()
+        return _in_group(config_path) and self._file(config_path).is_file()
 
     def list(self, config_path: str, results_filter: ObjectType | None) -> list[str]:
         """Return the names in a folder."""
@@ -57,14 +75,16 @@ class GroupSource(ConfigSource):
         text = plain_text(file)
         header = ConfigSource._get_header_dict(text[:512])
         refuse_bomb(text)
-        return ConfigResult(self.provider, f"{self.scheme()}://{self.path}", OmegaConf.load(StringIO(text)), header)
+        return ConfigResult(self.provider, f"{self.scheme()}://{self.path}", self._read(text), header)
 
     def _file(self, config_path: str) -> Path:
         return Path(self.path, self._normalize_file_name(_file_path(config_path)))
 
 
 class ShippedSource(GroupSource):
-    """The package's files of every group, by their names and by builtin:NAME; they extend what ships."""
+    """The package's files, by their names and by builtin:NAME; they extend what ships."""
+
+    _read = staticmethod(lambda text: OmegaConf.create(shipped(text)))
 
     @staticmethod
     def scheme() -> str:
@@ -73,19 +93,20 @@ class ShippedSource(GroupSource):
     def load_config(self, config_path: str) -> ConfigResult:
         """Return the content of a file, whose defaults name files that ship."""
         loaded = super().load_config(config_path)
-        _extend_shipped(loaded.config, None)
+        if "/" in config_path:
+            _extend_shipped(loaded.config, None)
         return loaded
 
 
 class OwnSource(GroupSource):
-    """Files below ./configs, each with a note of its path and digest."""
+    """Files of groups below ./configs, each with a note of its path and digest."""
 
     @staticmethod
     def scheme() -> str:
         return "working-directory"
 
     def is_config(self, config_path: str) -> bool:
-        return BUILTIN not in config_path and super().is_config(config_path)
+        return "/" in config_path.strip("/") and BUILTIN not in config_path and super().is_config(config_path)
 
     def load_config(self, config_path: str) -> ConfigResult:
         """Return the content of a file. Raises ConfigError for one that is no YAML."""
@@ -115,7 +136,8 @@ class OwnConfigs(SearchPathPlugin):
         for folder in reversed(roots(CONFIGS)):
             search_path.prepend("shipped", f"{ShippedSource.scheme()}://{folder}")
         for folder in roots(CONFIGS)[1:]:
-            search_path.append("plug-in", f"file://{folder}")
+            if (folder / "hydra").is_dir():  # each folder is looked into some sixty times
+                search_path.append("plug-in", f"file://{folder}")
         if (own := own_folder(CONFIGS)) is not None:
             search_path.prepend("working directory", f"{OwnSource.scheme()}://{own}")
 

@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from importlib import metadata
 from typing import Any
 
 from harness.codec import token_count
 from harness.models.api.families import first_address, on_this_machine
 from harness.models.api.token_bound import tokens_about
+from harness.plugin import version_of
 from harness.protocols import Service
 from harness.types import JSON, ChatRequest, ChoiceRequest, PairRequest, Request, Usage
 
@@ -173,7 +173,7 @@ def key_of(service: Service) -> str:
     """Return the key under which a price is remembered."""
     batch = "" if service.batch_window is None else f"batch {service.discount:g}"
     where = first_address(service.base_url)
-    parts = (PACKAGE, metadata.version(PACKAGE), where, service.model, service.tier or "", batch)
+    parts = (PACKAGE, version_of(PACKAGE), where, service.model, service.tier or "", batch)
     return " ".join(filter(None, parts))
 
 
@@ -189,7 +189,7 @@ def _still_valid(values: Mapping[str, Any], service: Service) -> Price | None:
             return None
         price = from_json(values)
         over = price.until is not None and datetime.now(UTC).date() >= date.fromisoformat(price.until)
-    except (KeyError, TypeError, ValueError, metadata.PackageNotFoundError):
+    except (KeyError, TypeError, ValueError):
         return None
     return None if over else price
 
@@ -227,7 +227,7 @@ def _table_price(name: str, base_url: str, tier: str | None) -> Price | None:
     }
     if steps["input"] is None or steps["output"] is None or any(prices.get(name) for name in _BEYOND):
         return None
-    source = f"{PACKAGE} {metadata.version(PACKAGE)}, {provider.id}/{model.id}{' (its dearest hour)' * bool(hourly)}"
+    source = f"{PACKAGE} {version_of(PACKAGE)}, {provider.id}/{model.id}{' (its dearest hour)' * bool(hourly)}"
     return Price(
         steps["input"],
         steps["output"],

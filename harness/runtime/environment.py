@@ -34,7 +34,7 @@ PACKAGES = {
 }
 """Modules that have to be importable, with pip's names: pyproject.toml's dependencies, and what they bring."""
 _HOME = Path(__file__).resolve().parents[2]
-_COLLECT_AFTER = 20_000
+_COLLECT_AFTER = 100_000
 """Objects after which Python looks for garbage in circles. Nearly all that a start makes stays: after 700 of them, as
 by default, it is looked through hundreds of times, a twentieth of a run that the cache answers."""
 

@@ -6,6 +6,7 @@ A command imports this first, and little is imported here: Ctrl-C may come while
 from __future__ import annotations
 
 import atexit
+import gc
 import os
 import signal
 import sys
@@ -92,6 +93,7 @@ def leave(code: int) -> NoReturn:
     at_once("", code)
     # Python restores the system's handler after its exit functions, which would give another exit code.
     atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)
+    atexit.register(gc.freeze)  # a process that ends needs no look for circles in all that it holds
     sys.exit(code)
 
 

@@ -18,6 +18,7 @@ import msgspec
 
 import harness
 from harness.codec import digest, text_digest
+from harness.plugin import version_of
 from harness.storage.forms import Open, Part, PlaceForm, Whole, form_of
 from harness.types import JSON, Item, Role
 
@@ -203,7 +204,7 @@ def provenance(config: Mapping[str, JSON]) -> dict[str, JSON]:
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
         "harness": {"version": harness.__version__, **_checkout()},
         "config": config,
-        "versions": {name: version for name in _PACKAGES if (version := _version(name))},
+        "versions": {name: version for name in _PACKAGES if (version := version_of(name))},
         "python": platform.python_version(),
         "machine": machine(),
     }
@@ -279,12 +280,3 @@ def _git(home: Path, *arguments: str) -> str | None:
     except (OSError, subprocess.SubprocessError):
         return None
     return process.stdout.strip()
-
-
-def _version(package: str) -> str | None:
-    from importlib import metadata
-
-    try:
-        return metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return None

@@ -8,11 +8,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from omegaconf import OmegaConf
 
 from harness import __main__ as main_command
 from harness import evaluate
 from harness.cli import hydra_app, own_configs
-from harness.config_files import CONFIGS, PROMPTS, listed, prompt_files
+from harness.config_files import CONFIGS, PROMPTS, listed, prompt_files, roots
 from harness.errors import ConfigError
 from harness.settings import plain
 
@@ -126,3 +127,15 @@ def test_a_file_for_another_program_is_named_where_it_does_not_fit(tmp_path, mon
     put("configs/model/gpt2.yaml", "_target_: harness.models.baselines.Baseline\nname: gpt2\nn_layer: 12\n")
     with pytest.raises(ConfigError, match=r"n_layer.*configs/model/gpt2.yaml of this folder.*model=builtin:gpt2"):
         evaluate("gpt2", limit=40)
+
+
+def test_files_that_ship_are_read_by_libyaml_and_hold_what_omegaconf_reads(tmp_path, monkeypatch):
+    files = sorted(file for root in roots(CONFIGS) for file in root.rglob("*.yaml"))[::5]
+    for file in files:
+        assert own_configs.shipped(file.read_text("utf-8")) == OmegaConf.to_container(OmegaConf.load(file))
+    slowly: list[str] = []
+    load = OmegaConf.load
+    monkeypatch.setattr(OmegaConf, "load", lambda file: slowly.append(getattr(file, "name", "own")) or load(file))
+    monkeypatch.chdir(tmp_path)
+    hydra_app.run_settings(["task=corr2cause"])
+    assert slowly and not [name for name in slowly if "hydra/conf" not in name]  # Hydra's own files

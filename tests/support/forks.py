@@ -186,11 +186,10 @@ def silence_remarks() -> None:
 
 
 def ask_once() -> None:
-    """Have this process and its forks ask git and pip once what they are made of, and not for every run."""
+    """Have this process and its forks ask git once what they are made of, and not for every run."""
     from harness.storage import manifest
 
-    for name in ("_checkout", "_version"):
-        setattr(manifest, name, cache(getattr(manifest, name)))
+    manifest._checkout = cache(manifest._checkout)
 
 
 def parse_once() -> None:
@@ -198,6 +197,9 @@ def parse_once() -> None:
     import omegaconf
     from omegaconf import OmegaConf, _utils, base
 
+    from harness.cli import own_configs
+
+    own_configs.shipped = lru_cache(512)(own_configs.shipped)
     load = OmegaConf.load
     content = lru_cache(512)(lambda text: OmegaConf.to_container(load(io.StringIO(text))))
 
