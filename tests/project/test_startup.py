@@ -26,10 +26,6 @@ except SystemExit as end:
     assert not end.code, end.code
 # A start makes a hundred thousand objects that stay: by default they are looked through hundreds of times.
 assert gc.get_stats()[0]["collections"] < 40 and (gc.get_freeze_count() > 0) == ("--help" not in sys.argv)
-if "aiohttp" in sys.modules:  # 25 ms to read what nobody checks
-    from aiohttp import connector
-    assert not connector._SSL_CONTEXT_UNVERIFIED.cert_store_stats()["x509"]
-    assert connector._SSL_CONTEXT_VERIFIED.cert_store_stats()["x509"]
 print(json.dumps(sorted(set(sys.modules) - before)), file=sys.stderr)
 """
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin, urlsplit
@@ -53,8 +52,7 @@ class Wire:
 
         `timeout`: seconds for connecting, and between two bytes.
         """
-        with _unchecked_without_certificates():
-            import aiohttp
+        import aiohttp
 
         self._aiohttp = aiohttp
         json_type, agent = "application/json", f"causal-harness/{__version__}"
@@ -220,19 +218,6 @@ async def _rest(stream: aiohttp.StreamReader, pieces: list[bytes], size: int, mo
             pieces.clear()
             raise TooLargeError(f"the reply is larger than {most >> 20} MB")
     return b"".join(pieces)
-
-
-@contextmanager
-def _unchecked_without_certificates() -> Iterator[None]:
-    """Within the context, contexts of TLS that check nothing read no certificates: aiohttp's import makes one."""
-    import ssl
-
-    read = ssl.SSLContext.set_default_verify_paths  # takes 25 ms
-    ssl.SSLContext.set_default_verify_paths = lambda self: self.verify_mode and read(self)  # type: ignore
-    try:
-        yield
-    finally:
-        ssl.SSLContext.set_default_verify_paths = read  # type: ignore[method-assign]
 
 
 @cache
