@@ -33,7 +33,7 @@ def way(checkpoint: str, batch: int, every: int = 1) -> Way[ChoiceRequest]:
     """Its command, once a run: seconds of its log-likelihoods alone, and of the process from start to end."""
 
     def ask(requests: list[ChoiceRequest]) -> tuple[Scores[ChoiceRequest], dict[str, float]]:
-        samples, seconds, whole = _asked(checkpoint, batch, "harness_prompts", requests)
+        samples, seconds, whole = _evaluated(checkpoint, batch, "harness_prompts", requests)
         found: Scores[ChoiceRequest] = {}
         for line in samples:
             values = [float(value) for value, _ in line["filtered_resps"]]
@@ -47,13 +47,13 @@ def writing(checkpoint: str, batch: int) -> Way[ChatRequest]:
     """Its command, once a run: seconds of its generation alone, and of the process from start to end."""
 
     def ask(requests: list[ChatRequest]) -> tuple[Scores[ChatRequest], dict[str, float]]:
-        samples, seconds, whole = _asked(checkpoint, batch, "harness_writes", requests)
+        samples, seconds, whole = _evaluated(checkpoint, batch, "harness_writes", requests)
         return {requests[line["doc_id"]]: {} for line in samples}, {ROW.format(batch): seconds, WHOLE: whole}
 
     return Way(ask)
 
 
-def _asked(
+def _evaluated(
     checkpoint: str, batch: int, task: str, requests: Sequence[ChatRequest | ChoiceRequest]
 ) -> tuple[list[dict[str, Any]], float, float]:
     """Return its samples, seconds of its answers alone, and seconds of its process."""

@@ -103,7 +103,7 @@ class Tally(Generic[Kind]):
             np.frombuffer(self._numbers[kind][0], np.int64) if kind in self._numbers else np.repeat(*self._arrays[kind])
             for kind in kinds
         ]
-        drawn, by_part = self._drawn(_joined(units), parts)
+        drawn, by_part = self._codes_to_draw(_joined(units), parts)
         return np.repeat(np.arange(len(kinds)), [*map(len, units)]), drawn, by_part
 
     def row_data(self, members: Sequence[tuple[Kind, int, int]], *, parts: bool) -> tuple[RowData, bool]:
@@ -115,7 +115,7 @@ class Tally(Generic[Kind]):
 
         arrays = [self._arrays[kind] for kind, _, _ in members]
         places = np.repeat([place for _, _, place in members], [len(units) for units, _ in arrays])
-        codes, by_part = self._drawn(_joined([units for units, _ in arrays]), parts)
+        codes, by_part = self._codes_to_draw(_joined([units for units, _ in arrays]), parts)
         present, rows = np.unique(codes, return_inverse=True)
         counts = np.zeros((len(present), 8))
         np.add.at(counts, (rows, places), _joined([numbers for _, numbers in arrays]))
@@ -127,7 +127,8 @@ class Tally(Generic[Kind]):
         gold = np.repeat([gold for _, _, gold in probable], [len(p) for _, p, _ in probable])
         return RowData(counts, gold, p_yes, np.searchsorted(present, self._codes[by_part][units])), by_part
 
-    def _drawn(self, units: NDArray[np.int64], parts: bool) -> tuple[NDArray[np.int64], bool]:
+    def _codes_to_draw(self, units: NDArray[np.int64], parts: bool) -> tuple[NDArray[np.int64], bool]:
+        """Return the code of what intervals draw, for each unit, and whether that is parts of its only cluster."""
         import numpy as np
 
         by_part = parts and len(np.unique(self._codes[False][units])) == 1
