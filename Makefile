@@ -9,9 +9,13 @@ NPM_READY := $(if $(shell command -v npm),node_modules/.ready)
 # As many as there are cores: tests begin processes of their own, and each worker takes seconds to begin.
 WORKERS ?= $(shell $(PYTHON) -c 'import os; print(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2)')
 # A test that hangs is named after ten minutes, of which even a busy machine needs one.
-FAST = $(BIN)/python -m pytest -m "not slow and not browser and not servers and not cluster and not bridges" -n $(WORKERS) --dist worksteal --timeout 600
+QUICK = -m pytest -m "not slow and not browser and not servers and not cluster and not bridges" -n $(WORKERS) --dist worksteal --timeout 600
+FAST = $(BIN)/python $(QUICK)
 SERVERS := .servers
 BRIDGES := .bridges
+# The packages and what they need beyond the main distribution, in an environment that stands on top of $(VENV).
+PACKAGES_VENV := .packages
+PACKAGES := $(wildcard packages/*)
 # Each framework with this project in one command, so that pip refuses what does not go together. TRL's torch is the one
 # for processors; NeMo wants Python 3.12 or 3.13 (NEMO_PYTHON=…), the others take 3.11, too. light is no framework: this
 # project with what its questions need, and no more.
@@ -39,7 +43,7 @@ MAIN_JOB := -m model=reasoner,linear,hypothesis_only,always_no task.perturbation
 # make test LOCKED=1: exactly the versions of requirements.lock.
 PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check $(if $(LOCKED),-c requirements.lock)
 
-.PHONY: help run test test-core test-browser test-slow test-servers test-cluster test-oldest test-wheel test-bridges test-hub torture dist lock check format page results shipped strengths latent league small-models leaderboard report site pictures bench-peers clean
+.PHONY: help run test test-packages test-core test-browser test-slow test-servers test-cluster test-oldest test-wheel test-bridges test-hub torture dist lock check format page results shipped strengths latent league small-models leaderboard report site pictures bench-peers clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 22
@@ -52,6 +56,9 @@ test: $(DEV_READY)  ## all tests but the slow ones and the page's in a browser, 
 
 test-core: $(DEV_READY)  ## those of them that are of no plug-in, about two minutes
 	$(FAST) --ignore tests/plugins $(args)
+
+test-packages: $(PACKAGES_VENV)/.ready  ## the tests of all packages (args="packages/batches" for one)
+	$(PACKAGES_VENV)/bin/python $(QUICK) $(or $(args),packages)
 
 test-browser: $(DEV_READY) $(NPM_READY)  ## the page in a real Chromium, if there is one (BROWSER_TESTS=required: an error if not)
 	$(BIN)/python -m pytest -m browser tests/browser tests/report -n 2 -rs $(args)
@@ -199,7 +206,7 @@ bench-peers:  ## lm-evaluation-harness and inspect-ai, each in an environment of
 	.bench/inspect/bin/python -m pip install --quiet 'inspect-ai==0.3.285' openai aiohttp
 
 clean:  ## remove the environment and what tools left behind
-	rm -rf $(VENV) .oldest .wheel .build .bench .bridges .servers node_modules .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist *.egg-info
+	rm -rf $(VENV) $(PACKAGES_VENV) .oldest .wheel .build .bench .bridges .servers node_modules .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist *.egg-info
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV):
@@ -213,6 +220,13 @@ $(RUN_READY): pyproject.toml | $(VENV)
 $(DEV_READY): pyproject.toml | $(VENV)
 	$(PIP) -e '.[dev]'
 	@touch $@ $(RUN_READY)
+
+$(PACKAGES_VENV)/.ready: $(DEV_READY) $(wildcard packages/*/pyproject.toml)
+	$(PYTHON) -m venv $(PACKAGES_VENV)
+	@# Everything that is installed in $(VENV) counts here too.
+	$(PACKAGES_VENV)/bin/python -c "import sysconfig, pathlib; pathlib.Path(sysconfig.get_path('purelib'), 'main.pth').write_text('import site; site.addsitedir(' + repr('$(shell $(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')') + ')')"
+	$(PACKAGES_VENV)/bin/python -m pip install --quiet --disable-pip-version-check $(foreach package,$(PACKAGES),-e '$(package)[test]')
+	@touch $@
 
 .bench/croissant/.ready:
 	$(PYTHON) -m venv $(@D)

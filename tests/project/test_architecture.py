@@ -55,6 +55,8 @@ def module(file: Path) -> str:
 
 MODULES = {module(file): file for file in (HOME / "harness").rglob("*.py")}
 CORE = [name for name in MODULES if not name.startswith("harness.plugins")]
+PACKAGES = {file.parts[-2]: file for file in sorted(HOME.glob("packages/*/harness_*/__init__.py"))}
+"""The packages beside the main distribution, by the names that Python imports them by."""
 
 
 @cache
@@ -108,6 +110,27 @@ def test_the_core_imports_no_plug_in_and_plug_ins_do_not_import_each_other():
         for name, file in MODULES.items()
         for other in imports(file)
         if other.startswith("harness.plugins") and plug_in(other) != plug_in(name)
+    ]
+    assert not across, "\n".join(across)
+
+
+def imported(file: Path) -> set[str]:
+    """Return the first parts of the modules that a file imports, wherever in it."""
+    named = (node for node in nodes(file) if isinstance(node, ast.Import | ast.ImportFrom))
+    full = (alias.name for node in named if isinstance(node, ast.Import) for alias in node.names)
+    return {*(name.partition(".")[0] for name in full)} | {
+        (node.module or "").partition(".")[0] for node in nodes(file) if isinstance(node, ast.ImportFrom)
+    }
+
+
+def test_packages_are_known_to_nobody_but_themselves():
+    """The core imports no package, and packages do not import each other."""
+    files = [(name, file) for name, place in PACKAGES.items() for file in place.parent.rglob("*.py")]
+    files += [("harness", file) for file in MODULES.values()]
+    across = [
+        f"{file.relative_to(HOME)} imports {other}"
+        for name, file in files
+        for other in imported(file) & PACKAGES.keys() - {name}
     ]
     assert not across, "\n".join(across)
 
@@ -197,5 +220,5 @@ def test_no_test_imports_another():
 
 def test_no_two_test_modules_have_one_name():
     """Pytest takes the second for the first, and refuses to collect it."""
-    names = Counter(file.name for file in (HOME / "tests").rglob("test_*.py"))
+    names = Counter(file.name for place in ("tests", "packages") for file in (HOME / place).rglob("test_*.py"))
     assert [name for name, number in names.items() if number > 1] == []

@@ -1,0 +1,3 @@
+"""What all tests share, those in tests/ and those beside the packages."""
+
+pytest_plugins = ["support.fixtures"]
