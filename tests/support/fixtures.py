@@ -15,11 +15,11 @@ from typing import Any
 
 import hypothesis
 import pytest
+
+from harness import trust
 from support import forks
 from support.openai_server import KEY, Server, chat_reply
 from support.server import RawServer
-
-from harness import trust
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # the Hub's client reads it when it is imported
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # each core has a worker of its own

@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+
 from conftest import ENVIRONMENTS, HERE, need
 
 pytestmark = pytest.mark.servers
