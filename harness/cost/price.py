@@ -14,7 +14,7 @@ from datetime import UTC, date, datetime
 from typing import Any
 
 from harness.codec import token_count
-from harness.models.api.families import first_address, on_this_machine
+from harness.models.api.families import on_this_machine
 from harness.models.api.token_bound import tokens_about
 from harness.plugin import version_of
 from harness.protocols import Service
@@ -163,7 +163,7 @@ def price_of(service: Service | None, remembered: Mapping[str, Any] | None = Non
         return FREE
     if (price := _still_valid(remembered or {}, service)) is not None:
         return price
-    price = _own(service) or _table_price(service.model, first_address(service.base_url), service.tier)
+    price = _own(service) or _table_price(service.model, service.base_url, service.tier)
     if price is None or service.batch_window is None:
         return price
     return price.share(service.discount, f"in batches at {100 * service.discount:g}%")
@@ -172,7 +172,7 @@ def price_of(service: Service | None, remembered: Mapping[str, Any] | None = Non
 def key_of(service: Service) -> str:
     """Return the key under which a price is remembered."""
     batch = "" if service.batch_window is None else f"batch {service.discount:g}"
-    where = first_address(service.base_url)
+    where = service.base_url
     parts = (PACKAGE, version_of(PACKAGE), where, service.model, service.tier or "", batch)
     return " ".join(filter(None, parts))
 

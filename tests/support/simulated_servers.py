@@ -19,7 +19,7 @@ import httpx2
 import pytest
 
 from harness.errors import RunStopped
-from harness.models.api import call, fleet, retry
+from harness.models.api import call, retry
 from harness.models.api.faults import RefusedError
 from harness.models.api.gate import Gate
 from harness.models.api.openai import Chat
@@ -246,9 +246,8 @@ def ask(server: Server, calls: int, processes: int = 1, **settings: Any) -> Run:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("OPENAI_API_KEY", "none")
         patch.setattr(asyncio, "new_event_loop", lambda: Virtual(world))
-        patch.setattr(fleet, "Wire", lambda url, key, timeout, gate, dialect: _Wire(server, world, gate))
-        for module in (retry, fleet):
-            patch.setattr(module, "time", SimpleNamespace(monotonic=lambda: world.now))
+        patch.setattr(call, "Wire", lambda url, key, timeout, gate, dialect: _Wire(server, world, gate))
+        patch.setattr(retry, "time", SimpleNamespace(monotonic=lambda: world.now))
         patch.setattr(call, "time", SimpleNamespace(perf_counter=lambda: world.now))
         patch.setitem(Gate.__init__.__kwdefaults__, "clock", lambda: world.now)
         random.seed(server.seed)

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import httpx2
 
-from harness.models.api import fleet, retry
+from harness.models.api import call, retry
 from harness.models.api.faults import RefusedError
 from harness.models.api.gate import Gate
 from harness.models.api.openai import Chat
@@ -24,7 +24,7 @@ class InVirtualTime:
         self.loop, self.delay, self.calls, self.handed_out = Virtual(), delay, [], {}
         self.now = self.loop.time
         monkeypatch.setattr(asyncio, "new_event_loop", lambda: self.loop)
-        monkeypatch.setattr(fleet, "Wire", lambda *_: self)
+        monkeypatch.setattr(call, "Wire", lambda *_: self)
         monkeypatch.setattr(retry, "time", SimpleNamespace(monotonic=self.now))
         monkeypatch.setitem(Gate.__init__.__kwdefaults__, "clock", self.now)
         random.seed(0)  # of the waits

@@ -20,10 +20,8 @@ from harness.models.api.families import (
     Family,
     Limit,
     Provider,
-    addresses_of,
-    check_addresses,
+    check_address,
     family_of,
-    join_addresses,
     provider_of,
     router_caution,
 )
@@ -90,7 +88,7 @@ class Endpoint(ABC):
 
     name: str
     model: str
-    base_url: Annotated[str, BeforeValidator(join_addresses)]
+    base_url: str
     endpoint: str | None = None
     method: Literal["generate", "rank"] = "generate"
     api_key_env: str | None = "OPENAI_API_KEY"
@@ -111,8 +109,7 @@ class Endpoint(ABC):
 
     def __post_init__(self) -> None:
         """Raise ConfigError for what cannot be an address, settings that hold a key, and half a price."""
-        object.__setattr__(self, "base_url", join_addresses(self.base_url))  # of a list
-        check_addresses(self.base_url, self.key, self._key_variable, shared_name=self.endpoint)
+        check_address(self.base_url, self.key, self._key_variable)
         secrets.refuse({f.name: getattr(self, f.name) for f in fields(self)}, self.key, self._key_variable)
         if owned := _OWNED & set(self.extra):
             raise ConfigError(
@@ -121,10 +118,6 @@ class Endpoint(ABC):
         priced = {name for name, usd in (self.price or {}).items() if usd is not None}
         if priced and not {"input", "output"} <= priced:
             raise ConfigError("model.price needs both input and output, in USD per million tokens.")
-
-    @property
-    def addresses(self) -> list[str]:
-        return addresses_of(self.base_url)
 
     def check_key(self) -> None:
         """Raise ConfigError if there is no usable key."""

@@ -15,7 +15,7 @@ from harness.types import Failure, Request, Response
 
 
 class Room(Protocol):
-    """What limits the number of open calls: the gate of one address, or the fleet of several."""
+    """What limits the number of open calls."""
 
     when_room: Callable[[], None]
     """Called when a call has failed: while it waits for its retry there is room for another."""

@@ -28,8 +28,6 @@ BatchForm = Literal["openai", "together", "mistral", "openrouter", "anthropic"]
 Globs = Annotated[tuple[str, ...], Field(min_length=1)]
 _VERSION = re.compile(r"/(?:v\d+\w*|openai|api)(?:/|$)")
 """Parts of a path that name an API."""
-_SEPARATOR = ", "
-"""Between addresses, which hold no spaces."""
 _GLOB = re.compile(r"[*?[]")
 
 
@@ -97,7 +95,7 @@ def family_of(model: str) -> Family:
 @cache
 def provider_of(base_url: str) -> Provider:
     """Return the first row that matches the host of an address, else the defaults."""
-    address = urlsplit(first_address(base_url).lower())
+    address = urlsplit(base_url.lower())
     hosts = (address.hostname or "", address.netloc.rpartition("@")[2])
     for row in family_tables().providers:
         if any(matches(row.match, host) for host in hosts) or ("local" in row.match and in_private_network(base_url)):
@@ -180,49 +178,16 @@ def _is_makers(rows: Maker, base_url: str) -> bool:
     return matches(rows.hosts, host)
 
 
-def join_addresses(base_url: Any) -> Any:
-    """Return model.base_url as one text: one address, or several without duplicates, separated by a comma and a space.
-
-    Anything else is returned unchanged: pydantic refuses it for its type.
-    """
-    if isinstance(base_url, str) or not isinstance(base_url, Sequence) or not base_url:
-        return base_url
-    if not all(isinstance(address, str) for address in base_url):
-        return base_url
-    return _SEPARATOR.join(dict.fromkeys(address.strip().rstrip("/") for address in base_url))
-
-
-def addresses_of(base_url: str) -> list[str]:
-    return base_url.split(_SEPARATOR)
-
-
-def first_address(base_url: str) -> str:
-    """Return the address that decides whose server it is, and what it costs, if there are several."""
-    return addresses_of(base_url)[0]
-
-
-def check_addresses(base_url: str, key: str, key_variable: str, *, shared_name: str | None) -> None:
-    """Raise ConfigError for what is no address or holds credentials, and for several addresses without a shared name.
+def check_address(base_url: str, key: str, key_variable: str) -> None:
+    """Raise ConfigError for what is no address or holds credentials.
 
     `key_variable` is the environment variable where the key belongs.
     """
-    addresses = addresses_of(base_url)
-    for address in addresses:
-        _check_address(address, key, key_variable)
-    if len(addresses) > 1 and not shared_name:
-        raise ConfigError(
-            f"model.base_url has {len(addresses)} addresses, of which the cache cannot know that they serve "
-            "the same: give them one name (model.endpoint=NAME), under which their answers are stored, however "
-            "many they are and in whatever order."
-        )
-
-
-def _check_address(base_url: str, key: str, key_variable: str) -> None:
     address = urlsplit(base_url)
     if address.username or address.password or (not address.hostname and "@" in base_url):
         raise ConfigError(f"model.base_url holds credentials: give them as a key in {key_variable}.")
     secrets.refuse({"base_url": base_url}, key, key_variable)
-    if address.scheme not in ("http", "https") or not address.hostname:
+    if address.scheme not in ("http", "https") or not address.hostname or len(base_url.split()) > 1:
         raise ConfigError(f"model.base_url={base_url} is no address: write http://… or https://…")
     if address.query or address.fragment:
         raise ConfigError(
@@ -233,7 +198,7 @@ def _check_address(base_url: str, key: str, key_variable: str) -> None:
 
 def on_this_machine(base_url: str) -> bool:
     """Test whether a server runs on this machine, so that its answers cost nothing."""
-    host = urlsplit(first_address(base_url)).hostname or ""
+    host = urlsplit(base_url).hostname or ""
     if host == "localhost" or host.endswith(".localhost"):
         return True
     try:
@@ -260,15 +225,14 @@ def readable_proxies() -> Iterator[None]:
 
 def advice(base_url: str) -> str:
     """Return a hint on an address whose path names no API; "" if it names one."""
-    first = first_address(base_url)
-    if _VERSION.search(urlsplit(first).path):
+    if _VERSION.search(urlsplit(base_url).path):
         return ""
-    return f"is model.base_url right? It usually ends in /v1 ({first.rstrip('/')}/v1)."
+    return f"is model.base_url right? It usually ends in /v1 ({base_url.rstrip('/')}/v1)."
 
 
 def in_private_network(base_url: str) -> bool:
     """Test whether a server runs here or in a private network, so that it is no provider's."""
-    host = urlsplit(first_address(base_url)).hostname or ""
+    host = urlsplit(base_url).hostname or ""
     if on_this_machine(base_url) or host.endswith((".local", ".internal", ".lan", ".home.arpa")):
         return True
     try:

@@ -13,7 +13,7 @@ from typing import IO, Any, TypeVar
 from harness.errors import Interrupted, RunStopped
 from harness.models.api.bodies import Secret
 from harness.models.api.endpoint import Endpoint
-from harness.models.api.families import first_address, on_this_machine, readable_proxies
+from harness.models.api.families import on_this_machine, readable_proxies
 from harness.models.api.faults import RefusedError, asked_pause, date_of, growing_pause, in_words, may_pass, status
 from harness.models.api.replies import LostError, one_line
 from harness.runtime.signals import STOP
@@ -46,8 +46,7 @@ class EndpointServer:
     def __init__(self, endpoint: Endpoint, headers: Mapping[str, str]) -> None:
         """Prepare a client, which connects with the first call. `headers` hold the key."""
         self.endpoint, self._headers = endpoint, headers
-        self.address = first_address(endpoint.base_url).rstrip("/")
-        """The first of several: files belong to one account."""
+        self.address = endpoint.base_url.rstrip("/")
         self.ahead: float | None = None
         """Seconds by which the server's clock is ahead of this machine's, by its latest reply; None if it says none."""
         self._secret = Secret(endpoint.key)

@@ -17,7 +17,6 @@ from urllib.parse import quote, urlsplit
 from harness.errors import RunStopped
 from harness.models.api.dialects import OPENAI, anthropic
 from harness.models.api.endpoint import Endpoint
-from harness.models.api.families import first_address
 from harness.models.api.openai import Chat
 from harness.models.api.replies import LostError
 from harness.models.api.server import EndpointServer, object_of
@@ -253,7 +252,7 @@ def form_of(endpoint: Endpoint) -> Files:
     set_to = endpoint.batch.dialect if endpoint.batch is not None else None
     name = set_to or endpoint.speaks.batches or endpoint.provider.batches
     if name not in _FORMS:
-        host = urlsplit(first_address(endpoint.base_url)).hostname
+        host = urlsplit(endpoint.base_url).hostname
         raise RunStopped(
             f"{host} takes batches in a form of its own, which model.batch "
             "does not speak: ask it without, or write the requests for a web form (harness cache requests)."

@@ -267,9 +267,6 @@ class Rounds:
             "dry_run": False,
             "parallel": 1,
         }
-        model = dict(self.config["model"])
-        if isinstance(addresses := model.get("base_url"), list):  # a server each: its prefix cache knows the premises
-            own["model"] = {**model, "base_url": addresses[number % len(addresses)]}
         identity = json_round_trip(dict(self.prepared.model.identity))
         paths = {**_paths(self.prepared.model, "model"), **_paths(self.prepared.task, "task")}
         return Assignment({**self.config, **own}, identity, tuple(runs), number, workers, str(Path.cwd()), paths)

@@ -56,9 +56,8 @@ class HostedRecipe:
     price: Annotated[float, Field(ge=0)] | None = None
 
     def __post_init__(self) -> None:
-        """Refuse several addresses, and settings that no endpoint takes. Raises ConfigError."""
-        if len(self.endpoint.addresses) > 1:
-            raise ConfigError("recipe.base_url has several addresses, and a job is known to one server: give one.")
+        """Refuse settings that no endpoint takes. Raises ConfigError."""
+        _ = self.endpoint
 
     @cached_property
     def endpoint(self) -> Endpoint:

@@ -314,7 +314,6 @@ def test_an_interrupted_command_leaves_its_job_and_says_so(account, number, stat
         (["recipe.model=gpt-9"], r"refuses the call \(400: Model gpt-9 is not available for fine-tuning"),
         (["recipe.api_key_env=null"], r"refuses access \(401: Incorrect API key provided"),
         (["recipe.base_url=ftp://x"], "is no address"),
-        (["recipe.base_url=[http://a/v1,http://b/v1]"], "recipe.base_url"),
     ],
 )
 def test_what_no_server_takes_is_a_sentence(account, arguments, sentence):
