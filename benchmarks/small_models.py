@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 import shutil
 import statistics
-import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -36,8 +35,7 @@ Fit model=hypothesis_only and model=linear of Corr2Cause on its train split, wit
                                                     the same, fitted on premises under other names, four times each
   python benchmarks/small_models.py transformers=true
                                                     model=tiny and model=tiny_renamed, trained once more (recipe=tiny,
-                                                    recipe=tiny_renamed: 70 minutes of a core; needs the extra train),
-                                                    and tiny as a file of ONNX (needs the package onnx)
+                                                    recipe=tiny_renamed: 70 minutes of a core; needs the extra train)
 """
 SHIPPED = Path(__file__).parents[1] / "harness" / "data" / "models"
 
@@ -90,9 +88,6 @@ def trained(out: Path) -> Iterator[str]:
         shutil.copytree(made.folder, out / name, dirs_exist_ok=True)
         (out / name / "model.safetensors").chmod(0o644)
         yield f"{out / name}: {made.lines[0]}"
-    script = Path(__file__).with_name("export_onnx.py")
-    subprocess.run([sys.executable, str(script), str(out / "tiny")], check=True)
-    yield f"{out / 'tiny' / 'onnx'}"
 
 
 def repeat(repeats: int, renamed_train: int) -> list[Part]:

@@ -86,8 +86,6 @@ def _batches(lessons, recipe) -> Iterator[dict[str, list]]:
 def evaluating(runs: int) -> dict[str, list[float]]:
     """Seconds of whole processes over the 1,162 items of the test split."""
     models = {"linear": "model=linear", "tiny, torch": "model=nli model.path=builtin:tiny model.dtype=float32"}
-    if (SHIPPED / "tiny" / "onnx").exists():
-        models["tiny, ONNX Runtime"] = "model=nli_onnx model.path=builtin:tiny"
     seconds: dict[str, list[float]] = {name: [] for name in models}
     for _ in range(runs):
         for name, words in models.items():

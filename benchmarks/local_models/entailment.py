@@ -102,7 +102,7 @@ def case(runs: int) -> dict[str, Any]:
         auto = dtype_of("auto", "cpu")
         models = {
             dtype: NLI(name="random", path=folder, dtype=dtype, device="cpu")
-            for dtype in dict.fromkeys(("float32", auto, "int8"))
+            for dtype in dict.fromkeys(("float32", auto))
         }
         exact = models["float32"]
         lengths = [pair.length for _, pair in exact.encode(every)]

@@ -6,7 +6,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from harness.errors import ConfigError
 from harness.models.local import checkpoint
 from harness.models.local.checkpoint import cores, dtype_of
 
@@ -50,13 +49,6 @@ def test_a_gpu_computes_in_bfloat16_where_it_has_the_hardware(told, expected, mo
     assert dtype_of("auto", "cuda") == expected
     assert dtype_of("bfloat16", "cuda") == "bfloat16"
     checkpoint._gpu_has_bfloat16.cache_clear()
-
-
-@pytest.mark.parametrize("device", ["cuda", "mps"])
-def test_int8_is_for_a_cpu(device):
-    assert dtype_of("int8", "cpu") == "int8"
-    with pytest.raises(ConfigError, match=rf"int8 computes on a CPU only, not on {device}: add model\.device=cpu"):
-        dtype_of("int8", device)
 
 
 @pytest.mark.parametrize("quota, expected", [("max 100000", 8), ("200000 100000", 2), ("50000 100000", 1), (None, 8)])

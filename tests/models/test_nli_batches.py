@@ -1,18 +1,14 @@
-"""How NLI pairs become batches, and what int8 makes of them: the pairs of the test split, a model of its own size."""
+"""How NLI pairs become batches: the pairs of the test split, a model of its own size."""
 
 from __future__ import annotations
-
-import math
 
 import pytest
 from support.conftest_models import nli_checkpoint
 from support.outcomes import each
 
-from harness.errors import ConfigError
 from harness.models.local import loading
 from harness.models.local.nli import NLI
 from harness.prompting import prompts
-from harness.settings import build
 from harness.tasks.corr2cause import Corr2Cause
 from harness.types import PairRequest
 
@@ -69,75 +65,7 @@ def test_a_window_shorter_than_the_split_pads_little_too(path, pairs):
     assert shares(nli(path, window=256), pairs)[0] < 0.05
 
 
-def test_int8_layers_are_quantised_and_the_head_is_not(path):
-    import torch
-    from torch.ao.nn.quantized.dynamic import Linear
-
-    _, model, _ = nli(path, dtype="int8")._parts
-    layers = {name: type(module) for name, module in model.named_modules() if type(module).__name__ == "Linear"}
-    assert layers.pop("classifier") is torch.nn.Linear
-    assert len(layers) == 7 and set(layers.values()) == {Linear}  # query, key, value, three dense ones and the pooler
-    assert model.bert.encoder.layer[0].output.dense.weight().dtype == torch.qint8
-
-
-@pytest.mark.slow
-def test_int8_decides_nearly_as_float32_does(path, pairs):
-    exact, low = (dict(each(nli(path, dtype=dtype).respond(pairs[::4]))) for dtype in ("float32", "int8"))
-    off = [abs(low[p].logprobs["entailment"] - exact[p].logprobs["entailment"]) for p in exact]
-    assert 0 < max(off) < 0.5
-    assert sum(low[p].text == exact[p].text for p in exact) >= 0.95 * len(exact)
-    assert len({response.text for response in exact.values()}) > 1
-    assert all(math.isfinite(value) for response in low.values() for value in response.logprobs.values())
-
-
 @pytest.mark.slow
 def test_bfloat16_decides_nearly_as_float32_does(path, pairs):
     exact, low = (dict(each(nli(path, dtype=dtype).respond(pairs[::4]))) for dtype in ("float32", "bfloat16"))
     assert sum(low[p].text == exact[p].text for p in exact) >= 0.95 * len(exact)
-
-
-def test_the_identity_says_int8(path):
-    assert nli(path, dtype="int8").identity["dtype"] == "int8"
-    assert nli(path, dtype="auto").identity["dtype"] in ("float32", "bfloat16")
-
-
-def test_int8_where_it_cannot_be_is_a_sentence(path):
-    with pytest.raises(ConfigError, match=r"int8 computes on a CPU only, not on cuda: add model\.device=cpu"):
-        _ = nli(path, dtype="int8", device="cuda").identity
-    with pytest.raises(ConfigError, match=r"model\.dtype=int8: input should be 'auto', 'float32', 'bfloat16' or"):
-        build(
-            {"_target_": "harness.models.local.causal_lm.CausalLM", "name": "m", "path": "p", "dtype": "int8"}, "model"
-        )
-
-
-def test_int8_of_a_model_without_linear_layers_is_a_sentence(path, tmp_path):
-    from transformers import AutoTokenizer, GPT2Config, GPT2ForSequenceClassification
-
-    tokenizer = AutoTokenizer.from_pretrained(path)
-    config = GPT2Config(
-        vocab_size=len(tokenizer), n_embd=16, n_layer=1, n_head=2, pad_token_id=0, num_labels=3, id2label=LABELS
-    )
-    GPT2ForSequenceClassification(config).save_pretrained(tmp_path)
-    tokenizer.save_pretrained(tmp_path)
-    with pytest.raises(ConfigError, match=r"has no linear layers that model\.dtype=int8 would quantise"):
-        list(each(nli(tmp_path, dtype="int8").respond([PairRequest("A", "B")])))
-
-
-def test_int8_of_a_model_that_computes_with_its_weights_is_a_sentence():
-    import torch
-
-    from harness.models.local.nli import quantize
-
-    class Own(torch.nn.Module):
-        name_or_path = "own"
-
-        def __init__(self) -> None:
-            super().__init__()
-            self.layer, self.head = torch.nn.Linear(4, 4), torch.nn.Linear(4, 3)
-
-        def forward(self, x):
-            return self.head(x @ self.layer.weight.T)
-
-    model = Own()
-    with pytest.raises(ConfigError, match=r"own does not compute in int8 \(AttributeError: .*model\.dtype=auto"):
-        quantize(model, model.head, {"x": torch.ones(1, 4)})

@@ -60,7 +60,7 @@ WITH_TORCH = {
     *(
         f"models/test_{name}.py"
         for name in (
-            "causal_lm", "masked_lm", "missing_parts", "nli", "nli_batches", "nli_onnx", "own_code", "prefix",
+            "causal_lm", "masked_lm", "missing_parts", "nli", "nli_batches", "own_code", "prefix",
             "shared_prefixes", "sharing_limits", "small_models",
         )
     ),

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Literal
 
 from harness.errors import RunStopped
 from harness.models.local.adapter import adapter_folder, with_adapter
-from harness.models.local.checkpoint import DType, fingerprint
+from harness.models.local.checkpoint import fingerprint
 from harness.models.local.engine import Backend, Padded, Sequence, Writing, windows
 from harness.models.local.loading import Checkpoint, brings_code, exact_head
 from harness.models.local.placing import FORM, Bits, DeviceMap, devices, placed
@@ -37,7 +37,6 @@ class CausalLM(Checkpoint):
     `share_prefixes` is false or the model cannot, which is printed.
     """
 
-    dtype: DType = "auto"
     method: Literal["rank", "generate"] = "rank"
     chat_template: bool | None = None
     share_prefixes: bool = True

@@ -11,7 +11,7 @@ import platform
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -26,7 +26,6 @@ from harness.types import JSON
 
 Device = Literal["auto", "cpu", "cuda", "mps"]
 DType = Literal["auto", "float32", "bfloat16", "float16"]
-Precision = DType | Literal["int8"]
 
 _WEIGHTS = ("*.safetensors", "*.bin")
 _WORDS = ("*.json", "*.txt", "*.model", "*.jinja", "*.tiktoken")
@@ -36,17 +35,14 @@ _IDLE = re.compile(
 """Files of a checkpoint on which no output depends."""
 
 
-def locate(path: str, revision: str | None, *, code: bool = False, file: str = "") -> Path:
+def locate(path: str, revision: str | None, *, code: bool = False) -> Path:
     """Return the folder of a checkpoint: shipped, local, in the Hub's local cache, or downloaded.
 
-    `code`: its Python files may run, and are downloaded as well. `file`: the file that is needed instead of torch's
-    weights. Raises ConfigError.
+    `code`: its Python files may run, and are downloaded as well. Raises ConfigError.
     """
     folder = shipped(path.removeprefix(BUILTIN)) if path.startswith(BUILTIN) else Path(path).expanduser()
     if folder.is_dir():
-        if file and not (folder / file).exists():
-            raise ConfigError(f"model.path={path} has no {file}: export it, or name the exported file, model.file=….")
-        if not file and not _has_weights(folder):
+        if not _has_weights(folder):
             raise ConfigError(f"model.path={path} holds no weights (*.safetensors or *.bin): it is not a checkpoint.")
         return folder
     if path.startswith(("/", ".", "~", BUILTIN)) or path.count("/") > 1:
@@ -59,15 +55,14 @@ def locate(path: str, revision: str | None, *, code: bool = False, file: str = "
     logging.getLogger("huggingface_hub").setLevel(logging.ERROR)  # else it prints a line for each of five retries
     try:
         cached_folder = Path(snapshot_download(path, revision=revision, local_files_only=True))
-        whole = (cached_folder / file).exists() if file else _has_weights(cached_folder)
-        if whole and (not code or _has_code(cached_folder)):
+        if _has_weights(cached_folder) and (not code or _has_code(cached_folder)):
             return cached_folder
     except LocalEntryNotFoundError:
         pass
     try:
         files = HfApi().list_repo_files(path, revision=revision)
         weights = _WEIGHTS[:1] if any(name.endswith(".safetensors") for name in files) else _WEIGHTS[1:]
-        patterns = [*_WORDS, *([file] if file else weights), *(["*.py"] if code else [])]
+        patterns = [*_WORDS, *weights, *(["*.py"] if code else [])]
         return Path(snapshot_download(path, revision=revision, allow_patterns=patterns))
     except Exception as error:  # the Hub's client raises its own, httpx's and requests' kinds
         raise ConfigError(
@@ -177,14 +172,12 @@ _BFLOAT16 = frozenset({"amx_bf16", "avx512_bf16"})
 """Linux's names for the CPU instructions that multiply bfloat16."""
 
 
-def dtype_of(setting: Precision, device: str) -> str:
+def dtype_of(setting: DType, device: str) -> str:
     """Return the dtype to use; `auto` is bfloat16 on a GPU or CPU with hardware for it, else float32.
 
     In bfloat16 an encoder of RoBERTa's size is 3.3 times as fast on a CPU with avx512_bf16 (AMD EPYC, two cores), and 7
-    times slower on one with AVX2 only. Raises ConfigError for int8, unless on a CPU.
+    times slower on one with AVX2 only.
     """
-    if setting == "int8" and device != "cpu":
-        raise ConfigError(f"model.dtype=int8 computes on a CPU only, not on {device}: add model.device=cpu.")
     if setting != "auto":
         return setting
     good = _gpu_has_bfloat16() if device == "cuda" else device == "cpu" and bool(_BFLOAT16 & _cpu_flags())
@@ -198,12 +191,6 @@ def cores() -> int:
         if match := re.match(r"(\d+) (\d+)", quota):
             return max(1, min(bound, round(int(match[1]) / int(match[2]))))
     return bound
-
-
-def digests(folder: Path, names: Sequence[str]) -> str:
-    """Return a SHA-256 over the names and contents of those of the files that exist."""
-    existing = [name for name in names if (folder / name).is_file()]
-    return hashlib.sha256("".join(f"{name}\0{file_digest(folder / name)}\n" for name in existing).encode()).hexdigest()
 
 
 @cache

@@ -55,8 +55,9 @@ def memory_errors() -> Iterator[list[RuntimeError]]:
     try:
         yield caught
     except RuntimeError as error:
-        torch = sys.modules.get("torch")  # ONNX Runtime works without it
-        if not (torch and isinstance(error, torch.OutOfMemoryError)) and not _NO_MEMORY.search(str(error)):
+        import torch
+
+        if not isinstance(error, torch.OutOfMemoryError) and not _NO_MEMORY.search(str(error)):
             raise
         caught.append(error.with_traceback(None))
     if caught and (torch := sys.modules.get("torch")) and torch.cuda.is_available():

@@ -15,7 +15,7 @@ from pydantic import Field
 from harness.errors import ConfigError
 from harness.models.local.checkpoint import (
     Device,
-    Precision,
+    DType,
     cores,
     device_of,
     dtype_of,
@@ -46,7 +46,7 @@ class Checkpoint:
     path: str
     revision: str | None = None
     trust_remote_code: bool = False
-    dtype: Precision = "auto"
+    dtype: DType = "auto"
     device: Device = "auto"
     max_length: Annotated[int, Field(gt=0)] | None = None
     batch_tokens: Annotated[int, Field(gt=0)] = 8192
@@ -113,7 +113,7 @@ class Checkpoint:
             )
         use_threads()
         self._check_code()
-        dtype = getattr(torch, "float32" if self.dtype == "int8" else dtype_of(self.dtype, device))
+        dtype = getattr(torch, dtype_of(self.dtype, device))
         trust = {"trust_remote_code": self.trust_remote_code}
         placed = self._placed(device, dtype)
         try:

@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from harness.errors import ConfigError, RunStopped
-from harness.models.local.checkpoint import DType, settings_in
+from harness.models.local.checkpoint import settings_in
 from harness.models.local.engine import in_batches, windows
 from harness.models.local.loading import Checkpoint, exact_head, input_limit
 from harness.protocols import Outcomes, as_text
@@ -40,8 +40,6 @@ class MaskedLM(Checkpoint):
 
     The mask stands for one token, so every choice has to be a single token after a space.
     """
-
-    dtype: DType = "auto"
 
     accepts: ClassVar[tuple[type[Request], ...]] = (ChoiceRequest,)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import time
-import warnings
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -77,8 +76,6 @@ class NLI(Checkpoint):
         heads = (module for module in model.modules() if isinstance(module, torch.nn.Linear))
         head = [head for head in heads if head.out_features == model.config.num_labels][-1]
         exact_head(head)
-        if self.dtype == "int8":
-            quantize(model, head, dict(tokenizer("A", "B", return_tensors="pt")))
         return tokenizer, model, indices
 
     def _indices(self, config: Any) -> Mapping[str, int]:
@@ -157,39 +154,3 @@ def class_indices(labels: Mapping[int, str]) -> Mapping[str, int] | None:
     if any(len(places) != 1 for places in matches.values()):
         return None
     return {name: places[0] for name, places in matches.items()}
-
-
-def quantize(model: Any, head: Any, inputs: dict[str, Any]) -> None:
-    """Convert all linear layers of a model but `head` to int8, with a scale for each output, on a CPU.
-
-    Activations have one scale for a whole batch, so a pair's numbers depend a little on the other pairs in its batch.
-
-    inputs: those of a forward pass, for a trial. Raises ConfigError if torch has no int8 for this machine, if the model
-    has no linear layers to quantise, and if its code does more with them than call them.
-    """
-    import torch
-
-    path = model.name_or_path
-    with warnings.catch_warnings():  # torch deprecates this module, and the tensors that it makes
-        warnings.simplefilter("ignore")
-        try:
-            from torch.ao import quantization
-        except ImportError:
-            raise ConfigError(f"torch {torch.__version__} has no int8 any more: take model.dtype=auto.") from None
-        if torch.backends.quantized.engine == "none":
-            raise ConfigError("this build of torch has no int8 for this machine: take model.dtype=auto.")
-        linear = {name: module for name, module in model.named_modules() if type(module) is torch.nn.Linear}
-        layers = {name: quantization.per_channel_dynamic_qconfig for name, m in linear.items() if m is not head}
-        if not layers:
-            raise ConfigError(
-                f"{path} has no linear layers that model.dtype=int8 would quantise: take model.dtype=auto."
-            )
-        quantization.quantize_dynamic(model, layers, inplace=True)  # type: ignore[no-untyped-call]
-        try:
-            with torch.inference_mode():
-                model(**inputs)
-        except Exception as error:  # code that computes with a layer's weight finds a method in its place
-            raise ConfigError(
-                f"{path} does not compute in int8 ({type(error).__name__}: {' '.join(str(error).split())[:150]}): "
-                "take model.dtype=auto."
-            ) from error

@@ -20,7 +20,7 @@ LIBRARY = "causal-learn"
 """The library of some algorithms: their identities hold its version."""
 SERVED = "served.chat"
 """The kind of a checkpoint behind a server that the run has started."""
-LOCAL = ("nli", "nli_onnx", "causal_lm", "masked_lm")
+LOCAL = ("nli", "causal_lm", "masked_lm")
 OPENAI = "api.openai.com"
 
 OWNERS = {
@@ -125,7 +125,7 @@ def _host(config: Mapping[str, Any]) -> str | None:
 def _engine(run: Run, kind: str, identity: Mapping[str, Any]) -> dict[str, str] | None:
     versions, harness = run.manifest.versions or {}, run.manifest.harness or {}
     if kind in LOCAL:
-        name = "onnxruntime" if kind == "nli_onnx" else "transformers"
+        name = "transformers"
         version = versions.get(name)
     elif kind == SERVED:
         name, version = str(identity.get("engine")), identity.get("version")
