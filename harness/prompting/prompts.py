@@ -160,7 +160,7 @@ class Prompt:
         """Return the answer with how sure of it the reply says that it is, where these words ask for that."""
         if not self.words.confidence or answer.label is None or response.logprobs is not None:
             return answer
-        from harness.prompting.number import stated_confidence
+        from harness.prompting.confidence import stated_confidence
 
         return replace(answer, stated_confidence=stated_confidence(response, self.words.confidence))
 

@@ -173,7 +173,7 @@ def _check(words: Words, where: Path) -> None:
 
 
 def _check_confidence(form: str, where: Path) -> None:
-    from harness.prompting.number import CONFIDENCE
+    from harness.prompting.confidence import CONFIDENCE
 
     if not form.partition(CONFIDENCE)[0].strip():
         raise ConfigError(f"{where}: confidence: begins the line: confidence: 'Confidence: {CONFIDENCE}'.")

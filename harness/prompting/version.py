@@ -17,7 +17,7 @@ _RULES = ("constrained.py", "parsing.py", "reading/*.py", "reading/*.yaml")
 _CHOICES = ("constrained_choices.py",)
 """Rules beside these, for questions with choices of their own: no part of the digest of other runs."""
 _OF_PARSER: Mapping[str, tuple[str, ...]] = {
-    name: (f"{name}.py",) for name in ("ranking", "story", "number", "listing", "recorded")
+    name: (f"{name}.py",) for name in ("ranking", "story", "listing", "recorded")
 }
 """Likewise, for replies that are read by parsers of their own."""
 
@@ -29,7 +29,7 @@ def reading_version(words: Mapping[str, Any] | None = None) -> dict[str, JSON]:
     """
     words = words or {}
     more = (_CHOICES if "choices_from" in words else ()) + _OF_PARSER.get(str(words.get("parser")), ())
-    more += _OF_PARSER["number"] if "confidence" in words else ()
+    more += ("confidence.py",) if "confidence" in words else ()
     return {"version": VERSION, "rules": _digest(_RULES + more)}
 
 

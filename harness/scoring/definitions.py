@@ -132,8 +132,6 @@ OWN = (
     _of_items("mae", "strength error", **_ERROR),
     _of_items("mae_all", "strength error, all", in_tables=False, **_ERROR),
     _of_items("mae_balanced", "balanced strength error", **_ERROR),
-    _of_items("value_error", "error", lead="second", limits=(0, None), **_ERROR),
-    _of_items("within", "within 0.01", lead="first", in_comparisons=True),
     _of_items("outside", "outside", best="low"),
     _of_items("in_range", "in [0, 1]"),
     _of_items("in_order", "in order"),

@@ -25,7 +25,6 @@ MOVED: Mapping[str, str] = {
     "harness.tasks.causalbench.Strength": "harness.plugins.papers.strength.Strength",
     "harness.tasks.causalbench.strength_baselines.Ranker": "harness.plugins.papers.strength_baselines.Ranker",
     "harness.tasks.cladder.CLadder": "harness.plugins.cladder.task.CLadder",
-    "harness.tasks.cladder.CLadderValue": "harness.plugins.cladder.value.CLadderValue",
     "harness.tasks.cladder.reasoner.LadderReasoner": "harness.plugins.cladder.reasoner.LadderReasoner",
     "harness.tasks.corr2cause.Latent": "harness.plugins.papers.latent.Latent",
     "harness.tasks.corr2cause.Stories": "harness.plugins.papers.story_tasks.Stories",

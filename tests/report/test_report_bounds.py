@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import time
 from dataclasses import replace
-from itertools import product
 from types import SimpleNamespace
 
 import pytest
@@ -13,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.page_help import Page, run
 from support.resealing import change
-from support.thinned import few
 
 from harness.cli.own_configs import register
 from harness.report import items as report_items
@@ -59,10 +57,10 @@ def test_a_count_that_is_none_makes_no_items(folder, count):
     assert not [*report_items.items_of(replace(read, manifest=manifest), ())]
 
 
-@pytest.mark.parametrize(("task", "claimed"), few(product(["cladder", "cladder/value"], [10**9, ASKED]), 2))
-def test_a_manifest_that_claims_a_thousand_million_items_is_shown_in_seconds(tmp_path, task, claimed):
+@pytest.mark.parametrize("claimed", [10**9, ASKED])
+def test_a_manifest_that_claims_a_thousand_million_items_is_shown_in_seconds(tmp_path, claimed):
     register()
-    run(tmp_path / "results", "model=ladder_reasoner", f"task={task}", f"task.limit={ASKED}")
+    run(tmp_path / "results", "model=ladder_reasoner", "task=cladder", f"task.limit={ASKED}")
     folder = next((tmp_path / "results").rglob("result.json")).parent
     change(folder, "manifest.json", lambda m: m["config"]["task"].update(limit=10**9))
     change(folder, "manifest.json", lambda m: m["items"].update(count=claimed))

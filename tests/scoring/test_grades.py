@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import pytest
 
-from harness.prompting.number import number
 from harness.report.items import Answers
 from harness.scoring.grades import ANNOUNCED, FORM, JUDGED, SAID, UNKNOWN, firm_only, grade_of
 from harness.scoring.means import MeanRow, MeanTally
@@ -87,14 +86,6 @@ def test_means_have_the_bounds_of_the_worst_and_the_best_answers():
     assert bounds("rrur", "ap_all") == ((0.375, 0.625), None)
     assert bounds("rrrf", "mae") == ((0.625, 0.375), (0.75, 0.25))  # the less, the better
     assert bounds("rrrf", "spearman")[0] == (0.125, 0.625)
-    assert bounds("rrru", "value_error") == (None, None)  # there is no worst error
-
-
-@pytest.mark.parametrize(
-    ("text", "grade"), [("\\boxed{0.3}", FORM), ("Answer: 0.3", ANNOUNCED), ("So 2 x 0.1 = 0.2", SAID)]
-)
-def test_a_number_has_the_grade_of_where_it_stands(text, grade):
-    assert grade_of(number(Response(text))) == grade
 
 
 STATES = {"r": "read", "u": "unreadable", "f": "failed"}

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from harness.tasks.benchmark import Benchmark, Explanations
 
 if TYPE_CHECKING:
     from harness.tables.table import Part
-    from harness.types import Record
 
 PERTURBED = {"none": "as it is", "nonsense": "in invented words", "letters": "in letters"}
 """The perturbations in the words of headings."""
@@ -19,12 +18,6 @@ def _explanations() -> Explanations:
     from harness.plugins.cladder.explain import QuestionExplanations
 
     return QuestionExplanations()
-
-
-def _number_values(record: Record) -> Mapping[str, float | None]:
-    from harness.plugins.cladder.reasoning import item_values
-
-    return item_values(record)
 
 
 def _audit() -> Sequence[Part]:
@@ -43,7 +36,6 @@ BENCHMARK = Benchmark(
     perturbations={"none": "original", "nonsense": "nonsense", "letters": "letters"},
     statistics={"audit": _audit},
     explanations=_explanations,
-    item_values={"cladder/value": _number_values},
     own_models=(
         "harness.plugins.cladder.reasoner.LadderReasoner",
         "harness.plugins.cladder.shortcut.LadderShortcut",

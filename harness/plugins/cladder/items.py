@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import resources
@@ -16,7 +16,7 @@ from harness.plugins.cladder.queries import RUNGS, TITLES, Query
 from harness.plugins.cladder.questions import Question, ToldModel
 from harness.plugins.cladder.stories import GraphStory, invented_names, renamed
 from harness.tasks.base import stratified
-from harness.types import JSON, Item
+from harness.types import Item
 
 Perturbation = Literal["none", "nonsense", "letters"]
 """
@@ -35,10 +35,6 @@ SAMPLE_VARIANTS: Mapping[str, tuple[str, str]] = {
 """Variant and difficulty of the authors' files; the deterministic models stand in stories as they are."""
 
 
-Extra = Callable[[Question, Question], tuple[dict[str, JSON], dict[str, int]] | None]
-"""Makes fields and labels of a question and of the same in the words of its item."""
-
-
 @dataclass(frozen=True)
 class QuestionChoice:
     """Which questions are wanted, and how they are told."""
@@ -49,8 +45,6 @@ class QuestionChoice:
     headline: str
     perturbation: Perturbation
     seed: int
-    extra: Extra | None = None
-    """What items have besides, and their labels; None: the answers. A question of which it returns None is none."""
 
     def takes(self, variant: str, difficulty: str) -> bool:
         return variant in self.variants or (variant == "commonsense" and difficulty in self.variants)
@@ -111,7 +105,6 @@ class Candidate:
     def item(self, choice: QuestionChoice) -> Item:
         """Return it as an item."""
         told = self.perturbed(choice)
-        more, labels = (choice.extra and choice.extra(self.question, told)) or ({}, self.labels)
         background, given, asked = told.model.background, told.given, told.text
         return Item(
             id=self.name,
@@ -120,9 +113,8 @@ class Candidate:
                 "background": background,
                 "given": given,
                 "question": asked,
-                **more,
             },
-            labels=labels,
+            labels=self.labels,
             cluster=self.cluster,
             groups=groups(self.query, self.graph, self.variant, self.difficulty),
         )
@@ -137,8 +129,6 @@ class Candidate:
 
     def wanted(self, choice: QuestionChoice) -> bool:
         """Test whether the candidate has a label of the headline's label set."""
-        if choice.extra is not None:
-            return choice.extra(self.question, self.question) is not None
         return choice.headline != "stated" or self.question.stated is not None
 
     @property

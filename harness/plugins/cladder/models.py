@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import gzip
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib import resources
 from itertools import count, product
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from harness.codec import uniform
 from harness.plugins.cladder.graphs import GRAPHS, Graph, Scm, Table
@@ -95,28 +94,6 @@ def _models(place: int, variant: Variant, seed: int, number: int, *, hard: bool)
     if asked_of("det-counterfactual", GRAPHS[graph]):
         mechanisms = Scm(GRAPHS[graph], _mechanisms(GRAPHS[graph], key))
         yield FreshModel(f"{label}-det", kind, "", told, mechanisms, deterministic=True)
-
-
-_NAME = re.compile(
-    r"(?P<story>\w+)-\w+-(?P<variant>[a-z]+)-s(?P<seed>-?\d{1,18})r(?P<number>\d{1,12})(?:-(?P<place>\d{1,4}))?"
-    r"(?P<hard>-hard)?"
-)
-
-
-def model_of(name: str) -> FreshModel | None:
-    """Return the model of this name, or None. It is redrawn: the name holds everything that it depends on."""
-    match = _NAME.fullmatch(name)
-    variant = next((one for one in get_args(Variant) if match is not None and one == match["variant"]), None)
-    stories = names(nonsense=False)
-    if match is None or variant is None or (match["place"] is None and match["story"] not in stories):
-        return None
-    place = int(match["place"]) if match["place"] else stories.index(match["story"])
-    if place >= len(stories):
-        return None
-    number = int(match["number"])
-    hard = bool(match["hard"]) if variant == "anticommonsense" else (number + place) % 2 == 1
-    model = next(_models(place, variant, int(match["seed"]), number, hard=hard))
-    return model if model.name == name else None
 
 
 def _story_of(

@@ -7,16 +7,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from harness.plugins.cladder.parse_text import read_question
-from harness.plugins.cladder.stated import effect_range, stated_answer
+from harness.plugins.cladder.stated import stated_answer
 from harness.protocols import Traits
 from harness.tasks.text_reasoner import TextReasoner
 from harness.types import JSON
 
 OPEN = "The numbers leave the answer open."
 """What is said where models that fit all that is said differ."""
-
-_WANTS_A_NUMBER = "Give the number behind it"
-"""What the prompts of task=cladder/value ask."""
 
 
 @dataclass(frozen=True)
@@ -28,16 +25,13 @@ class LadderReasoner(TextReasoner):
 
     name: str = "ladder_reasoner"
 
-    traits: ClassVar[Traits] = Traits(role="solver", instant=True, tasks=("cladder", "cladder/value"))
+    traits: ClassVar[Traits] = Traits(role="solver", instant=True, tasks=("cladder",))
 
     @property
     def identity(self) -> Mapping[str, JSON]:
         return {"kind": "ladder_reasoner"}
 
     def answer(self, words: str) -> str:
-        """Return Yes, No or that it is open; or the number that is asked for."""
-        stated = read_question(words)
-        if _WANTS_A_NUMBER in words:
-            return f"{effect_range(stated.ask.query, stated.graph, stated.printed, slack=0.0)[0]:.4f}"
-        answer = stated_answer(stated)
+        """Return Yes, No or that it is open."""
+        answer = stated_answer(read_question(words))
         return OPEN if answer is None else "Yes" if answer else "No"

@@ -2,7 +2,7 @@
 
 The sums are right where those of the files are not (a minus for a plus, a factor that is missing), and come to what is
 printed behind them; what needs a formula that the graph does not bear out (an instrument, a mediator with an unobserved
-cause) has none. Then the number that the words come to, and what another number is worth beside it.
+cause) has none.
 """
 
 from __future__ import annotations
@@ -11,16 +11,15 @@ import ast
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
-from functools import cache, lru_cache
+from functools import cache
 from itertools import product
 
 from harness.plugins.cladder.graphs import Graph, X, Y
-from harness.plugins.cladder.models import FreshModel, SampleModel, example_models, model_of, sample
+from harness.plugins.cladder.models import example_models
 from harness.plugins.cladder.queries import Ask, Query
 from harness.plugins.cladder.questions import Question, percents
-from harness.plugins.cladder.stated import XY, Printed, effect_range
-from harness.prompting.number import number_of
-from harness.types import JSON, Record
+from harness.plugins.cladder.stated import XY, Printed
+from harness.types import JSON
 
 _FORMAL: Mapping[Query, str] = {
     "ate": "E[Y | do(X = 1)] - E[Y | do(X = 0)]",
@@ -200,45 +199,3 @@ def _solved(question: Question) -> Mapping[str, JSON]:
         "steps": "\n".join(steps(question) or ()),
         "answer": "Yes" if question.stated else "No",
     }
-
-
-MEASURES = ("within", "value_error")
-NEAR = 0.01
-"""How near to the value a number has to be."""
-VALUED: tuple[Query, ...] = ("marginal", "correlation", "ate", "ett", "nde", "nie")
-"""Kinds of questions with a number to ask for."""
-
-
-def has_value(question: Question) -> bool:
-    """Test whether the words of a question settle a number, but for rounding; of a pair the first one stands for it."""
-    ask, model = question.ask, question.model
-    if ask.query not in VALUED or not ask.polarity or question.misleading:
-        return False
-    return sum_of(ask, model.scm.graph, percents(model.facts(ask.query).tables)) is not None
-
-
-def value_of(question: Question) -> float:
-    model, query = question.model, question.ask.query
-    return effect_range(query, model.scm.graph, percents(model.facts(query).tables), slack=0.0)[0]
-
-
-def item_values(record: Record) -> dict[str, float | None]:
-    """Return a number's scores: whether it is within 0.01 of the value, and its distance (None without a number)."""
-    question = _questions(record.cluster).get(record.item)
-    if question is None:
-        return dict.fromkeys(MEASURES)
-    said = number_of(record.answer)
-    if said is None:
-        return {"within": 0.0, "value_error": None}
-    distance = abs(said - value_of(question))
-    return {"within": float(distance <= NEAR + 1e-9), "value_error": distance}
-
-
-@lru_cache(maxsize=512)
-def _questions(cluster: str) -> Mapping[str, Question]:
-    """Return the questions of the model that a cluster names, by item id; empty for any other cluster."""
-    model: FreshModel | SampleModel | None = model_of(cluster)
-    if model is None:
-        story, _, number = cluster.rpartition("-model")
-        model = next((one for one in sample() if str(one.id) == number and one.story.name == story), None)
-    return {} if model is None else dict(model.questions())

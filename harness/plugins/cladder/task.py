@@ -177,8 +177,7 @@ class CLadder(SourcedTask):
         if self.split == BALANCED and self.source == "builtin":
             rows = sources.balanced1000()
         elif self.source == "builtin":
-            everything = list(sample_candidates())
-            rows = everything if self._choice.extra is None else [one for one in everything if one.wanted(self._choice)]
+            rows = list(sample_candidates())
         elif self.source == "file":
             rows = sources.from_file(str(self.path))
         else:

@@ -34,10 +34,10 @@ prompt=trace asks for numbered claims, each with what it rests on. Of other repl
 read; the rest is no error. A claim is entailed (true in every graph that fits the premise), open (in some), refuted (in
 none). It is a leap where it does not follow from the claims that it names and, where it names the premise, from what
 that says of their variables. Looked at are all graphs, up to six variables. Of the chains of CausalBench
-(task=causalbench/cot, prompt=trace) it is told which link is said wrongly first. task=corr2cause/steps and
-task=cladder/steps ask for the steps one by one: of their runs the scores of each step are shown.
+(task=causalbench/cot, prompt=trace) it is told which link is said wrongly first. task=corr2cause/steps asks for the
+steps one by one: of its runs the scores of each step are shown.
 
-  by=relation,num_nodes         breakdowns of where replies break first; of CLadder rung,query, of chains kind
+  by=relation,num_nodes         breakdowns of where replies break first; of chains kind
   model=, prompt=, variant=     which runs: names or globs
   out=                          a file to write: .md, .csv or .json
   chart=                        a figure of where replies break first: .pdf, .svg or .png (needs the extra [plot])

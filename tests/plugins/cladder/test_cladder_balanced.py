@@ -15,9 +15,8 @@ from harness.plugins.cladder.stated import XY
 from harness.settings import build
 
 
-def task(kind="CLadder", **settings):
-    where = "value.CLadderValue" if kind == "CLadderValue" else "task.CLadder"
-    shipped = {"_target_": f"harness.plugins.cladder.{where}", "name": "cladder", "prompts": ["plain"]}
+def task(**settings):
+    shipped = {"_target_": "harness.plugins.cladder.task.CLadder", "name": "cladder", "prompts": ["plain"]}
     return build(shipped | {"split": "balanced1000"} | settings, "task")
 
 
@@ -73,10 +72,6 @@ def test_the_package_has_all_numbers_of_the_file():
     assert len(known) == 560 and len(rows) == 687
 
 
-@pytest.mark.parametrize(
-    ("kind", "settings", "word"),
-    [("CLadder", {"perturbation": "letters"}, "perturbation"), ("CLadderValue", {}, "balanced1000")],
-)
-def test_what_needs_questions_that_are_made_here_refuses_them(kind, settings, word):
-    with pytest.raises(ConfigError, match=word):
-        task(kind, **settings)
+def test_other_words_need_questions_that_are_made_here():
+    with pytest.raises(ConfigError, match="perturbation"):
+        task(perturbation="letters")

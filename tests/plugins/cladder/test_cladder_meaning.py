@@ -11,12 +11,10 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from harness.plugins.cladder.items import sample_candidates
-from harness.plugins.cladder.models import model_of, rounds
+from harness.plugins.cladder.models import rounds
 from harness.plugins.cladder.parse_text import read_question
 from harness.plugins.cladder.stated import stated_answer
 from harness.plugins.cladder.stories import every_words, invented, invented_names, orientations
-from harness.plugins.cladder.value import quantity
-from harness.settings import build
 from harness.tasks.text_reasoner import UnreadableText
 
 TURNED = {"positively": "negatively", "negatively": "positively"}
@@ -121,14 +119,10 @@ def test_fresh_questions_name_values_where_names_point_nowhere_and_so_none_is_le
 def test_penguins_whose_survival_is_their_death():
     found = {one.name: one.question for one in sample_candidates() if one.name.startswith("penguin-mediation-n")}
     assert {question.stated for question in found.values()} == {None} and len(found) == 24
-    model = model_of("penguin-mediation-commonsense-s0r0")
+    model = next(one for one in next(rounds(("commonsense",), 0)) if one.name.startswith("penguin-mediation"))
     questions = {name.rpartition("0-")[2]: question for name, question in model.questions()}
     assert questions["nie-q0"].text == (
         "Does taking the elevator instead of taking the stairs make penguin death more likely through penguin mood?"
-    )
-    assert quantity(questions["nie-q0"]) == (
-        "the natural indirect effect on the probability of penguin death through penguin mood of changing my decision "
-        "from taking the stairs to taking the elevator"
     )
     assert questions["nie-q0"].stated == int(questions["nie-q0"].value > 0)
 
@@ -150,9 +144,3 @@ def test_every_variable_of_a_story_is_judged_by_its_words_with_a_reason():
     assert len(directions()) == len({(name, way) for (name, _, _), way in orientations().items()})
     file = resources.files("harness.plugins.cladder") / "data" / "orientation.csv"
     assert all(row["reason"] for row in csv.DictReader(file.read_text().splitlines()))
-
-
-def test_numbers_are_asked_for_only_where_the_words_tell_which():
-    shipped = {"_target_": "harness.plugins.cladder.value.CLadderValue", "name": "cladder/value", "prompts": ["plain"]}
-    items = build(shipped | {"split": "sample", "queries": ["nie", "nde"]}, "task").items()
-    assert not [item.id for item in items if item.id.startswith(("penguin", "gender"))]

@@ -180,29 +180,6 @@ def test_an_entry_too_many_is_a_wrong_one(serve, tmp_path, monkeypatch):
     assert edges["step_recall"] == 1 > edges["step_precision"] and edges["step_exact"] == 0
 
 
-@pytest.mark.slow
-def test_steps_of_another_benchmark_have_the_same_tables_and_figure(runs, tmp_path):
-    ladder = [
-        evaluate(model=model, task="cladder/steps", limit=12, results=str(tmp_path))
-        for model in ("steps_right", "adjusts_for_nothing")
-    ]
-    folders = [str(run.folder) for run in (*ladder, runs["forgets_colliders", "own"])]
-    chart = tmp_path / "chart.svg"
-    steps, breaks, *others = job(folders, StepsSettings(by=("rung", "query"), chart=str(chart)))
-    assert [part.heading for part in others] == [
-        "Steps asked, corr2cause/steps",
-        "Where it breaks first, corr2cause/steps",
-    ]
-    titles = [column.title for column in steps.columns]
-    assert titles[-1] == "follows from its own number" and titles.count("F1") == 2  # of the graph and of the data
-    rows = {(line.cells[0].text, line.cells[2].text): [cell.value for cell in line.cells[3:]] for line in breaks.lines}
-    assert rows["steps_right", "all"] == [0] * 7 + [1]
-    assert rows["adjusts_for_nothing", "rung 1"][-1] == 1 and rows["adjusts_for_nothing", "all"][3] > 0
-    assert all(sum(row) == pytest.approx(1) for row in rows.values())
-    drawn = chart.read_text()
-    assert "cladder/steps" in drawn and "corr2cause/steps" in drawn and "estimand" in drawn
-
-
 def test_a_run_that_was_stopped_goes_on_and_is_verified(serve, tmp_path, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     arguer = Arguer("argues_right", "any")
