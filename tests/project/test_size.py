@@ -26,7 +26,7 @@ ROOMS: dict[str, tuple[int, int]] = {
     "harness/exports": (400, 5),
     "harness/leaderboard": (1167, 6),
     "harness/models": (230, 4),
-    "harness/models/api": (4725, 26),
+    "harness/models/api": (4553, 25),
     "harness/models/local": (2024, 11),
     "harness/plugins": (1, 1),
     "harness/plugins/answers": (1602, 7),
@@ -69,7 +69,7 @@ ROOMS: dict[str, tuple[int, int]] = {
     "packages/papers": (1900, 16),
     "packages/scale": (750, 8),
     "packages/train": (600, 8),
-    "tests": (63102, 393),
+    "tests": (62926, 392),
     "tools": (1500, 15),
 }  # fmt: skip
 """Lines and files by room. A room within a room counts in its own row alone."""

@@ -153,9 +153,6 @@ class Server(LocalServer):
     """So many calls have to be under way at once, some time, before any is answered."""
     held: float = math.inf
     """Calls beyond this number get no answer, until a test raises it: so what happens meanwhile is not a race."""
-    tokenizer: Callable[[dict[str, Any]], dict[str, Any]] | None = None
-    """What /tokenize answers; None where there is none."""
-    tokenized: list[dict[str, Any]] = field(default_factory=list)
     calls: list[dict[str, Any]] = field(default_factory=list)
     headers: list[Headers] = field(default_factory=list)
     in_flight: int = 0
@@ -178,9 +175,6 @@ class Server(LocalServer):
         if call.method != "POST":
             return http("405: Method Not Allowed", 405, Content_Type="text/plain")
         body = call.json()
-        if call.path == "/tokenize":  # no call of the API: a ranking asks whether there is one
-            self.tokenized.append(body)
-            return http({"detail": "Not Found"}, 404) if self.tokenizer is None else http(self.tokenizer(body))
         self.calls.append(body)
         self.headers.append(call.headers)
         number = len(self.calls)

@@ -74,8 +74,6 @@ class Wire:
                 headers |= password
         self._encrypted = base_url.startswith("https:") or proxy.startswith("https:")
         self._session: aiohttp.ClientSession | None = None
-        self.memory: dict[Any, Any] = {}
-        """What others learn about the server, kept as long as its connections."""
         self._gate = gate
         self._secret = Secret(key)
         self._large = asyncio.Semaphore(LARGE_AT_ONCE)
@@ -85,19 +83,17 @@ class Wire:
         if self._session is not None:
             await self._session.close()
 
-    async def post(self, path: str, body: Mapping[str, JSON], *, at_root: bool = False) -> dict[str, Any]:
-        """Return the reply to a call, as a completion. `at_root`: the path is beside the API's /v1, not below it.
+    async def post(self, path: str, body: Mapping[str, JSON]) -> dict[str, Any]:
+        """Return the reply to a call, as a completion.
 
         Raises RefusedError for a status other than success and for an error inside of a success, LostError and
         TimeoutError if no reply came, PageError if something other than the API answers, and InvalidReplyError if the
         reply is no JSON object.
         """
-        own_path, own_body = (path, body) if at_root else self._dialect.call(path, body)
+        own_path, own_body = self._dialect.call(path, body)
         content = json.dumps(own_body, separators=(",", ":"), allow_nan=False).encode()
-        url = (self._base.removesuffix("/v1") if at_root else self._base) + own_path
-        response, content = await self._exchange(
-            url, content, MOST_BYTES_CHAT if path.startswith("/chat") else MOST_BYTES
-        )
+        most = MOST_BYTES_CHAT if path.startswith("/chat") else MOST_BYTES
+        response, content = await self._exchange(self._base + own_path, content, most)
         self._gate.read_rate_limit_headers(response.headers)
         if not 200 <= response.status < 300:
             raise self._refusal(response, content)

@@ -7,7 +7,6 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterable, Mapping
 from dataclasses import dataclass, field, fields
-from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BeforeValidator, ConfigDict, Field, PlainValidator
@@ -264,14 +263,9 @@ class Endpoint(ABC):
         """What the answers depend on."""
 
     async def send(self, wire: Wire, request: Request) -> Any:
-        """Return the reply to the one call that answers a request; for a ranking, with all tokens of its choices."""
+        """Return the reply to the one call that answers a request."""
         path, body = self.call(request)
-        if not isinstance(request, ChoiceRequest) or self.speaks is not OPENAI:
-            return await self._post(wire, path, body, request)
-        from harness.models.api import token_ids
-
-        post = partial(self._post, wire, path, request=request)
-        return await token_ids.ask(wire, post, body, request.choices, self.provider)
+        return await self._post(wire, path, body, request)
 
     @abstractmethod
     def texts(self, messages: Transcript) -> Iterable[str]:

@@ -218,8 +218,7 @@ class Completions(Endpoint):
     def ranks_by_token(self, choices: tuple[str, ...]) -> bool:
         """Test whether a ranking is one call that writes one token, rather than one call per choice that echoes it.
 
-        Without model.rank, choices of several words are echoed. Of a single word only the server's tokenizer knows how
-        many tokens it has.
+        Without model.rank, choices of several words are echoed.
         """
         return self.rank == "next_token" or (self.rank is None and all(len(choice.split()) == 1 for choice in choices))
 
@@ -254,22 +253,13 @@ class Completions(Endpoint):
 
     async def send(self, wire: Wire, request: Request) -> Any:
         """Return the server's reply: one completion, or a list with the echo of each choice."""
-        if not isinstance(request, ChoiceRequest) or not await self._echoes(wire, request):
+        if not isinstance(request, ChoiceRequest) or self.ranks_by_token(request.choices):
             return await super().send(wire, request)
         from harness.models.api.ranking import ask_echoes
 
         # Echoing scores the prompt's own tokens and draws nothing, so no sampling parameters are sent.
         post = partial(self._post, wire, "/completions", request=request)
         return await ask_echoes(post, {"model": self.model, **self.extra}, as_text(request.messages), request.choices)
-
-    async def _echoes(self, wire: Wire, request: ChoiceRequest) -> bool:
-        """Test whether the choices are echoed: without model.rank, if one of them has several tokens."""
-        if self.rank is not None or not self.ranks_by_token(request.choices):
-            return self.rank != "next_token"
-        from harness.models.api.token_ids import vocabulary
-
-        tokens = await vocabulary(wire, self.model, request.choices, self.provider)
-        return tokens is not None and not tokens.whole
 
     def read(self, reply: Any, request: Request, seconds: float) -> Response | Failure:
         if isinstance(request, ChoiceRequest) and isinstance(reply, list):

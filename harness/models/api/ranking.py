@@ -66,7 +66,7 @@ def first_tokens(choice: Mapping[str, Any], where: str) -> list[Token]:
     Some chat servers write them in the form of completions, and the other way around.
     Raises NoLogprobsError if the server gives none, InvalidReplyError if they are malformed.
     """
-    top, sampled = first_place(choice.get("logprobs"))
+    top, sampled = _first_place(choice.get("logprobs"))
     if not top:
         raise NoLogprobsError(_no_logprobs(where))
     # Two tokens may read the same, as a word with and without the space before it in some vocabularies: both count.
@@ -84,7 +84,7 @@ def first_tokens(choice: Mapping[str, Any], where: str) -> list[Token]:
     return tokens
 
 
-def first_place(logprobs: Any) -> tuple[list[Any], Any]:
+def _first_place(logprobs: Any) -> tuple[list[Any], Any]:
     """Return the entries of the likeliest tokens of the first place, and the entry of the token sampled there.
 
     No entries, and None, if they are missing.
@@ -166,11 +166,6 @@ def choices_begun(token: str, choices: tuple[str, ...]) -> tuple[str, ...]:
     """
     word = token.lstrip(_BEFORE).casefold()
     return tuple(choice for choice in choices if word and _begins(word, choice.casefold()))
-
-
-def word_of(token: str) -> str:
-    """Return the word in a token, in lower case, without spaces and punctuation around it."""
-    return token.lstrip(_BEFORE).rstrip(_BEFORE + ".,:;!?)").casefold()
 
 
 def _begins(word: str, choice: str) -> bool:

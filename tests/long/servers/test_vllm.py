@@ -9,19 +9,13 @@ import urllib.request
 from dataclasses import replace
 
 import pytest
-from asking import HELD, QUESTION, RANKED, TOO_LONG, WRITTEN, ask, probabilities
+from asking import HELD, RANKED, TOO_LONG, WRITTEN, ask, probabilities
 
 from harness.errors import RunStopped
 from harness.models.api.openai import Chat, Completions
 from harness.types import ChoiceRequest, Failure, Message, Response
 
 pytestmark = pytest.mark.servers
-
-
-def post(address: str, path: str, body: dict) -> dict:
-    request = urllib.request.Request(address + path, json.dumps(body).encode(), {"Content-Type": "application/json"})
-    with urllib.request.urlopen(request, timeout=120) as reply:
-        return json.load(reply)
 
 
 def cached_tokens(address: str) -> float:
@@ -36,22 +30,13 @@ def test_it_writes_and_counts(vllm, kind):
 
 
 @pytest.mark.parametrize("kind", [Chat, Completions])
-def test_it_ranks_as_the_checkpoint_does_over_its_whole_vocabulary(vllm, tiny, kind):
+def test_it_ranks_by_the_likeliest_tokens(vllm, tiny, kind):
     outcome = ask(kind, vllm, RANKED, method="rank")
-    assert isinstance(outcome, Response) and not outcome.bounded
-    found = {choice: math.exp(p) for choice, p in outcome.logprobs.items()}
-    assert found == pytest.approx(probabilities(tiny, kind is Chat), rel=1e-4)
-    assert outcome.outside == pytest.approx(1 - sum(found.values()), abs=1e-5)
-
-
-def test_a_token_has_the_value_that_echo_gives_it(vllm):
-    """Of a choice that is read as one spelling only: what stands behind the prompt in echo."""
-    numbers = post(vllm.removesuffix("/v1"), "/tokenize", {"prompt": " Yes", "add_special_tokens": False})["tokens"]
-    body = {"model": "tiny", "prompt": QUESTION[0].content, "max_tokens": 1, "logprobs": 1, "temperature": 0}
-    asked = post(vllm, "/completions", {**body, "logprob_token_ids": numbers, "return_tokens_as_token_ids": True})
-    (value,) = [asked["choices"][0]["logprobs"]["top_logprobs"][0][f"token_id:{number}"] for number in numbers]
-    echoed = ask(Completions, vllm, RANKED, method="rank", rank="echo")
-    assert echoed.logprobs["Yes"] == pytest.approx(value, abs=1e-5)
+    assert isinstance(outcome, Response)
+    whole = probabilities(tiny, kind is Chat)  # over the whole vocabulary
+    assert all(
+        math.exp(p) <= whole[choice] * 1.001 for choice, p in outcome.logprobs.items() if choice not in outcome.bounded
+    )
 
 
 def test_choices_of_several_tokens_are_echoed(vllm):
