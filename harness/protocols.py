@@ -187,9 +187,6 @@ class Service(Protocol):
     def check_key(self) -> None:
         """Refuse to ask without a usable key. Raises ConfigError."""
 
-    def declines(self, request: Request) -> Failure | None:
-        """Return why a request is not worth sending: it cannot fit the context; None where it is."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class Traits:

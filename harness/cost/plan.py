@@ -62,8 +62,6 @@ class Plan:
     """Distinct requests that the cache knows, openings included."""
     shared: int = 0
     """Distinct requests that another job of the sweep asks, and that come from the cache then."""
-    declined: int = 0
-    """Distinct requests that do not fit the model's context and are not sent."""
     turns: Totals = field(default_factory=Totals)
     """Of openings and second turns: what the model writes before the question."""
     questions: Totals = field(default_factory=Totals)
@@ -103,8 +101,6 @@ class _Pass:
         self.digests.add(name)
         if response is not None:
             self.plan.answered += 1
-        elif self.service is not None and self.service.declines(request):
-            self.plan.declined += 1
         elif self.elsewhere is not None and name in self.elsewhere:
             self.plan.shared += 1
         else:
@@ -210,9 +206,8 @@ def plan_lines(
     service = model.traits.service
     batches = " in batches" if service is not None and service.batch_window is not None else ""
     where = f" at {service.base_url}" if service else ""
-    declined = f", {plan.declined:,} longer than the model's context and not sent" * (plan.declined > 0)
     yield (
-        f"Plan: {plan.items:,} items; {plan.answered:,} answers in the cache already{declined}; {total.calls:,} calls"
+        f"Plan: {plan.items:,} items; {plan.answered:,} answers in the cache already; {total.calls:,} calls"
         f"{batches} to {model.name}{where}{openings}."
     )
     if remark := plan.repeats.remark():

@@ -111,8 +111,8 @@ class Till:
         self._began = time.monotonic() if self._began is None else self._began
 
     def size(self, request: Request) -> Size:
-        """Return the size of one try of a request; zero if it will not be sent or there is no limit."""
-        if not self.budget or (self._service is not None and self._service.declines(request)):
+        """Return the size of one try of a request; zero if there is no limit."""
+        if not self.budget:
             return _NOTHING
         return size(request, self._service)
 

@@ -24,7 +24,6 @@ def line_of(text: str, beginning: str) -> str:
 def test_a_models_settings_have_its_values_and_the_comments_of_what_it_builds_on():
     text = help_text.help_of_choices([("model", "gpt4")], no_task)
     assert line_of(text, "model.seed=") == f"model.seed=auto {SEED}"
-    assert line_of(text, "model.context=").startswith("model.context=8192 tokens that the model takes")
     assert line_of(text, "model.constrain=").startswith("model.constrain=tool how the server is asked")
     assert line_of(text, "tool: a call of a tool") and line_of(text, "gpt4: it came before response_format")
     assert line_of(text, "model.price.cached_input=") == "model.price.cached_input=null null: as input"
@@ -51,7 +50,6 @@ def test_a_file_of_ones_own_is_followed_through_its_defaults(tmp_path, monkeypat
     assert line_of(text, "model.model=") == "model.model=m the name that the server knows"
     assert line_of(text, "model.seed=") == f"model.seed=null {SEED}"
     assert line_of(text, "model.extra=").startswith("model.extra={a: [1, 2]} further parameters")
-    assert line_of(text, "model.context=").startswith("model.context=8192")
     assert line_of(text, "judge.seed=").startswith("judge.seed=null")
 
 

@@ -134,14 +134,6 @@ def test_failed_calls_count_as_far_as_they_may_have_been_billed(serve, key):
     assert len(answered) == 40 and till.spent.usd == 0 and till.spent.requests == 40 and not why
 
 
-def test_what_is_not_sent_takes_nothing(serve, key):
-    server = serve()
-    long = [ChatRequest((Message("user", f"{k} " * 500),), max_tokens=16) for k in range(30)]
-    answered, why, till = spend(chat(server, context=100), long, requests=1)
-    assert not server.calls and till.spent.requests == 0 and not why
-    assert {outcome.kind for _, outcome in answered} == {"context_length"}
-
-
 def test_a_ranked_request_is_a_call_for_each_choice(serve, key):
     def reply(path, body, number):
         tokens = {"token_logprobs": [None, -1.0], "text_offset": [0, 5]}

@@ -87,11 +87,11 @@ def test_a_limit_ends_a_run_in_order_and_the_next_one_goes_on(paid, tmp_path, li
 def test_openings_are_planned_limited_and_paid_for_once(paid, tmp_path):
     opened = ("task=causalbench/causality", "task.networks=asia", "task.format=data", "task.limit=12")
     place = "causalbench/causality/format=data,limit=12,networks=asia/closed/gpt4"
-    planned = paid(*opened, "dry_run=true", "model.context=100000")
+    planned = paid(*opened, "dry_run=true")
     assert "17 calls to gpt4" in planned.stdout and "5 of them before the questions (openings)" in planned.stdout
-    done = paid(*opened, "budget.requests=3", "model.context=100000")
+    done = paid(*opened, "budget.requests=3")
     assert done.returncode == 1 and done.calls == 3 and "budget.requests=3 is reached" in done.stderr
-    done = paid(*opened, "model.context=100000")
+    done = paid(*opened)
     assert done.returncode == 0 and done.calls == 17, done.stderr
     assert result(tmp_path, place)["cost"]["usd"] == pytest.approx(17 * A_CALL)
     assert result(tmp_path, place)["usage"]["input"] == 17 * 11

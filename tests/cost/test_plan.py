@@ -76,16 +76,6 @@ def test_a_plan_follows_the_replies_that_the_cache_has(tmp_path: Path):
     assert plan_of(one, fixed, ChatRequest, model, cached.peek).turns.calls == 0
 
 
-def test_what_does_not_fit_the_context_is_not_counted_as_a_call():
-    small = Chat(name="small", model="small", base_url="http://localhost:1/v1", context=250)
-    one = task("corr2cause", limit=60)
-    plan = plan_of(one, load("corr2cause", "plain", ()), ChatRequest, small)
-    assert plan.declined > 0 and plan.declined + plan.total.calls == 60
-    assert "longer than the model's context and not sent" in "\n".join(
-        plan_lines(plan, small, PRICE, Budget(), paid=True)
-    )
-
-
 class Many:
     """A task of any number of items, made as they are needed."""
 

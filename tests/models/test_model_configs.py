@@ -54,15 +54,3 @@ def test_they_are_nineteen():
 def test_only_what_needs_it_runs_code_of_its_own(key):
     trusted = {name for name in FILES if getattr(merged(name), "trust_remote_code", False)}
     assert trusted == {"internlm_7b", "internlm_20b"}
-
-
-def test_the_contexts_of_the_papers_models(key):
-    known = {name: getattr(merged(name), "context", None) for name in FILES if "# source:" not in text_of(name)}
-    assert {name: tokens for name, tokens in known.items() if tokens} == {
-        "gpt35": 16385,
-        "gpt35_1106": 16385,
-        "gpt4": 8192,
-        "gpt4_0613": 8192,
-        "gpt4_1106": 128000,
-    }
-    assert model("gpt4", "model.context=null").context is None

@@ -26,11 +26,6 @@ PROVIDERS = [name for name in LATER if "model" in open_settings(name)]
 HOSTED = [name for name in FILES if "openai" in bases(name) and "model" not in open_settings(name)]
 """Those of the papers are among them."""
 
-CONTEXTS_THAT_DIFFER = {
-    "gpt4_1": "1,047,576 at OpenAI; the table rounds to a million",
-    "gpt4_1_mini": "1,047,576 at OpenAI; the table rounds to a million",
-}
-"""Why a preset's context is not the one of genai-prices, by the preset's name."""
 PRICES_OF_THEIR_OWN = {"qwen3_8_max": "the table has no entry for Alibaba Cloud Model Studio"}
 """Why a preset states a price, by its name."""
 
@@ -46,7 +41,7 @@ def entry_of(preset: Chat) -> ModelInfo | None:
 def test_there_are_some_of_each_kind():
     assert len(HOSTED) >= 25 and len(LOCAL) >= 15
     assert {"claude", "gemini", "grok", "mistral", "deepseek", "qwen", "kimi", "openrouter", "azure"} <= set(PROVIDERS)
-    assert {*CONTEXTS_THAT_DIFFER, *PRICES_OF_THEIR_OWN} <= set(HOSTED)
+    assert set(PRICES_OF_THEIR_OWN) <= set(HOSTED)
 
 
 @pytest.mark.parametrize("name", LATER)
@@ -60,7 +55,7 @@ def test_a_preset_is_of_a_few_lines_and_says_what_it_is(name):
 
 
 @pytest.mark.parametrize("name", HOSTED)
-def test_a_hosted_model_is_in_the_table_with_its_context_and_its_price(name):
+def test_a_hosted_model_is_in_the_table_with_its_price(name):
     preset = merged(name)
     entry, price = entry_of(preset), price_of(preset)
     assert price is not None and price is not FREE, "a plan says what it costs"
@@ -69,10 +64,6 @@ def test_a_hosted_model_is_in_the_table_with_its_context_and_its_price(name):
         return
     assert price.source != "the model's config", "a price that the table has stands there alone"
     assert entry is not None and not entry.deprecated, f"{preset.model}: unknown to the table, or of the past"
-    if name in CONTEXTS_THAT_DIFFER:
-        assert entry.context_window != preset.context
-    else:
-        assert entry.context_window == preset.context
 
 
 @pytest.mark.parametrize("name", HOSTED)

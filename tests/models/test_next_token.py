@@ -222,11 +222,6 @@ def test_such_a_call_is_one_of_one_token_in_plan_and_budget(serve, key):
     assert size(several, completions(server)).calls == 2 and size(several, ranker(server)).calls == 1
 
 
-def test_what_cannot_fit_is_not_sent(serve, key):
-    server = serve()
-    assert ranked(server, context=1).kind == "context_length" and not server.calls
-
-
 @pytest.mark.slow
 def test_a_run_has_the_scores_of_probabilities_and_says_what_lies_outside(harness, serve, tmp_path):
     def reply(path, body, number):

@@ -176,31 +176,6 @@ def test_without_an_opening_fixed_replies_change_nothing(harness, serve, tmp_pat
     assert [place.parts[-4] for place in places] == ["limit=5,networks=cancer"]
 
 
-@pytest.mark.slow
-def test_data_beyond_the_context_is_told_before_anything_is_sent(harness, serve, tmp_path):
-    server = serve(answers)
-    # Five parts of cancer fit, with its five variables. Of asia's eight each part alone would; all five do not.
-    process = harness(*DATA, *model(server, "model.context=9000"), OPENAI_API_KEY=KEY)
-    assert process.returncode == 0, process.stderr
-    place = tmp_path / "results/causalbench/causality/format=data,limit=40,networks=asia+cancer/closed/gpt4"
-    answered = list(records.read(place / "records.jsonl"))
-    failed = [record for record in answered if isinstance(record.outcome, Failure)]
-    assert Counter(record.cluster for record in failed) == {
-        "asia": sum(record.cluster == "asia" for record in answered)
-    }
-    assert {(record.outcome.kind, record.request) for record in failed} == {("context_length", None)}
-    assert all(record.outcome.detail.startswith("opening, turn 1: at least 1") for record in failed)
-    assert "model.context" in failed[0].outcome.detail
-    assert Counter(map(network_of, server.calls)) == {"Cancer": 5 + 40 - len(failed)}
-    result = result_in(place)
-    assert result["complete"] is True and result["failures"] == {"context_length": len(failed)}
-    assert f"{len(failed)} context_length" in process.stdout
-    before = len(server.calls)
-    small = harness(*DATA, *model(server, "model.context=3000", "results=other", "cache.path=new"), OPENAI_API_KEY=KEY)
-    assert small.returncode == 1, small.stderr
-    assert "no item was answered (40 context_length)" in small.stderr and len(server.calls) == before
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -59,9 +59,6 @@ class _Calls:
     async def call(self, request: Request) -> Response | Failure:
         """Return the outcome of a request."""
         call = _Call(request)
-        if declined := self._endpoint.declines(request):
-            self._gate.hold_slot()
-            return declined
         self._policy.unsent += 1
         try:
             outcome = await self._policy.call(partial(self._try, call))

@@ -26,10 +26,9 @@ from harness.models.api.families import (
 )
 from harness.models.api.faults import RefusedError
 from harness.models.api.replies import UnsupportedError
-from harness.models.api.token_bound import too_long
-from harness.protocols import Outcomes, Traits, unanswered
+from harness.protocols import Outcomes, Traits
 from harness.runtime import secrets
-from harness.types import JSON, ChatRequest, ChoiceRequest, Failure, Means, PairRequest, Request, Response, Transcript
+from harness.types import JSON, ChatRequest, ChoiceRequest, Failure, Means, Request, Response
 
 if TYPE_CHECKING:
     from harness.models.api.client import Wire
@@ -95,7 +94,6 @@ class Endpoint(ABC):
     top_p: Annotated[float, Field(gt=0, le=1)] | None = None
     seed: Annotated[int | Literal["auto"] | None, PlainValidator(_seed)] = "auto"
     extra: Mapping[str, Any] = field(default_factory=dict)
-    context: Annotated[int, Field(gt=0)] | None = None
     max_concurrency: Annotated[int, Field(gt=0)] = 64
     requests_per_minute: Positive | None = None
     tokens_per_minute: Positive | None = None
@@ -229,18 +227,6 @@ class Endpoint(ABC):
             "sampling": self.sampling(),
         }
 
-    def declines(self, request: Request) -> Failure | None:
-        """Return a failure for a request that, with the turns that will follow it, cannot fit the context."""
-        if self.context is None or isinstance(request, PairRequest):
-            return None
-        if isinstance(request, ChatRequest):
-            output, ahead = request.max_tokens, request.ahead
-        elif self.ranks_by_token(request.choices):
-            output, ahead = 1, ()
-        else:
-            return None
-        return too_long(list(self.texts(unanswered(request.messages, ahead))), output, self.context)
-
     async def _post(self, wire: Wire, path: str, body: Mapping[str, JSON], request: Request) -> Any:
         """Return the reply to a call. Raises UnsupportedError if the server refuses one of its parameters."""
         try:
@@ -266,10 +252,6 @@ class Endpoint(ABC):
         """Return the reply to the one call that answers a request."""
         path, body = self.call(request)
         return await self._post(wire, path, body, request)
-
-    @abstractmethod
-    def texts(self, messages: Transcript) -> Iterable[str]:
-        """Yield the texts of a conversation that the server tokenizes, each on its own."""
 
     @abstractmethod
     def call(self, request: Request) -> tuple[str, dict[str, JSON]]:

@@ -32,7 +32,6 @@ from harness.types import (
     PairRequest,
     Request,
     Response,
-    Transcript,
 )
 
 if TYPE_CHECKING:
@@ -147,9 +146,6 @@ class Chat(Endpoint):
             parameters = {name: value for name, value in parameters.items() if name not in ("temperature", "top_p")}
         return parameters | ({"reasoning_effort": self.reasoning_effort} if self.reasoning_effort else {})
 
-    def texts(self, messages: Transcript) -> Iterable[str]:
-        return (message.content for message in messages)
-
     def call(self, request: Request) -> tuple[str, dict[str, JSON]]:
         """Return the path and the body of a chat completion."""
         assert not isinstance(request, PairRequest)
@@ -231,9 +227,6 @@ class Completions(Endpoint):
             return {"rank": "echo"}
         several: dict[str, JSON] = {"several_tokens": "echo"} if self.rank is None else {}
         return {"rank": "next token", "top_logprobs": self.top_logprobs} | several
-
-    def texts(self, messages: Transcript) -> Iterable[str]:
-        return (as_text(messages),)
 
     def call(self, request: Request) -> tuple[str, dict[str, JSON]]:
         """Return the path and the body of a completion. Raises ConfigError for choices that need a call each."""

@@ -1,12 +1,9 @@
-"""Bounds and estimates of a text's length in tokens of OpenAI's chat models, without their vocabularies."""
+"""Estimates of a text's length in tokens of OpenAI's chat models, without their vocabularies."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from functools import lru_cache
-
-from harness.types import Failure
 
 # Both of their pre-tokenizers (cl100k_base and o200k_base, published with OpenAI's tiktoken) cut a text into pieces
 # by a pattern, and each piece becomes one token or more. This is the coarser of the two at every point: a contraction
@@ -44,13 +41,3 @@ def tokens_about(text: str) -> int:
     """Estimate the tokens in a text: one per 3.8 characters, as in English; long texts and tables are counted."""
     counted = len(text) > _LONG or 5 * (len(text) - len(text.translate(_CELLS))) >= len(text)
     return tokens_at_least(text) if counted else -(-10 * len(text) // _TENTHS)
-
-
-def too_long(texts: Sequence[str], output: int, context: int) -> Failure | None:
-    """Return a failure if texts and `output` tokens to write certainly exceed the model's context."""
-    room = context - output
-    # No text has more tokens than characters: most requests need no counting.
-    if sum(map(len, texts)) <= room or (least := sum(map(tokens_at_least, texts))) <= room:
-        return None
-    reason = f"at least {least} tokens and {output} to write, the model takes {context} (model.context)"
-    return Failure("context_length", reason)

@@ -113,7 +113,6 @@ def write_requests(cache: Path, out: str, run: Main, lines: int, megabytes: floa
         print(f"{clean(path)}: {count:,} request{'s' * (count != 1)} to {name}, {size / 1e6:,.1f} MB", file=stream)
     counts = {
         f"{source.answered:,} answered in {cache} already": source.answered,
-        f"{source.declined:,} longer than the model's context": source.declined,
         f"{source.under_way:,} in a batch at the server, which model.batch=true collects": source.under_way,
     }
     if rest := [text for text, count in counts.items() if count]:

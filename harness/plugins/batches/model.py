@@ -141,7 +141,6 @@ class _BatchCall:
         """Pull as many requests as fit into a batch and send it; return whether there may be more."""
         lot: list[tuple[str, Request]] = []
         size, tokens, count, more = 0, 0, 0, True
-        declined: list[tuple[Request, Failure]] = []
         while more and len(lot) < self._size:
             if count and not self._ready:
                 break
@@ -150,9 +149,6 @@ class _BatchCall:
                 more = isinstance(self._requests, Admission) and not self._ready
                 break
             count += 1
-            if failure := self._model.endpoint.declines(request):
-                declined.append((request, failure))
-                continue
             key = self._model.key(request)
             self._awaited[key] = request
             written = self._journal.written(key)
@@ -163,12 +159,9 @@ class _BatchCall:
                 tokens += self._tokens(request)
                 lot.append((key, request))
             if count % _TICK == 0:
-                yield declined
-                declined = []
+                yield []
             if size > 0.98e6 * self._megabytes or tokens >= (self._settings.tokens or tokens + 1):
                 break
-        if declined:
-            yield declined
         if STOP.requested:
             raise Interrupted
         if lot:
@@ -186,7 +179,7 @@ class _BatchCall:
 
     def _tokens(self, request: Request) -> int:
         """Return an estimate of a request's input tokens, which servers' queues limit."""
-        return sum(len(text) for text in self._model.endpoint.texts(getattr(request, "messages", ()))) // 4 + 1
+        return sum(len(message.content) for message in getattr(request, "messages", ())) // 4 + 1
 
     def _billed(self, request: Request) -> None:
         if isinstance(self._requests, Admission):

@@ -45,8 +45,6 @@ class UnansweredRequests:
     cached: CachedModel
     answered: int = 0
     """Distinct requests that the cache knows."""
-    declined: int = 0
-    """Distinct requests that cannot fit the model's context."""
     turns: int = 0
     """Missing requests that are turns before a question, whose words are not known before they are answered."""
     under_way: int = 0
@@ -90,9 +88,7 @@ class UnansweredRequests:
                 if name in digests:
                     continue
                 digests.add(name)
-                if self.endpoint.declines(request):
-                    self.declined += 1
-                elif not is_turn and self.cached.peek(request) is not None:
+                if not is_turn and self.cached.peek(request) is not None:
                     self.answered += 1
                 else:
                     self.turns += is_turn

@@ -24,7 +24,7 @@ def settings(engine: str, tiny: Path, folder: Path) -> list[str]:
     need({"transformers_serve": "transformers", "llama_server": "llama_cpp"}.get(engine, engine), "sys")
     if engine == "transformers_serve":
         program = ENVIRONMENTS / "transformers" / "bin" / "transformers"
-        return [f"model.path={tiny}", f"model.command={program}", "model.args=[--device,cpu]", "model.context=2048"]
+        return [f"model.path={tiny}", f"model.command={program}", "model.args=[--device,cpu]"]
     if engine == "llama_server":
         python, file = ENVIRONMENTS / "llama_cpp" / "bin" / "python", folder / "tiny.gguf"
         if not file.exists():
