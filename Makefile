@@ -17,17 +17,13 @@ BRIDGES := .bridges
 PACKAGES_VENV := .packages
 PACKAGES := $(wildcard packages/*)
 # Each framework with this project in one command, so that pip refuses what does not go together. TRL's torch is the one
-# for processors; NeMo wants Python 3.12 or 3.13 (NEMO_PYTHON=…), the others take 3.11, too. light is no framework: this
-# project with what its questions need, and no more.
-FRAMEWORKS ?= light inspect lm-eval verifiers reasoning-gym trl nemo
-NEMO_PYTHON ?= python3.12
+# for processors. light is no framework: this project with what its questions need, and no more.
+FRAMEWORKS ?= light inspect lm-eval verifiers trl
 PACKAGES_light := pydantic pyyaml numpy
 PACKAGES_inspect := inspect-ai==0.3.285
 PACKAGES_lm-eval := lm-eval[api]==0.4.13
 PACKAGES_verifiers := verifiers==0.4.0 uv
-PACKAGES_reasoning-gym := reasoning-gym==0.1.25
 PACKAGES_trl := torch==2.13.0 trl==1.16.0
-PACKAGES_nemo := nemo-evaluator==0.3.0
 # Where the environment says otherwise every worker would compile all tests anew.
 export PYTHONDONTWRITEBYTECODE =
 STEP_MODELS = reasoner,shortcut,trees,linear,hypothesis_only,always_yes,always_no,random_uniform
@@ -92,7 +88,7 @@ test-wheel: dist  ## the wheel in an empty environment and an empty folder: a ru
 
 test-bridges: $(DEV_READY) $(addsuffix /.ready,$(addprefix $(BRIDGES)/,$(FRAMEWORKS)))  ## Inspect, lm-eval, verifiers and their kind, each with this project in an environment of its own below .bridges/ (FRAMEWORKS=inspect for one)
 	rm -f $(BRIDGES)/contract.jsonl
-	BRIDGES=$(abspath $(BRIDGES)) $(BIN)/python -m pytest -m bridges tests/plugins/bridges -rs $(args)
+	BRIDGES=$(abspath $(BRIDGES)) $(BIN)/python -m pytest -m bridges packages/bridges -rs $(args)
 
 torture: $(DEV_READY)  ## 500 runs under random faults and random kill -9 (args="--runs 100 --seed 1" for others)
 	$(BIN)/python tests/long/torture.py --jobs 4 $(args)
@@ -258,11 +254,11 @@ $(SERVERS)/vllm/.ready:
 	@touch $@
 
 $(BRIDGES)/%/.ready: pyproject.toml
-	$(if $(filter nemo,$*),$(NEMO_PYTHON),$(PYTHON)) -m venv $(@D)
+	$(PYTHON) -m venv $(@D)
 	$(if $(filter trl,$*),$(@D)/bin/python -m pip install --quiet --disable-pip-version-check 'torch==2.13.0')
 	$(if $(filter light,$*),$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -e .)
-	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check $(if $(filter light,$*),,-e .) $(foreach package,$(PACKAGES_$*),'$(package)')
-	$(if $(filter verifiers,$*),$(@D)/bin/python -m pip install --quiet --disable-pip-version-check harness/plugins/bridges/environment)
+	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check $(if $(filter light,$*),,-e . -e packages/bridges) $(foreach package,$(PACKAGES_$*),'$(package)')
+	$(if $(filter verifiers,$*),$(@D)/bin/python -m pip install --quiet --disable-pip-version-check packages/bridges/harness_bridges/environment)
 	@touch $@
 
 node_modules/.ready: package-lock.json

@@ -28,13 +28,13 @@ SECTIONS = {
         "sweeps",
         "clusters",
         "finetuning",
-        "training",
         "steps",
     ),
     "Read the results": ("results", "replies", "leaderboard", "findings", "recorded"),
     "Publish": ("conventions", "versions"),
     "Pay once": ("money", "cache", "batches"),
-    "Add something": ("adding", "python", "api", "bridges", "CONTRIBUTING"),
+    "Packages": tuple(sorted(page.parent.name for page in (ROOT / "packages").glob("*/README.md"))),
+    "Add something": ("adding", "python", "api", "CONTRIBUTING"),
     "Understand it": ("architecture", "reliability", "report", "CHANGELOG", "SECURITY", "CODE_OF_CONDUCT", "AGENTS"),
     "What ships": ("shipped", "shipped_leaderboard"),
 }
@@ -45,6 +45,7 @@ SOURCES = {
     "shipped_leaderboard": ROOT / "results" / "shipped" / "LEADERBOARD.md",
     **{name: ROOT / f"{name}.md" for name in FROM_ROOT},
     **{page.stem: page for page in sorted((ROOT / "docs").glob("*.md"))},
+    **{page.parent.name: page for page in sorted((ROOT / "packages").glob("*/README.md"))},
 }
 PAGE_OF = {source.resolve(): name for name, source in SOURCES.items()}
 LINK = re.compile(r"(?<=\]\()([^)\s]+)(?=\))")

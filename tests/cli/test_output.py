@@ -37,7 +37,6 @@ LINES = {
     "discover": ["--help"],
     "league": ["--help"],
     "import": ["--help"],
-    "bridges": ["lm-eval"],
 }
 """A command line for each command, that of the cache a wrong one."""
 QUICK = ("run", "leaderboard", "cache")

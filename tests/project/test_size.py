@@ -32,7 +32,6 @@ ROOMS: dict[str, tuple[int, int]] = {
     "harness/plugins/answers": (1602, 7),
     "harness/plugins/batches": (2825, 12),
     "harness/plugins/beliefs": (1197, 11),
-    "harness/plugins/bridges": (747, 10),
     "harness/plugins/cladder": (3381, 19),
     "harness/plugins/compare": (2813, 13),
     "harness/plugins/discovery": (2788, 16),
@@ -63,13 +62,13 @@ ROOMS: dict[str, tuple[int, int]] = {
     "harness/tasks/questions": (569, 5),
     "harness/verify": (991, 6),
     "packages/batches": (1250, 10),
-    "packages/bridges": (400, 6),
+    "packages/bridges": (400, 7),
     "packages/discovery": (800, 8),
     "packages/lab": (2300, 22),
     "packages/papers": (1900, 16),
     "packages/scale": (750, 8),
     "packages/train": (600, 8),
-    "tests": (62733, 392),
+    "tests": (62504, 391),
     "tools": (1500, 15),
 }  # fmt: skip
 """Lines and files by room. A room within a room counts in its own row alone."""

@@ -1,4 +1,4 @@
-"""What the bridges are made of, without any of the frameworks: tests/plugins/bridges/test_contract.py runs those."""
+"""What the bridges are made of, without any of the frameworks: test_bridges_contract.py runs those."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ from random import Random
 
 import pytest
 import yaml
+from harness_bridges import command, lm_eval_tasks, trl
 
 from harness import questions
 from harness.errors import ConfigError
-from harness.plugins.bridges import PLUGIN, command, lm_eval_tasks, trl
-from harness.plugins.bridges.rounds import Rounds
-from harness.tasks.question import QuestionWriter, score
+from harness.tasks.question import score
 
 ROOT = Path(__file__).parents[3]
 FOLDER = command.PATHS["lm-eval"]
@@ -105,90 +104,6 @@ def test_rewards_for_trl():
     assert trl.reward(completions=right, metadata=rows["metadata"], prompts=rows["prompt"]) == [1.0] * 20
     assert trl.reward(completions=["Well."] * 20, metadata=rows["metadata"]) == [0.0] * 20
     assert rows[0]["prompt"][-1]["role"] == "user" and set(rows["answer"]) == {"Yes", "No"}
-
-
-def test_claims_are_a_reward_of_their_own_for_trl():
-    rows = trl.dataset("corr2cause", "trace", rows=6)
-    first = [
-        known["fields"]["premise"].split("correlates with")[0].split()[-1]
-        for known in map(json.loads, rows["metadata"])
-    ]
-    second = [known["fields"]["premise"].split("correlates with ")[1][0] for known in map(json.loads, rows["metadata"])]
-    texts = [
-        f"1. {a} and {b} are dependent [premise]\n2. {a} and {b} are independent [premise]"
-        for a, b in zip(first, second, strict=True)
-    ]
-    assert trl.sound(completions=texts, metadata=rows["metadata"]) == [0.5] * 6
-    assert trl.sound(completions=["Yes"], metadata=trl.dataset("corr2cause", rows=1)["metadata"]) == [None]
-
-
-def rounds(rule: str = "width:30", **settings) -> Rounds:
-    return Rounds(QuestionWriter.of("corr2cause/fresh", None, {"num_nodes": [6], "limit": 600, **settings}), rule)
-
-
-def answered(made: Rounds, share: float) -> int:
-    """Answer rounds with that share of right answers until no more is asked; return how many were."""
-    draws, number = Random(0), 0
-    while following := made.following():
-        for question in following:
-            right = draws.random() < share
-            word = question.answer if right else {"Yes": "No", "No": "Yes"}[question.answer]
-            made.answers[question.id] = score(question.metadata, word)
-        number += len(following)
-    return number
-
-
-def test_rounds_end_when_the_interval_is_narrow_enough():
-    made = rounds()
-    number = answered(made, 0.7)
-    assert 64 < number < 600
-    low, high = made.interval
-    assert high - low <= 0.3 and low < 0.7 < high
-    assert 64 < answered(rounds("width:60"), 0.7) < number
-
-
-def test_a_call_without_a_reply_is_no_wrong_answer():
-    made = rounds("width:90")
-    for question in made.following():
-        made.answers[question.id] = None
-    assert made.following() and made.interval[1] == 1.0
-
-
-@pytest.mark.parametrize(("share", "decision"), [(0.8, "better"), (0.2, "worse")])
-def test_rounds_end_when_it_is_decided_against_saying_no(share, decision):
-    made = rounds("decided", seed=1)
-    number = answered(made, share)
-    assert made.decision == decision and 64 <= number < 600
-    assert (made.interval[0] > 0) == (decision == "better") and (made.interval[1] < 0) == (decision == "worse")
-
-
-def test_who_answers_as_the_floor_is_asked_everything():
-    made = rounds("decided", limit=240)
-    number = 0
-    while following := made.following():
-        made.answers |= {question.id: score(question.metadata, "No") for question in following}
-        number += len(following)
-    assert (number, made.decision) == (240, "")
-
-
-def test_rounds_take_the_rules_of_a_run():
-    with pytest.raises(ConfigError, match="width:5"):
-        rounds("soon")
-
-
-def test_the_register_says_what_inspect_finds_here():
-    entry = yaml.safe_load(command.PATHS["inspect-register"].read_text())
-    source = (PLUGIN.home / "inspect_tasks.py").read_text()
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    assert project["entry-points"]["inspect_ai"] == {"harness": "harness.plugins.bridges.inspect_tasks"}
-    assert entry["package_name"] == project["name"] and len(entry["tasks"]) <= 10
-    sizes = {"corr2cause": ("corr2cause", {}), "corr2cause_pairs": ("corr2cause/pairs", {}),
-             "causalbench_cot": ("causalbench/cot", {})}  # fmt: skip
-    for task in entry["tasks"]:
-        assert f"def {task['name']}(" in source
-        if task["name"] in sizes:
-            name, settings = sizes[task["name"]]
-            assert sum(1 for _ in questions(name, **settings)) == task["dataset_samples"]
 
 
 def test_what_is_pushed_to_the_environments_hub_names_one_taskset():

@@ -9,16 +9,14 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import subprocess
-import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
-from support.bridge_replies import NUMBER, Reply, completion, replaying, replies, streamed
+from bridge_replies import NUMBER, Reply, completion, replaying, replies
 from support.openai_server import Server
 
 from harness import questions
@@ -35,9 +33,7 @@ KNOWN = {
     "inspect": ALL,
     "lm-eval": (),
     "verifiers": ("length",),
-    "reasoning-gym": (),
     "trl": (),
-    "nemo": (),
 }
 """The finish reasons beside "stop" that a framework hands to whoever scores."""
 SETTINGS: dict[str, Any] = {"num_nodes": [6], "limit": NUMBER}
@@ -87,7 +83,7 @@ def run(framework: str, program: str, *arguments: str, folder: Path, **environme
 
 
 def agree(framework: str, verdicts: dict[str, Verdict], accuracy: float) -> None:
-    """Compare every item and the aggregate, and note the row of the table in docs/bridges.md."""
+    """Compare every item and the aggregate, and note the row of the table in README.md."""
     ours = scored(framework)
     expected = {name: (answer.correct, bool(answer.reason)) for name, answer in ours.items()}
     assert len(expected) == NUMBER
@@ -103,25 +99,6 @@ def agree(framework: str, verdicts: dict[str, Verdict], accuracy: float) -> None
         file.write(
             json.dumps(row | {"accuracy": accuracy, "f1": summary(ours).overall["f1"], "not told": unlike}) + "\n"
         )
-
-
-def imported(framework: str, file: Path, folder: Path, *form: str) -> None:
-    """Take a framework's own log in, as a run, and hold its records to what this project reads of what it tells."""
-    command = [
-        sys.executable, "-m", "harness.import", str(file), "task=corr2cause/fresh", "task.num_nodes=[6]",
-        f"task.limit={NUMBER}", "prompt=cot", "name=theirs", "by=a test", "source=a log", "licence=none", *form,
-    ]  # fmt: skip
-    process = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-    assert process.returncode == 0, process.stderr
-    (records,) = (folder / "results").rglob("records.jsonl")
-    ours = scored(framework)
-    rows = {record.item: record for record in read(records)}
-    assert rows.keys() == ours.keys()
-    for name, answer in ours.items():
-        if answer.reason == "refused":
-            assert isinstance(rows[name].outcome, Failure), name
-        else:
-            assert rows[name].answer is not None and rows[name].answer.label == answer.label, name
 
 
 def test_a_run_of_this_project_over_http(server, key, tmp_path, monkeypatch):
@@ -164,22 +141,6 @@ def test_inspect(server, tmp_path):
     by_relation = ours.scores["audited"]["relation"]
     assert {name: pytest.approx(row["accuracy"]) for name, row in by_relation.items()}.items() <= numbers.items()
     assert log["results"]["scores"][0]["unscored_samples"] == ours.overall.failed == 3
-    imported("inspect", file, tmp_path, "form=inspect")
-
-
-@pytest.mark.parametrize("rule", ["width:25", "decided"])
-def test_inspect_stops_where_a_run_with_until_would(rule, serve, server, tmp_path):
-    right = {question.text: completion(Reply(question.answer), "mock") for question, _ in asked().values()}
-    told = server if rule == "width:25" else serve(lambda path, body, number: right[body["messages"][-1]["content"]])
-    run(
-        "inspect", "inspect", "eval", "harness/corr2cause_fresh", "-T", "prompt=cot", "-T", "num_nodes=6",
-        "-T", f"limit={NUMBER}", "-T", f"until={rule}", "--model", "openai-api/mock/mock", "--log-dir", "logs",
-        "--log-format", "json", "--display", "none", folder=tmp_path, MOCK_BASE_URL=told.url, MOCK_API_KEY="none",
-    )  # fmt: skip
-    (file,) = (tmp_path / "logs").glob("*.json")
-    log = json.loads(file.read_text(encoding="utf-8"))
-    assert 60 < len(log["samples"]) < NUMBER and log["status"] == "success"
-    assert {each["id"] for each in log["samples"]} < asked().keys()
 
 
 def test_inspect_runs_every_task(serve, tmp_path):
@@ -214,7 +175,6 @@ def test_lm_eval(server, tmp_path):
     verdicts = {json.loads(row["doc"]["metadata"])["id"]: (row["acc"] == 1, row["unreadable"] == 1) for row in rows}
     numbers = json.loads(results.read_text(encoding="utf-8"))["results"]["corr2cause_fresh"]
     agree("lm-eval", verdicts, numbers["acc,none"])
-    imported("lm-eval", samples, tmp_path)
     f1 = summary(scored("lm-eval")).overall.metric("f1")
     assert (numbers["f1,none"], (numbers["f1_low,none"], numbers["f1_high,none"])) == (f1.value, f1.interval)
 
@@ -251,8 +211,9 @@ def test_verifiers(server, tmp_path):
     run(
         "verifiers", "vf-eval", "corr2cause-fresh", "-n", str(NUMBER), "--model", "mock", "--no-rich",
         "--env.agent.harness.id", "null", "--env.agent.runtime.type", "subprocess", "--env.taskset.prompt", "cot",
-        "--env.taskset.num-nodes", "[6]", "--client.base-url", server.url, "--client.api-key-var", "OPENAI_API_KEY",
-        "--output-dir", "out", "--no-push", folder=tmp_path, OPENAI_API_KEY="none",
+        "--env.taskset.settings", '{"num_nodes": [6]}', "--client.base-url", server.url,
+        "--client.api-key-var", "OPENAI_API_KEY", "--output-dir", "out", "--no-push",
+        folder=tmp_path, OPENAI_API_KEY="none",
     )  # fmt: skip
     (file,) = (tmp_path / "out").rglob("traces.jsonl")
     rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
@@ -262,56 +223,11 @@ def test_verifiers(server, tmp_path):
         verdict = trace["rewards"]["correct"]["score"] == 1, trace["metrics"]["unreadable"] == 1
         verdicts[row["task"]["data"]["id"]] = verdict
     agree("verifiers", verdicts, sum(correct for correct, _ in verdicts.values()) / len(verdicts))
-    imported("verifiers", file, tmp_path)
 
 
-def test_verifiers_weighs_the_claims_of_a_reply(serve, tmp_path):
-    def half_right(path: str, body: dict[str, Any], number: int) -> Any:
-        one, other = re.search(r"(\w) correlates with (\w)", str(body["messages"])).groups()
-        claims = f"1. {one} and {other} are dependent [premise]\n2. {one} and {other} are independent [1]\nAnswer: No"
-        return 200, streamed(Reply(claims), body["model"]), {"Content-Type": "text/event-stream"}
-
-    run(
-        "verifiers", "vf-eval", "corr2cause-fresh", "-n", "6", "--model", "mock", "--no-rich",
-        "--env.agent.harness.id", "null", "--env.agent.runtime.type", "subprocess", "--env.taskset.prompt", "trace",
-        "--env.taskset.task.rewards", '{"sound": {"weight": 0.5}}', "--client.base-url", serve(half_right).url,
-        "--client.api-key-var", "OPENAI_API_KEY", "--output-dir", "out", "--no-push", folder=tmp_path,
-        OPENAI_API_KEY="none",
-    )  # fmt: skip
-    (file,) = (tmp_path / "out").rglob("traces.jsonl")
-    rewards = [json.loads(line)["traces"][0]["rewards"] for line in file.read_text(encoding="utf-8").splitlines()]
-    assert len(rewards) == 6 and {each["correct"]["score"] for each in rewards} == {0, 1}
-    assert all(each["sound"] == {"score": 0.5, "weight": 0.5} for each in rewards)
-
-
-def test_nemo(server, tmp_path):
-    path = run("nemo", "harness", "bridges", "nemo", folder=tmp_path).strip()
-    run(
-        "nemo", "nel", "eval", "run", "--bench", f"{path}:corr2cause_fresh",
-        "--model-url", f"{server.url}/chat/completions", "--model-id", "mock", "--api-key", "none", "-o", "out",
-        folder=tmp_path, HARNESS_SETTINGS=json.dumps({"prompt": "cot", **SETTINGS}),
-    )  # fmt: skip
-    (file,) = (tmp_path / "out").rglob("results.jsonl")
-    rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
-    details = {row["metadata"]["metadata"]["id"]: row["scoring_details"] for row in rows}
-    (bundle,) = (tmp_path / "out").rglob("eval-*.json")
-    mean = json.loads(bundle.read_text(encoding="utf-8"))["benchmark"]["scores"]["summary"]["mean"]
-    agree("nemo", {name: (each["correct"], each["unreadable"]) for name, each in details.items()}, mean)
-
-
-GYM = """
-import json, sys
-import harness.plugins.bridges.gym
-from reasoning_gym import create_dataset
-rows, texts = [], json.load(open(sys.argv[1]))
-data = create_dataset("corr2cause_fresh", min_nodes=6, max_nodes=6, prompt="cot", seed=0, size=len(texts))
-for entry, text in zip(data, texts, strict=True):
-    rows.append([entry["metadata"]["harness"]["id"], entry["question"], data.score_answer(text, entry)])
-json.dump(rows, open(sys.argv[2], "w"))
-"""
 TRL = """
 import json, sys
-from harness.plugins.bridges import trl
+from harness_bridges import trl
 texts = json.load(open(sys.argv[1]))
 data = trl.dataset(prompt="cot", rows=len(texts), num_nodes=[6])
 completions = [[{"role": "assistant", "content": text}] for text in texts]
@@ -338,7 +254,7 @@ json.dump(rows, open(sys.argv[2], "w"))
 """
 
 
-@pytest.mark.parametrize(("framework", "program"), [("light", LIGHT), ("reasoning-gym", GYM), ("trl", TRL)])
+@pytest.mark.parametrize(("framework", "program"), [("light", LIGHT), ("trl", TRL)])
 def test_what_is_a_library_and_has_no_command(framework, program, tmp_path):
     (tmp_path / "replies.json").write_text(json.dumps([reply.text for _, reply in asked().values()]))
     run(framework, "python", "-c", program, "replies.json", "rows.json", folder=tmp_path)
@@ -354,7 +270,7 @@ import json, sys
 from tokenizers import Tokenizer, models, pre_tokenizers
 from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
 from trl import GRPOConfig, GRPOTrainer
-from harness.plugins.bridges import trl
+from harness_bridges import trl
 data = trl.dataset("corr2cause", rows=8, num_nodes=[2], split="all", perturbation="varied")
 words = sorted({word for turns in data["prompt"] for turn in turns for word in turn["content"].split()} | {"Yes", "No"})
 numbers = {word: number for number, word in enumerate(["<pad>", "<eos>", "<unk>", *words])}

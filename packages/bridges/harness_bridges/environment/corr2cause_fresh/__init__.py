@@ -1,5 +1,5 @@
 """Corr2Cause made anew from a seed, each label proved: an endless taskset for verifiers."""
 
-from harness.plugins.bridges.verifiers_taskset import QuestionsTaskset
+from harness_bridges.verifiers_taskset import QuestionsTaskset
 
 __all__ = ["QuestionsTaskset"]

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from harness.tasks.question import grade, questions, score
+from harness.tasks.question import questions, score
 
 if TYPE_CHECKING:
     from datasets import Dataset
@@ -39,15 +39,6 @@ def reward(completions: Sequence[Any], metadata: Sequence[str], **columns: Any) 
     """
     known = map(json.loads, metadata)
     return [float(score(each, text).correct) for each, text in zip(known, _texts(completions), strict=True)]
-
-
-def sound(completions: Sequence[Any], metadata: Sequence[str], **columns: Any) -> list[float | None]:
-    """Return the share of each reply's claims before its first error; None, not applicable, where no claims are asked.
-
-    For prompt=trace, beside `reward`: `reward_funcs=[trl.reward, trl.sound]` with `reward_weights=[1.0, 0.5]`.
-    """
-    known = map(json.loads, metadata)
-    return [grade(each, text).get("sound") for each, text in zip(known, _texts(completions), strict=True)]
 
 
 def _texts(completions: Sequence[Any]) -> list[str]:

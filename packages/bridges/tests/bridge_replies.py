@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.tasks.question import Question
 from support.openai_server import Server
 
-DATA = Path(__file__).parents[1] / "data"
+from harness.tasks.question import Question
+
+DATA = Path(__file__).parents[3] / "tests" / "data"
 NUMBER = 300
 
 

@@ -7,12 +7,12 @@ one that names this class.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Literal
+from typing import Any
 
 import verifiers.v1 as vf
 from pydantic import Field
 
-from harness.tasks.question import ScoredAnswer, grade, questions, score
+from harness.tasks.question import ScoredAnswer, questions, score
 
 
 class QuestionData(vf.TaskData):
@@ -27,23 +27,9 @@ class QuestionTask(vf.Task[QuestionData]):
         """Return 1 for the right answer, 0 for a wrong one and for a reply that cannot be read."""
         return float(self._read(trace).correct)
 
-    @vf.reward(weight=0.0)
-    async def sound(self, trace: vf.Trace) -> dict[str, float]:
-        """Return the share of the reply's claims before its first error; nothing where no claims are asked.
-
-        For prompt=trace. It counts with the weight that --env.taskset.task.rewards gives it.
-        """
-        answer = self._read(trace)
-        graded = grade(self.data.metadata, trace.last_reply, answer=answer)
-        return {name: value for name, value in graded.items() if name == "sound"}
-
     @vf.metric
     async def unreadable(self, trace: vf.Trace) -> float:
         return float(bool(self._read(trace).reason))
-
-    @vf.metric
-    async def said_yes(self, trace: vf.Trace) -> float:
-        return float(self._read(trace).answer == "Yes")
 
     def _read(self, trace: vf.Trace) -> ScoredAnswer:
         finished = [call.finish_reason for call in trace.calls if call.error is None]
@@ -57,17 +43,11 @@ class QuestionsConfig(vf.TasksetConfig):
     """A task of this project, such as corr2cause/pairs or cladder."""
     prompt: str | None = None
     """One of its prompts, which has the words; null: its first."""
-    num_nodes: list[int] | None = None
-    """How many variables a premise has: of 5, 6 and 7."""
-    names: Literal["letters", "words"] | None = None
-    """What they are called, drawn for every premise."""
-    balance: Literal["even", "published"] | None = None
-    """How often Yes and No follow, and in which relations."""
     seed: int = 0
     limit: int | None = None
     """null: without end (verifiers then needs -n)."""
     settings: dict[str, Any] = Field(default_factory=dict)
-    """Further settings of the task."""
+    """Further settings of the task, such as {"num_nodes": [6]}."""
 
 
 class QuestionsTaskset(vf.Taskset[QuestionTask, QuestionsConfig]):
@@ -79,11 +59,8 @@ class QuestionsTaskset(vf.Taskset[QuestionTask, QuestionsConfig]):
 
     def load(self) -> Iterator[QuestionTask]:
         config = self.config
-        named = {name: getattr(config, name) for name in ("num_nodes", "names", "balance")}
-        chosen = {name: value for name, value in named.items() if value is not None}
-        for question in questions(
-            config.source, config.prompt, seed=config.seed, limit=config.limit, **chosen, **config.settings
-        ):
+        chosen = {"seed": config.seed, "limit": config.limit, **config.settings}
+        for question in questions(config.source, config.prompt, **chosen):
             turns = question.messages
             system = turns[0]["content"] if turns[0]["role"] == "system" else None
             asked: Any = turns[1:] if system else turns
