@@ -1,4 +1,4 @@
-"""The same questions, read and scored alike, in other frameworks: Inspect, lm-eval, verifiers and TRL, a module for each."""
+"""The same questions, read and scored alike, in Inspect, lm-eval, verifiers and TRL: a module for each."""
 
 from __future__ import annotations
 
