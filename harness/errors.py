@@ -71,11 +71,10 @@ class BudgetReached(RunStopped):
     """A limit that the user has set leaves no room for another call."""
 
 
-def nearest(value: str, names: Iterable[str], unlikely: Callable[[str], bool] = lambda _: False) -> str:
+def nearest(value: str, names: Iterable[str]) -> str:
     """Return a hint at the nearest name, also one with letters swapped (gtp, gpt-4); empty if none is near.
 
     A beginning of one name is that name, of a folder's names all of them: none of these is nearer than the others.
-    Of names that are as few letters away, one that is not `unlikely` comes first.
     """
     candidates = list(names)
     if below := [name for name in candidates if name.startswith(f"{value}/")]:
@@ -90,28 +89,11 @@ def nearest(value: str, names: Iterable[str], unlikely: Callable[[str], bool] = 
             if len(value) > 2 and sorted(name[: len(value)].lower()) == sorted(value.lower())
         ]
     )
-    as_near = [name for name in near if _letters_apart(value, name) <= _letters_apart(value, near[0])]
-    return f" (did you mean {min(as_near, key=unlikely)!r}?)" if near else ""
+    return f" (did you mean {near[0]!r}?)" if near else ""
 
 
-def _letters_apart(one: str, other: str) -> int:
-    """Return how many letters have to be added, left out or exchanged to make one name of the other."""
-    row = list(range(len(other) + 1))
-    for i, letter in enumerate(one, 1):
-        before, row = row, [i]
-        for j, there in enumerate(other, 1):
-            row.append(min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (letter != there)))
-    return row[-1]
-
-
-def unknown(
-    kind: str,
-    value: str,
-    choices: Iterable[str],
-    key: Callable[[str], Any] | None = None,
-    unlikely: Callable[[str], bool] = lambda _: False,
-) -> str:
+def unknown(kind: str, value: str, choices: Iterable[str], key: Callable[[str], Any] | None = None) -> str:
     """Return the sentence for a name that does not exist, with the nearest that does; `key` orders the names."""
     names = sorted(map(str, choices), key=key)
     verb = "is" if len(names) == 1 else "are"
-    return f"there is no {kind} {value!r}{nearest(value, names, unlikely)}. There {verb} {', '.join(names) or 'none'}."
+    return f"there is no {kind} {value!r}{nearest(value, names)}. There {verb} {', '.join(names) or 'none'}."

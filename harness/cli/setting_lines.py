@@ -6,8 +6,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import date
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +13,6 @@ from harness.codec import plain_text
 from harness.config_files import CONFIGS, SAME_AS, TOO_DEEP, is_shipped, listed, read_yaml, refuse_bomb, root_file
 from harness.errors import DataError, unknown
 
-_RETIRED = Path(__file__).parents[1] / "data" / "retired_models.yaml"
-_today = date.today
 _HIDDEN = ("_target_", "defaults", "hydra")
 
 
@@ -193,7 +189,7 @@ def choice_of(group: str, config_name: str, arguments: Sequence[str]) -> str:
 
 
 def unknown_choice(group: str, value: str, names: Mapping[str, Path], *, shipped: bool = False) -> str:
-    """Return the sentence for a name that a group lacks; of equally near models it suggests one that still runs.
+    """Return the sentence for a name that a group lacks.
 
     A name as the Hub has them, which other harnesses take, is told how it is written here; any other name of a model
     may be one that a server has.
@@ -202,16 +198,7 @@ def unknown_choice(group: str, value: str, names: Mapping[str, Path], *, shipped
         ways = [way for way in ("causal_lm", "vllm") if way in names]
         use = " or, through vLLM, ".join(f"model={way} model.path={value}" for way in ways)
         return f"there is no model {value!r}: a checkpoint of the Hub is {use} (--help lists names)."
-    makers, today = read_yaml(_RETIRED)["makers"], _today()
-    rows = [row for maker in makers.values() for row in maker["models"] if row["date"] <= today]
-
-    def unlikely(name: str) -> bool:
-        with suppress(DataError, KeyError):
-            model = next((setting.value for setting in settings_of(group, name) if setting.name == "model"), "")
-            return any(fnmatchcase(model.lower(), glob) for row in rows for glob in row["match"])
-        return False
-
-    sentence = unknown(f"{'shipped ' * shipped}{group}", value, names, unlikely=unlikely)
+    sentence = unknown(f"{'shipped ' * shipped}{group}", value, names)
     if group == "model" and "openai" in names and not shipped:
         sentence += f" A model of a server is model=openai model.model={value} model.base_url=URL."
     return sentence
@@ -266,7 +253,7 @@ def _title(name: str, file: Path, texts: Mapping[str, str]) -> str:
     if ".api." not in target and ".local." not in target:
         return _BASELINE
     if paper := _PAPER.search(chain[0]):
-        return f"those of the {paper[1]} paper; what OpenAI has shut down other servers may have"
+        return f"those of the {paper[1]} paper"
     if not _NAMED.search(chain[0]):
         return _ANY
     return _HOSTED if ".api." in target else _CHECKPOINT

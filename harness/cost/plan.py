@@ -16,7 +16,6 @@ from harness.codec import request_digest
 from harness.cost.budget import Budget
 from harness.cost.price import Price, Size, dollars, size
 from harness.judge import Judge, request_to_judge
-from harness.models.api.families import plan_note
 from harness.prompting.prompts import Prompt
 from harness.protocols import Model, Service, Task
 from harness.runtime.signals import STOP
@@ -214,8 +213,6 @@ def plan_lines(
         yield remark
     if not total.calls:
         return
-    if service and (gone := plan_note(service.model, service.base_url)):
-        yield gone
     yield f"Tokens of these calls: about {shown_range(total.input, total.input + total.input_more)} in, " + (
         f"{shown_range(total.output_least, total.output_most)} out."
     )

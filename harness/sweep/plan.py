@@ -10,7 +10,6 @@ from operator import length_hint
 from harness.codec import digest
 from harness.cost.budget import Budget
 from harness.cost.plan import Plan, Totals, costs, dollar_range, shown_range
-from harness.models.api.families import plan_note
 from harness.prepare import Prepared, own_lines, planned
 from harness.settings import Limits
 from harness.sweep.jobs import CheckedJob
@@ -114,8 +113,6 @@ def _remarks(lines: Sequence[PlanLine]) -> Iterator[str]:
             models_for[str(spending.price or "unknown (model.price tells it)")][model.name] = None
     if models_at:
         yield f"Asked: {'; '.join(f'{_names(models)} at {place}' for place, models in models_at.items())}."
-    services = [line.prepared.model.traits.service for line in served]
-    yield from dict.fromkeys(filter(None, (plan_note(s.model, s.base_url) for s in services if s is not None)))
     for line in served:
         if line.plan is not None and (remark := line.plan.repeats.remark()):
             yield f"Job {line.number}: {remark}"

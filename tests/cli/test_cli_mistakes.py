@@ -11,7 +11,7 @@ from support.thinned import few
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ("model=gpt4_turb", "did you mean 'gpt4_turbo'"),
+        ("model=gpt4o_min", "did you mean 'gpt4o_mini'"),
         pytest.param("task=cor2cause", "did you mean 'corr2cause'", marks=pytest.mark.slow),
         pytest.param("prompt=plian", "did you mean 'plain'", marks=pytest.mark.slow),
         pytest.param("promt=plain", "did you mean 'prompt'", marks=pytest.mark.slow),
@@ -43,7 +43,7 @@ from support.thinned import few
         ("model=gpt4", "set the environment variable OPENAI_API_KEY"),
         pytest.param("model=openai", "model.model has to be given", marks=pytest.mark.slow),
         pytest.param("model=nli", "model.path has to be given", marks=pytest.mark.slow),
-        pytest.param("model=llama_7b", "model.path has to be given", marks=pytest.mark.slow),
+        pytest.param("model=causal_lm", "model.path has to be given", marks=pytest.mark.slow),
         pytest.param("model=nli model.path=/nowhere", "no such folder", marks=pytest.mark.slow),
         ("model.name=[", "model.name=[ cannot be read as a setting: a list is [a,b]"),
         pytest.param("model.name=..", "model.name='..' is no name of a row", marks=pytest.mark.slow),

@@ -78,8 +78,8 @@ def test_bash_completes_the_command_after_the_documented_line(tmp_path):
     script.write_text(f"#!{sys.executable} -P\nimport sys\nfrom harness.__main__ import main\nsys.exit(main())\n")
     script.chmod(0o755)
     line = next(line for line in DOCUMENT.read_text().splitlines() if 'eval "' in line)
-    lines = [line.strip(), "complete -p harness", 'COMP_LINE="harness model=gpt4_0" COMP_POINT=20']
+    lines = [line.strip(), "complete -p harness", 'COMP_LINE="harness model=gpt4o_" COMP_POINT=20']
     lines += ["_harness_completion harness", 'echo "${COMPREPLY[@]}"']
     environment = os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
     process = subprocess.run(["bash", "-c", "\n".join(lines)], env=environment, capture_output=True, text=True)
-    assert process.stdout.splitlines()[-1] == "model=gpt4_0613", process
+    assert process.stdout.splitlines()[-1] == "model=gpt4o_mini", process

@@ -39,7 +39,7 @@ def entry_of(preset: Chat) -> ModelInfo | None:
 
 
 def test_there_are_some_of_each_kind():
-    assert len(HOSTED) >= 25 and len(LOCAL) >= 15
+    assert len(HOSTED) >= 15 and len(LOCAL) >= 4
     assert {"claude", "gemini", "grok", "mistral", "deepseek", "qwen", "kimi", "openrouter", "azure"} <= set(PROVIDERS)
     assert set(PRICES_OF_THEIR_OWN) <= set(HOSTED)
 
@@ -94,7 +94,7 @@ def test_a_checkpoint_is_named_as_the_hub_names_it(name):
 
 
 def test_files_laid_over_one_another_are_what_hydra_composes():
-    for name in ("kimi_k3_1_pro", "qwen3_8_max", "azure", "olmo_2_1b"):
+    for name in ("kimi_k3_1_pro", "qwen3_8_max", "azure", "olmo_2_7b"):
         assert merged(name) == model(name)
 
 

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from harness.errors import BudgetReached, RunStopped
+from harness.errors import BudgetReached
 from harness.models.api.bodies import secret_of
 from harness.models.api.client import Wire
 from harness.models.api.endpoint import Endpoint
 from harness.models.api.event_loop import answer_all
-from harness.models.api.faults import shutdown_notice, usage_of_failed
+from harness.models.api.faults import usage_of_failed
 from harness.models.api.gate import Gate
 from harness.models.api.replies import InvalidReplyError, usage_in_all, usage_of
 from harness.models.api.retry import Policy
@@ -106,8 +106,6 @@ class _Calls:
                 reply = await endpoint.send(self._wire, request)
         except Exception as error:
             self._gate.note_failure(error, sent)
-            if sentence := shutdown_notice(error, endpoint.model, endpoint.base_url):
-                raise RunStopped(sentence) from None
             raise
         self._gate.note_success(sent)
         try:

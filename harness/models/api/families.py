@@ -1,6 +1,6 @@
-"""What is known of a model by its name and of a server by its address: what they take, and which models are gone.
+"""What is known of a model by its name and of a server by its address: what they take.
 
-The tables are harness/data/model_families.yaml and retired_models.yaml, which explain their fields.
+The table is harness/data/model_families.yaml, which explains its fields.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
 from fnmatch import fnmatchcase
 from functools import cache
 from importlib import resources
@@ -111,71 +110,6 @@ def bare_name(model: str) -> str:
 def matches(globs: Sequence[str], name: str) -> bool:
     """Return whether a name is of one of some patterns; those that begin otherwise are not compiled."""
     return any(name.startswith(_GLOB.split(glob)[0]) and fnmatchcase(name, glob) for glob in globs)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Retired:
-    """Models that are shut down on the same day."""
-
-    __pydantic_config__ = ConfigDict(extra="forbid")
-
-    match: Globs
-    date: date
-    instead: str
-    preset: str
-    published: bool = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class Maker:
-    """A company's own servers, and the models that they no longer serve."""
-
-    __pydantic_config__ = ConfigDict(extra="forbid")
-
-    hosts: Globs
-    source: str
-    models: tuple[Retired, ...]
-
-
-@cache
-def makers() -> dict[str, Maker]:
-    return TypeAdapter(dict[str, Maker]).validate_python(shipped_rows("retired_models.yaml")["makers"])
-
-
-def retired_note(model: str, base_url: str, today: date | None = None) -> str | None:
-    """Return a sentence on when a model's maker shuts it down, and what may replace it; None for other models.
-
-    `base_url` tells whether the server is the maker's own: others may go on serving the model.
-    """
-    name = bare_name(model)
-    for maker, rows in makers().items():
-        for row in rows.models:
-            if matches(row.match, name):
-                return _retired_sentence(
-                    model, maker, row, today or datetime.now(UTC).date(), own=_is_makers(rows, base_url)
-                )
-    return None
-
-
-def plan_note(model: str, base_url: str, today: date | None = None) -> str | None:
-    """Return the same sentence for a plan, but only if the server is the maker's own."""
-    if not any(_is_makers(rows, base_url) for rows in makers().values()):
-        return None
-    return retired_note(model, base_url, today)
-
-
-def _retired_sentence(model: str, maker: str, row: Retired, today: date, *, own: bool) -> str:
-    successor = f"{row.instead} (model={row.preset})"
-    if row.date > today:
-        return f"{maker} shuts {model} down on {row.date}: {successor} is to stand in for it."
-    elsewhere = "set model.base_url to a server that still serves it" if own else "ask a server that still serves it"
-    published = " What the papers print of it stays on the leaderboard." if row.published else ""
-    return f"{maker} shut {model} down on {row.date}: {successor} may stand in for it, or {elsewhere}.{published}"
-
-
-def _is_makers(rows: Maker, base_url: str) -> bool:
-    host = (urlsplit(base_url).hostname or "").lower()
-    return matches(rows.hosts, host)
 
 
 def check_address(base_url: str, key: str, key_variable: str) -> None:

@@ -18,7 +18,7 @@ from typing import Any, Literal
 
 from harness.errors import RunStopped
 from harness.models.api.bodies import delay_of, names_of, parameter_of, reason, words_of
-from harness.models.api.families import advice, retired_note, shipped_rows
+from harness.models.api.families import advice, shipped_rows
 from harness.models.api.replies import InvalidReplyError, LostError, one_line
 from harness.types import Failure, Usage
 
@@ -222,18 +222,6 @@ def ends_the_run(error: BaseException, where: str, detail: str) -> RunStopped | 
     if error.rule.kind == "not_found" and (hint := advice(where)):
         sentence += f"; {hint}"
     return RunStopped(f"{where} {sentence.rstrip('.')}. {KEPT}")
-
-
-def shutdown_notice(error: BaseException, model: str, where: str) -> str | None:
-    """Return the sentence that ends a run whose model was shut down by its maker; None for any other error."""
-    if not isinstance(error, RefusedError) or error.rule.kind != "not_found":
-        return None
-    # A router's 404 may be about a parameter, not the model.
-    if error.status == 404 and "parameter" in f"{error.code} {error}".lower():
-        return None
-    if (note := retired_note(model, where)) is None:
-        return None
-    return f"{where} {error.rule.says.format(in_words(error))}. {note} {KEPT}"
 
 
 def failure_of(error: BaseException, detail: str, max_wait: float) -> Failure:

@@ -18,7 +18,7 @@ from pydantic import Field
 from harness.codec import digest, shuffled
 from harness.errors import ConfigError
 from harness.models.api.endpoint import Endpoint, Positive
-from harness.models.api.families import bare_name, on_this_machine, plan_note
+from harness.models.api.families import bare_name, on_this_machine
 from harness.models.api.openai import Chat
 from harness.models.api.token_bound import tokens_about
 from harness.plugins.train.examples import Example, Lessons, teaching_task
@@ -259,7 +259,5 @@ def notes(recipe: HostedRecipe, today: date) -> Iterator[str]:
         when = f"takes no new fine-tuning jobs from {closes} on; it is closed already to {provider['closed_to']}"
         when = when if today < closes else f"has taken no new fine-tuning jobs since {closes}"
         yield f"{name} {when}. Source: {provider['closes_source']}."
-    if gone := plan_note(recipe.model, recipe.base_url, today):
-        yield f"{gone} What was fine-tuned from it goes with it."
     if provider.get("deploys"):
         yield f"{name} asks for a deployment of the fine-tuned model before it answers: its name is then model.model."

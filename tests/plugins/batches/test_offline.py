@@ -19,7 +19,8 @@ from harness.plugins.batches.lines import LONGEST, outcome_of, read_lines
 from harness.types import ChatRequest, ChoiceRequest, Failure, Message
 
 RUN = ("model=gpt4", "task.limit=12")
-RANKING = ("requests", "out.jsonl", "model=davinci_002", "model.method=rank", "task.limit=2")
+COMPLETIONS = ("model=openai_completions", "model.model=davinci-002")
+RANKING = ("requests", "out.jsonl", *COMPLETIONS, "model.method=rank", "task.limit=2")
 
 
 def said(body: dict[str, Any]) -> dict[str, Any]:
