@@ -39,7 +39,7 @@ MAIN_JOB := -m model=reasoner,linear,hypothesis_only,always_no task.perturbation
 # make test LOCKED=1: exactly the versions of requirements.lock.
 PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check $(if $(LOCKED),-c requirements.lock)
 
-.PHONY: help run test test-packages test-core test-browser test-slow test-servers test-cluster test-oldest test-wheel test-bridges test-hub torture dist lock check format page results shipped strengths latent league small-models leaderboard report site pictures bench-peers clean
+.PHONY: help run test test-packages test-core test-browser test-slow test-servers test-cluster test-oldest test-wheel test-bridges torture dist lock check format page results shipped strengths latent league small-models leaderboard report site pictures bench-peers clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 22
@@ -189,12 +189,6 @@ pictures: $(DEV_READY)  ## the README's pictures, from results/shipped/report.ht
 	$(BIN)/python docs/images/make.py
 	$(BIN)/python docs/images/steps.py
 
-test-hub: $(DEV_READY) .bench/croissant/.ready  ## to=hub by Croissant's own validator and loader, in an environment of its own
-	rm -rf .bench/causes
-	$(BIN)/python -m harness export causalbench_cot cladder to=hub out=.bench/causes
-	.bench/croissant/bin/mlcroissant validate --jsonld .bench/causes/croissant.json
-	.bench/croissant/bin/mlcroissant load --jsonld .bench/causes/croissant.json --record_set cladder_balanced1000 --num_records 3
-
 bench-peers:  ## lm-evaluation-harness and inspect-ai, each in an environment of its own below .bench/, for benchmarks/
 	$(PYTHON) -m venv .bench/lm-eval
 	.bench/lm-eval/bin/python -m pip install --quiet 'torch==2.13.0' 'lm-eval[api,hf]==0.4.13'
@@ -222,11 +216,6 @@ $(PACKAGES_VENV)/.ready: $(DEV_READY) $(wildcard packages/*/pyproject.toml)
 	@# Everything that is installed in $(VENV) counts here too.
 	$(PACKAGES_VENV)/bin/python -c "import sysconfig, pathlib; pathlib.Path(sysconfig.get_path('purelib'), 'main.pth').write_text('import site; site.addsitedir(' + repr('$(shell $(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')') + ')')"
 	$(PACKAGES_VENV)/bin/python -m pip install --quiet --disable-pip-version-check $(foreach package,$(PACKAGES),-e '$(package)[test]')
-	@touch $@
-
-.bench/croissant/.ready:
-	$(PYTHON) -m venv $(@D)
-	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check 'mlcroissant==1.1.1' pyarrow
 	@touch $@
 
 $(SERVERS)/ray/.ready: pyproject.toml

@@ -168,11 +168,7 @@ class Failure:
     detail: str
 
 
-RECORDED_FAILURE = "recorded_failure"
-"""The kind of a call that failed when others asked: nobody can ask again for them."""
-FINAL_FAILURES = frozenset(
-    {"context_length", "content_filter", "refusal", "invalid_logprobs", "empty_prompt", RECORDED_FAILURE}
-)
+FINAL_FAILURES = frozenset({"context_length", "content_filter", "refusal", "invalid_logprobs", "empty_prompt"})
 """Kinds of failure that asking again does not cure. Any other one leaves a run incomplete."""
 
 

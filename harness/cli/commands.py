@@ -33,11 +33,14 @@ COMMANDS = {
     "leaderboard": "tables of runs: of everything below results/, or of what you choose, also as LaTeX",
     "report": "one page for people: scores, charts, and the answers behind them",
     "verify": "every score made again from its records, every digest checked",
-    "export": "for other programs: csv, parquet, hf, inspect, eee, lm_eval, mlflow, wandb, steps; hub, eval_results",
+    "export": "for other programs: csv, parquet, hf, inspect, eee, lm_eval, mlflow, wandb, steps",
     "trust": "marks a folder whose own files may take the place of those that ship",
+    "import": "answers that others have recorded, as runs",
     "items": "the items of a task as JSON lines, for your own tools",
 }
 """What each of the core's commands does. Its module is harness.NAME, with a function `main`."""
+_MODULES = {"import": "recorded"}
+"""Where the module is called otherwise: `import` is a word of Python's."""
 
 
 def summaries() -> dict[str, str]:
@@ -65,6 +68,7 @@ def module_of(name: str) -> ModuleType:
     """Return the module of a command; its `main` returns the exit code or exits with it."""
     if name not in COMMANDS:
         return import_module(plugin.commands()[name].module)
+    name = _MODULES.get(name, name)
     spec = find_spec(f"harness.{name}")
     package = spec is not None and spec.submodule_search_locations is not None
     return import_module(f"harness.{name}.__main__" if package else f"harness.{name}")

@@ -324,7 +324,7 @@ def test_settings_that_cannot_be(folder, capsys):
         (["nowhere", "to=csv"], "there is no folder nowhere"),
         (
             [str(folder), "to=xls"],
-            "There are csv, eee, eval_results, hf, hub, inspect, lm_eval, mlflow, parquet, steps, wandb.",
+            "There are csv, eee, hf, inspect, lm_eval, mlflow, parquet, steps, wandb.",
         ),
         ([str(folder), "to=csv", f"out={folder / RESULT}/o.csv"], "result.json is no folder): choose another out=."),
         ([str(folder), "to=eee", f"out={folder / RESULT}"], "result.json is no folder): choose another out=."),

@@ -33,6 +33,7 @@ ROOMS = (
     ("run",),
     ("prepare",),
     ("leaderboard",),
+    ("recorded",),
     ("charts", "export"),
     ("report", "verify"),
     ("sweep",),
@@ -192,7 +193,7 @@ def test_no_view_knows_a_benchmark():
 
 
 TESTS = HOME / "tests"
-BESIDES = {"plugins", "project", "support", "long", "data", "published", "browser"}
+BESIDES = {"plugins", "project", "support", "long", "data", "published", "browser", "tools"}
 """Folders of tests that are of no room: what they look at is the whole."""
 
 

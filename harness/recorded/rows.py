@@ -1,14 +1,16 @@
-"""A row of what others have recorded, and how the columns of a file become one."""
+"""A row of what others have recorded, how the columns of a file become one, and which items rows answer."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from harness.errors import ConfigError, DataError, unknown
 from harness.tasks.data_files import DataFile, filled
+from harness.types import Item
 
 Columns = Mapping[str, Any]
 Mapped = Mapping[str, str]
@@ -25,21 +27,17 @@ class Row:
     """Its place in the file, for messages."""
     id: str = ""
     """What the file calls the item; "" where it does not say."""
-    question: str = ""
-    """What was asked, in the words of the file."""
     reply: str | None = None
     """The whole reply."""
     answer: str | None = None
     """What others have read in a reply that is not there."""
-    failure: str = ""
-    """Why there is no reply."""
     reasoning: str = ""
     finish_reason: str = ""
     input_tokens: int | None = None
     output_tokens: int | None = None
 
 
-NAMES = tuple(field.name for field in fields(Row) if field.name not in ("where", "failure"))
+NAMES = tuple(setting.name for setting in fields(Row) if setting.name != "where")
 """What map= may say the column of."""
 _TOKENS = ("input_tokens", "output_tokens")
 
@@ -59,10 +57,11 @@ def pairs(setting: str, values: Sequence[str], known: Sequence[str] = ()) -> dic
 
 def table_rows(path: str, mapped: Mapped, where: Mapped) -> Iterator[Row]:
     """Yield the rows of a CSV or JSON lines file for which the columns of `where` have its values."""
-    if ("reply" in mapped) == ("answer" in mapped):
+    if ("reply" in mapped) == ("answer" in mapped) or "id" not in mapped:
         raise ConfigError(
-            "map= says which column has the answers: reply:COLUMN where it holds replies, which are read here, or "
-            f"answer:COLUMN where it holds a word that somebody has read. Others are {', '.join(NAMES)}."
+            "map= says which column has the items' ids (id:COLUMN, as `harness items` has them) and which the answers: "
+            "reply:COLUMN where it holds replies, which are read here, or answer:COLUMN where it holds a word that "
+            f"somebody has read. Others are {', '.join(NAMES)}."
         )
     file = DataFile(path)
     for number, columns in enumerate(file.rows(), start=1):
@@ -102,3 +101,48 @@ def _count(text: str, name: str, where: str) -> int | None:
     except (ValueError, OverflowError):
         pass
     raise DataError(f"{where} has {text!r:.60} as {name}; a whole number is needed, or nothing.")
+
+
+@dataclass
+class Matched:
+    """The rows of each item that has some, and what is left over."""
+
+    rows: dict[str, list[Row]] = field(default_factory=dict)
+    """By the item's id, as many of each as there are samples."""
+    items_without: int = 0
+    """Items of the task that have no row."""
+    rows_without: int = 0
+    """Rows that no item has."""
+
+
+def matched(items: Iterable[Item], rows: Sequence[Row], samples: int) -> Matched:
+    """Return which rows answer which items, by the items' ids, `samples` rows each.
+
+    Raises DataError where an item has more rows than that, or fewer, or where no item has any.
+    """
+    waiting: dict[str, list[Row]] = defaultdict(list)
+    for row in rows:
+        waiting[row.id].append(row)
+    result = Matched()
+    for item in items:
+        if item.id in waiting:
+            result.rows[item.id] = waiting.pop(item.id)
+        else:
+            result.items_without += 1
+    result.rows_without = sum(map(len, waiting.values()))
+    if not result.rows:
+        raise DataError("no row has the id of an item of the task: is it the right task=?")
+    if others := [found[0].where for found in result.rows.values() if len(found) != samples]:
+        raise DataError(
+            f"{len(others):,} items have other than samples={samples} rows, such as that of {', '.join(others[:5])}. "
+            "Choose rows with where=COLUMN:VALUE; several answers to each item are samples=K."
+        )
+    return result
+
+
+def missing_in(rows: Iterable[Row]) -> list[str]:
+    """Return what no row says, in words."""
+    missing = {"the replies' words": "reply", "why replies ended": "finish_reason", "tokens": "output_tokens"}
+    for row in rows:
+        missing = {words: name for words, name in missing.items() if getattr(row, name) in (None, "")}
+    return list(missing)

@@ -7,23 +7,19 @@ import json
 import re
 import shlex
 import sys
-import zipfile
-from pathlib import Path
 
 import pytest
 from support.thinned import few
 
 from harness.errors import UntrustedError
-from harness.export import main as export
 from harness.leaderboard.build import build as leaderboard
-from harness.plugins.hub.command import main
+from harness.recorded.__main__ import main
 from harness.report.items import items_of
 from harness.settings import build
 from harness.storage.runs import load
 from harness.types import Failure
 from harness.verify.run import problems_of
 
-LOGS = Path(__file__).parents[2] / "data" / "hub"
 WHOSE = ["by=a colleague", "source=their paper", "licence=MIT"]
 ITEMS = ["task=corr2cause", "task.limit=8"]
 
@@ -77,7 +73,6 @@ def test_answers_that_somebody_has_read_are_taken_as_they_are(take_in, tmp_path)
     # Whose they are stands in the manifest, below the table and so on the page.
     assert run.manifest.recorded["licence"] == "MIT" and run.manifest.recorded["rows"]["matched_by"] == "id"
     assert "m: recorded by a colleague (their paper; licence: MIT)." in out and "the replies' words" in out
-    assert "Answers that are wrong by the published labels" in out
     assert run.recorded in "\n".join(leaderboard([run])[0].notes)
 
 
@@ -91,15 +86,11 @@ def test_verify_finds_what_was_changed_in_them(take_in, tmp_path):
     assert "the reply reads otherwise today" in problems and "is not the file of which" in problems
 
 
-def test_replies_are_read_here_and_matched_by_what_was_asked(take_in, tmp_path):
+def test_replies_are_read_here(take_in, tmp_path):
     texts = ["Answer: Yes", "The answer is no.", "Hm.", "No"]
-    asked = [f"Premise:  {item.fields['premise']}\n{item.fields['hypothesis']}" for item in items()]
-    rows = [
-        {"q": {"a": text.removeprefix("Premise:  ").partition("\n")[0], "b": text.partition("\n")[2]}, "o": reply}
-        for text, reply in zip(asked, texts, strict=False)
-    ]
-    file = write(tmp_path / "r.jsonl", [*rows, {"q": {"a": "Who", "b": "knows?"}, "o": "Yes"}])
-    command = [file, *ITEMS, "map=question:{q.a} {q.b},reply:o", "name=m", *WHOSE]
+    rows = [{"q": {"id": item.id}, "o": reply} for item, reply in zip(items(), texts, strict=False)]
+    file = write(tmp_path / "r.jsonl", [*rows, {"q": {"id": "who"}, "o": "Yes"}])
+    command = [file, *ITEMS, "map=id:q.id,reply:o", "name=m", *WHOSE]
     code, _, err = take_in(*command)
     assert code == 1 and "prompt=NAME" in err and not take_in.runs()
     code, out, _ = take_in(*command, "prompt=plain")
@@ -122,84 +113,17 @@ def _consumed(generator):
             return end.value
 
 
-@pytest.mark.parametrize("name", few(["inspect.json", "samples_c2c.jsonl", "traces.jsonl"], 1))
-def test_logs_of_other_programs(take_in, name):
-    """Their own files, of eight questions asked of one server that answers by the length of what it is asked."""
-    form = ["form=inspect"] if name == "inspect.json" else []
-    for by in ("id", "text"):
-        code, _, err = take_in(LOGS / name, *form, *ITEMS, "prompt=plain", f"match={by}", f"name={by}", *WHOSE)
-        assert code == 0, err
-    first, second = map(load, take_in.runs())
-    assert answers(first) == answers(second) and len(answers(first)) == 4
-    asked = {item.id: _rendered_length(item) for item in items()}
-    replies = ["Yes.", "No.", "The premise does not settle it; I am not sure what to say.", "Answer: No"]
-    for record in first.records():
-        assert record.outcome.text == replies[asked[record.item] % 4]
-        if name != "samples_c2c.jsonl":  # lm-eval does not keep them
-            assert (record.outcome.finish_reason, record.outcome.usage.output) == ("stop", 3)
-    assert all(list(problems_of(folder)) == [] for folder in take_in.runs())
-
-
-def _rendered_length(item):
-    from harness.prompting.prompts import load as load_prompt
-    from harness.types import ChatRequest
-
-    return len(load_prompt("corr2cause", "plain", ()).render(item.fields, (), ChatRequest).messages[-1].content)
-
-
-def test_a_log_that_is_packed_with_zstandard_is_read_or_refused_with_the_way_out(take_in):
-    code, _, err = take_in(LOGS / "inspect.eval", *ITEMS, "prompt=plain", "name=m", *WHOSE)
-    try:
-        import zipfile_zstd  # noqa: F401
-
-        readable = True
-    except ImportError:
-        readable = sys.version_info >= (3, 14)
-    assert (code == 0) == readable
-    assert readable or "inspect log convert" in err
-
-
-def test_what_this_program_exports_comes_back_as_it_was(take_in, tmp_path, capsys):
-    """By way of the formats of Inspect (a zip that is deflated) and of lm-eval, with the same answers and scores."""
-    rows = [{"id": item.id, "o": "Yes" if k % 3 else "I do not know."} for k, item in enumerate(items())]
-    take_in(write(tmp_path / "r.csv", rows), *ITEMS, "prompt=plain", "map=id:id,reply:o", "name=m", *WHOSE)
-    (folder,) = take_in.runs()
-    for to, pattern in (("inspect", "*.eval"), ("lm_eval", "*/samples_*.jsonl")):
-        assert export([str(folder), f"to={to}", f"out={tmp_path / to}"]) == 0
-        (log,) = (tmp_path / to).glob(pattern)
-        capsys.readouterr()
-        code, _, err = take_in(log, *ITEMS, "prompt=plain", f"name={to}", *WHOSE)
-        assert code == 0, err
-    first, *others = sorted(map(load, take_in.runs()), key=lambda run: run.model != "m")
-    assert len(others) == 2
-    for other in others:
-        assert answers(other) == answers(first)
-        assert other.result.scores == first.result.scores
-
-
 def test_several_answers_to_each_item_are_samples(take_in, tmp_path):
     rows = [{"id": item.id, "said": word} for word in ("yes", "no", "yes") for item in items()]
     file = write(tmp_path / "a.csv", rows)
     command = [file, *ITEMS, "map=id:id,answer:said", "name=m", *WHOSE]
-    assert "more than samples=1 rows" in take_in(*command)[2]
-    assert "fewer than samples=4 rows" in take_in(*command, "samples=4")[2]
+    assert "other than samples=1 rows" in take_in(*command)[2]
+    assert "other than samples=4 rows" in take_in(*command, "samples=4")[2]
     assert take_in(*command, "samples=3")[0] == 0
     (folder,) = take_in.runs()
     run = load(folder)
     assert run.samples == 3 and run.result.overall.items == 8
     assert run.result.overall.confusion.get("fp", 0) + run.result.overall.confusion.get("tp", 0) == 8
-    assert list(problems_of(folder)) == []
-
-
-def test_a_call_that_failed_there_is_a_failure_and_final(take_in, tmp_path):
-    log = json.loads((LOGS / "inspect.json").read_text())
-    log["samples"][0] |= {"output": {"model": "m", "choices": []}, "error": {"message": "boom"}}
-    path = tmp_path / "log.json"
-    path.write_text(json.dumps(log))
-    assert take_in(path, "form=inspect", *ITEMS, "prompt=plain", "name=m", *WHOSE)[0] == 0
-    (folder,) = take_in.runs()
-    run = load(folder)
-    assert run.result.failures == {"recorded_failure": 1} and run.sound
     assert list(problems_of(folder)) == []
 
 
@@ -238,22 +162,22 @@ def test_choices_by_letter_or_in_words(take_in, tmp_path):
         [
             ("id,said\nn6-x,yes\n", [], "is it the right task="),
             ("id,said\n", [], "no rows"),
-            ("id,said\nx,maybe\n", ["match=order"], "row 1 has the answer 'maybe'"),
+            ("id,said\n{id},maybe\n", [], "row 1 has the answer 'maybe'"),
             ("id,said\nx,yes\n", ["map=id:nr,answer:said"], "no column 'nr'"),
             ("id,said\nx,yes\n", ["map=id:id"], "reply:COLUMN"),
-            ("id,said\nx,yes\n", ["map=answer:said"], "map=id:COLUMN"),
+            ("id,said\nx,yes\n", ["map=answer:said"], "id:COLUMN"),
             ("id,said\nx,yes\n", ["map=id:id,answer:said,colour:said"], "colour"),
             ("id,said\nx,yes\n", ["prompt=plain"], "leave it out"),
             ("id,said\nx,yes\n", ["model=always_no"], "model"),
             ("id,said\nx,yes\n", ["by="], "by="),
-            ("id,said\n" + "x,yes\n" * 9, ["match=order"], "samples=1 rows"),
+            ("id,said\n" + "{id},yes\n" * 9, [], "samples=1 rows"),
             ("id,said,out\nx,yes,1e99\n", ["map=id:id,answer:said,output_tokens:out"], "whole number"),
         ],
         5,
     ),
 )
 def test_what_cannot_be_a_run_is_refused_in_a_sentence(take_in, tmp_path, content, more, word):
-    (tmp_path / "a.csv").write_text(content)
+    (tmp_path / "a.csv").write_text(content.replace("{id}", items()[0].id))
     code, _, err = take_in(tmp_path / "a.csv", *ITEMS, "map=id:id,answer:said", "name=m", *WHOSE, *more)
     assert code == 1 and word in err and not take_in.runs()
 
@@ -267,13 +191,3 @@ def test_other_rows_do_not_take_the_place_of_a_run(take_in, tmp_path):
     rows[0]["said"] = "no"
     code, _, err = take_in(write(tmp_path / "a.csv", rows), *command)
     assert code == 1 and "remove the folder" in err
-
-
-@pytest.mark.slow
-def test_a_sample_larger_than_any_is_refused_unread(take_in, tmp_path):
-    with zipfile.ZipFile(tmp_path / "x.eval", "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("samples/a_epoch_1.json", b" " * ((1 << 26) + 10))
-    code, _, err = take_in(tmp_path / "x.eval", *ITEMS, "prompt=plain", "name=m", *WHOSE)
-    assert code == 1 and "larger than 64 MB" in err
-    (tmp_path / "y.eval").write_bytes(b"no zip")
-    assert "no log of Inspect" in take_in(tmp_path / "y.eval", *ITEMS, "prompt=plain", "name=m", *WHOSE)[2]

@@ -10,12 +10,11 @@ from typing import Any
 from harness.codec import digest
 from harness.config_files import own_files
 from harness.errors import ConfigError, DataError
-from harness.plugins.hub.matching import Matched
-from harness.plugins.hub.rows import Row
 from harness.prompting import prompts
 from harness.prompting.prompts import Prompt
 from harness.prompting.version import reading_version
 from harness.protocols import Committed, Task
+from harness.recorded.rows import Matched, Row
 from harness.run import leave
 from harness.runtime.progress import Progress
 from harness.settings import Main
@@ -24,7 +23,7 @@ from harness.storage.manifest import Manifest, Recorded, TracedItems, provenance
 from harness.storage.run_folder import Folder
 from harness.tasks.check import CheckedItems
 from harness.tasks.question import REFUSED
-from harness.types import LETTERS, RECORDED_FAILURE, Failure, Item, Record, Response, Usage
+from harness.types import LETTERS, Failure, Item, Record, Response, Usage
 
 READING = "recorded"
 """What the prompt of recorded answers is called, and how the name of one ends whose replies were read here."""
@@ -93,7 +92,7 @@ def write(settings: Main, task: Task, prompt: Prompt, name: str, matches: Matche
 
 def _digest(matches: Matched) -> str:
     """Return what tells these rows from others: their answers, by item."""
-    rows = {item: [(row.reply, row.answer, row.failure) for row in rows] for item, rows in matches.rows.items()}
+    rows = {item: [(row.reply, row.answer, "") for row in rows] for item, rows in matches.rows.items()}
     return digest(rows)
 
 
@@ -115,8 +114,6 @@ def _records(items: Iterable[Item], rows: Mapping[str, Sequence[Row]], prompt: P
 
 
 def _outcome(row: Row, item: Item, prompt: Prompt) -> Response | Failure:
-    if row.failure:
-        return Failure(RECORDED_FAILURE, row.failure)
     if row.reply is not None and row.finish_reason in REFUSED:  # as of a run: whatever is left of it is no answer
         return Failure("content_filter", "the reply was withheld")
     text = row.reply if row.reply is not None else _word(row, item, prompt)

@@ -1,0 +1,1 @@
+"""Answers that others have recorded, as runs: `harness import`."""
