@@ -172,7 +172,7 @@ league: $(DEV_READY)  ## seven algorithms on fourteen networks: results/shipped/
 
 small-models: $(DEV_READY)  ## the models that ship, made once more: four in seconds, byte for byte; tiny and tiny_renamed in 70 minutes of one core
 	$(BIN)/python benchmarks/small_models.py
-	$(BIN)/python benchmarks/cladder_shortcut.py
+	$(BIN)/python tools/cladder_shortcut.py
 	$(BIN)/python benchmarks/small_models.py transformers=true
 
 leaderboard: $(RUN_READY)  ## results/LEADERBOARD.md from everything below results/

@@ -54,7 +54,7 @@ print(count, size)
 """
 
 LADDER = """
-from harness.plugins.cladder.task import CLadder
+from harness.tasks.cladder.task import CLadder
 count = size = 0
 for item in CLadder("cladder", ("plain",), limit=100_000).items():
     count += 1

@@ -24,8 +24,9 @@ MOVED: Mapping[str, str] = {
 } | {
     "harness.tasks.causalbench.Strength": "harness.plugins.papers.strength.Strength",
     "harness.tasks.causalbench.strength_baselines.Ranker": "harness.plugins.papers.strength_baselines.Ranker",
-    "harness.tasks.cladder.CLadder": "harness.plugins.cladder.task.CLadder",
-    "harness.tasks.cladder.reasoner.LadderReasoner": "harness.plugins.cladder.reasoner.LadderReasoner",
+    "harness.plugins.cladder.reasoner.LadderReasoner": "harness.tasks.cladder.reasoner.LadderReasoner",
+    "harness.plugins.cladder.shortcut.LadderShortcut": "harness.tasks.cladder.shortcut.LadderShortcut",
+    "harness.plugins.cladder.task.CLadder": "harness.tasks.cladder.CLadder",
     "harness.tasks.corr2cause.Latent": "harness.plugins.papers.latent.Latent",
     "harness.tasks.corr2cause.Stories": "harness.plugins.papers.story_tasks.Stories",
     "harness.tasks.corr2cause.Writing": "harness.plugins.papers.story_tasks.StoryWriting",

@@ -15,7 +15,7 @@ import pytest
 
 HOME = Path(__file__).resolve().parents[2]
 ROOMS: dict[str, tuple[int, int]] = {
-    "benchmarks": (4830, 45),
+    "benchmarks": (4761, 44),
     "harness/*.py": (3795, 17),
     "harness/cache": (1834, 8),
     "harness/causal": (1480, 12),
@@ -32,7 +32,6 @@ ROOMS: dict[str, tuple[int, int]] = {
     "harness/plugins/answers": (1602, 7),
     "harness/plugins/batches": (2825, 12),
     "harness/plugins/beliefs": (1197, 11),
-    "harness/plugins/cladder": (3381, 19),
     "harness/plugins/compare": (2813, 13),
     "harness/plugins/discovery": (2788, 16),
     "harness/plugins/figures": (2125, 12),
@@ -49,12 +48,12 @@ ROOMS: dict[str, tuple[int, int]] = {
     "harness/reread": (350, 4),
     "harness/runtime": (1441, 9),
     "harness/scoring": (3087, 17),
-    "harness/storage": (2793, 16),
+    "harness/storage": (2794, 16),
     "harness/sweep": (793, 5),
     "harness/tables": (1367, 8),
     "harness/tasks": (1272, 8),
     "harness/tasks/causalbench": (2009, 13),
-    "harness/tasks/cladder": (2400, 20),
+    "harness/tasks/cladder": (3194, 18),
     "harness/tasks/corr2cause": (2158, 13),
     "harness/tasks/corr2cause/fresh": (900, 8),
     "harness/tasks/corr2cause/pairs": (300, 4),
@@ -67,7 +66,7 @@ ROOMS: dict[str, tuple[int, int]] = {
     "packages/papers": (1900, 16),
     "packages/scale": (750, 8),
     "packages/train": (600, 8),
-    "tests": (62244, 390),
+    "tests": (62044, 390),
     "tools": (1500, 15),
 }  # fmt: skip
 """Lines and files by room. A room within a room counts in its own row alone."""
@@ -78,7 +77,6 @@ AHEAD = {
     "harness/models",
     "harness/recorded",
     "harness/reread",
-    "harness/tasks/cladder",
     "harness/tasks/corr2cause/fresh",
     "harness/tasks/corr2cause/pairs",
     "packages/batches",

@@ -11,7 +11,7 @@ from functools import partial
 import pytest
 from support.thinned import few
 
-from harness.prompting import number, prompts, ranking, reading, story
+from harness.prompting import prompts, ranking, reading, story
 from harness.types import Answer, Response
 
 TOKENS = (
@@ -32,7 +32,6 @@ READERS: dict[str, Callable[[str], object]] = {
     "cut off": lambda text: reading.read(text, cut_off=True),
     "choices": lambda text: reading.read(text, choices=TEXTS),
     "ranking": lambda text: ranking.ranking(Response(text)),
-    "number": lambda text: number.number(Response(text)),
     "story": lambda text: story.story(Response(text)),
 }
 LENGTH = 3000

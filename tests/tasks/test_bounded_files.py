@@ -86,7 +86,7 @@ READERS: dict[str, tuple[str, Callable[[Path], object]]] = {
     "questions": (".csv .tsv .jsonl .json", lambda place: list(questions(place).items())),
     "what questions hold": (".csv", lambda place: DataFile(str(place)).remarks()),
     "corr2cause": (".csv .jsonl", _task("harness.tasks.corr2cause.Corr2Cause", "corr2cause", source="file")),
-    "cladder": (".json .csv", _task("harness.plugins.cladder.task.CLadder", "cladder", source="file")),
+    "cladder": (".json .csv", _task("harness.tasks.cladder.CLadder", "cladder", source="file")),
     "digest": (".csv .yaml", content_digest),
     "prompt": (".yaml", schema.read),
     "config": (".yaml", read_yaml),

@@ -1,0 +1,267 @@
+"""A model and what is asked about it into a question: its words, its numbers, and its answer under each label set.
+
+The numbers are there twice: as they follow from the model, and as the authors' files have them. The files take a
+variable's parents for independent of each other given what is known. Where they share a cause that is a mistake, and
+P(Y), P(Y | X) and the effects that rest on them come out wrong (docs/conventions.md has the counts).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import product
+from math import sqrt
+from typing import Protocol
+
+from harness.tasks.cladder import wording
+from harness.tasks.cladder.graphs import Graph, Scm, Table, X, Y
+from harness.tasks.cladder.queries import NUMERIC, Ask, Query, TableKey, tables_given
+from harness.tasks.cladder.stated import XY, Range, Stated, effect_range, follows, stated_answer
+from harness.tasks.cladder.stories import ALIKE, WRONG_SIDE, GraphStory
+
+NO_EFFECT = 0.005
+"""The files count an effect below this as none (but for explaining away): they answer No, whichever way is asked."""
+
+
+class Numbers(Protocol):
+    """What a question prints, and the value that decides it."""
+
+    @property
+    def scm(self) -> Scm:
+        """The model."""
+
+    def table(self, node: str, causes: tuple[str, ...]) -> Table:
+        """Return P(node = 1 | causes) for all values of the causes."""
+
+    def value(self, query: Query) -> float:
+        """Return the value that the question asks for."""
+
+
+@dataclass(frozen=True, eq=False)
+class ExactNumbers:
+    """What follows from the model."""
+
+    scm: Scm
+
+    def table(self, node: str, causes: tuple[str, ...]) -> Table:
+        """Return P(node = 1 | causes) for all values of the causes."""
+        return tuple(
+            self.scm.probability({node: 1}, dict(zip(causes, values, strict=True)))
+            for values in product((0, 1), repeat=len(causes))
+        )
+
+    def value(self, query: Query) -> float:
+        """Return the value that the question asks for."""
+        scm = self.scm
+        if query in ("ate", "ett", "nde", "nie"):
+            return float(getattr(scm, query))
+        if query == "marginal":
+            return scm.probability({Y: 1})
+        if query == "correlation":
+            return scm.probability({Y: 1}, {X: 1}) - scm.probability({Y: 1}, {X: 0})
+        seen = {scm.graph.collider: 1}
+        if query == "collider_bias":
+            return _correlation(*(scm.probability({X: x, Y: y}, seen) for x, y in ((1, 0), (0, 1), (1, 1))))
+        return scm.probability({Y: 1}, seen | {X: 1}) - scm.probability({Y: 1}, seen)
+
+
+@dataclass(frozen=True, eq=False)
+class PublishedNumbers:
+    """What the authors' files have: `Exact`, but for where they take parents for independent."""
+
+    scm: Scm
+
+    def table(self, node: str, causes: tuple[str, ...]) -> Table:
+        """Return P(node = 1 | causes): by the mistaken rule where the causes' own parents are among them."""
+        graph = self.scm.graph
+        if any(set(graph.parents[cause]) - set(causes) for cause in causes):
+            return ExactNumbers(self.scm).table(node, causes)
+        return tuple(
+            self._forward(node, dict(zip(causes, map(float, values), strict=True)))
+            for values in product((0, 1), repeat=len(causes))
+        )
+
+    def value(self, query: Query) -> float:
+        """Return the value that the question asks for."""
+        if query == "marginal":
+            return self._forward(Y, {})
+        if query == "ate" or (query == "ett" and not self.scm.graph.parents[X]):
+            return self._forward(Y, {X: 1.0}) - self._forward(Y, {X: 0.0})
+        if query == "nde":
+            return self._path(1, 0) - self._path(0, 0)
+        if query == "nie":
+            return self._path(0, 1) - self._path(0, 0)
+        return ExactNumbers(self.scm).value(query)
+
+    def _path(self, direct: int, indirect: int) -> float:
+        """Return P(Y = 1) with X = direct and the mediators as they are under X = indirect."""
+        mediators = {node: self._forward(node, {X: float(indirect)}) for node in self.scm.graph.mediators}
+        return self._forward(Y, {X: float(direct), **mediators})
+
+    def _forward(self, node: str, known: Mapping[str, float]) -> float:
+        """Return P(node = 1) from its parents', each on its own: the mistake."""
+        if node in known:
+            return known[node]
+        causes = self.scm.graph.parents[node]
+        chances = [self._forward(cause, known) for cause in causes]
+        total = 0.0
+        for chance, values in zip(self.scm.tables[node], product((0, 1), repeat=len(causes)), strict=True):
+            for above, value in zip(chances, values, strict=True):
+                chance *= above if value else 1 - above
+            total += chance
+        return total
+
+
+def _correlation(first: float, second: float, both: float) -> float:
+    """Return Pearson's correlation of two events from the probabilities of the first alone, the second alone, both."""
+    x, y = first + both, second + both
+    spread = sqrt(x * (1 - x) * y * (1 - y))
+    return (both - x * y) / spread if spread else 0.0
+
+
+def printed_tables(numbers: Numbers, query: Query, graph: Graph) -> dict[TableKey, Table]:
+    """Return the probabilities that a question gives; P(X = 0, Y = 1) and P(X = 1, Y = 1) stand under ("XY", ())."""
+    if query == "correlation":
+        both = (numbers.scm.probability({X: x, Y: 1}) for x in (0, 1))
+        return {(X, ()): (numbers.scm.probability({X: 1}),), (XY, ()): tuple(both)}
+    return {key: numbers.table(*key) for key in tables_given(query, graph)}
+
+
+@dataclass(frozen=True, eq=False)
+class Facts:
+    """What the questions of one kind about a model have in common."""
+
+    tables: Mapping[TableKey, Table]
+    """The probabilities that are given."""
+    value: float
+    """What is asked for, by the model; 0 where that is no number."""
+    range: Range
+    """What the printed numbers leave open of it."""
+
+
+@dataclass(frozen=True, eq=False)
+class ToldModel:
+    """A model and the story that tells it."""
+
+    story: GraphStory
+    scm: Scm
+    numbers: Numbers
+    """Those that are printed."""
+    mechanisms: Mapping[str, Table] | None = None
+    """The mechanisms that a deterministic question tells of, where they are not the model's."""
+    by_value: bool = False
+    """Whether values are named where the authors' words have names that do not tell which is meant."""
+    _facts: dict[Query, Facts] = field(default_factory=dict)
+
+    def facts(self, query: Query) -> Facts:
+        """Return what questions of a kind have in common, made once."""
+        if query not in self._facts:
+            tables = printed_tables(self.numbers, query, self.scm.graph)
+            numeric = query in NUMERIC
+            self._facts[query] = Facts(
+                tables,
+                ExactNumbers(self.scm).value(query) if numeric else 0.0,
+                effect_range(query, self.scm.graph, percents(tables)) if numeric else (0.0, 0.0),
+            )
+        return self._facts[query]
+
+    @cached_property
+    def background(self) -> str:
+        return wording.background(self.story)
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """A question about a model."""
+
+    model: ToldModel
+    ask: Ask
+
+    @cached_property
+    def given(self) -> str:
+        """What the question gives besides the graph, in words."""
+        ask, story, model = self.ask, self.model.story, self.model
+        if ask.query == "backadj":
+            return wording.methods_in_words(story, ask.methods)
+        if ask.query == "det-counterfactual":
+            return wording.mechanisms_in_words(story, model.mechanisms or model.scm.tables, ask)
+        if ask.query == "collider_bias":
+            return wording.collider_in_words(story, model.numbers.value(ask.query))
+        tables = model.facts(ask.query).tables
+        if ask.query == "correlation":
+            return wording.joint_in_words(story, *tables.values())
+        return wording.tables_in_words(story, tables)
+
+    @property
+    def text(self) -> str:
+        return wording.question(self.model.story, self.ask, by_value=self._by_value)
+
+    @property
+    def _by_value(self) -> bool:
+        return self.model.by_value and not wording.names_tell(self.model.story, self.ask.query)
+
+    @property
+    def value(self) -> float:
+        """The value that the question asks for, by the model; 0 where it asks for none."""
+        return self.model.facts(self.ask.query).value
+
+    @cached_property
+    def exact(self) -> int:
+        return exact_answer(self.model.scm, self.ask, self.value)
+
+    @cached_property
+    def stated(self) -> int | None:
+        """The answer that follows from the words, None where they leave it open."""
+        ask = self.ask
+        if self.misleading:
+            return None
+        if ask.query in NUMERIC:
+            answer = follows(ask, self.model.facts(ask.query).range)
+        else:
+            answer = stated_answer(
+                Stated(self.model.scm.graph, ask, {}, self.model.mechanisms or self.model.scm.tables)
+            )
+        return None if answer is None else int(answer)
+
+    @property
+    def misleading(self) -> bool:
+        """Whether its words say the opposite of what they should, the same of both values, or do not tell which."""
+        words = self.model.story.words
+        if not self._by_value and not wording.names_tell(self.model.story, self.ask.query):
+            return True
+        if self.ask.query == "ett" and words[X].name in WRONG_SIDE:
+            return True
+        tables = self.model.facts(self.ask.query).tables
+        return any(words[cause].name in ALIKE for _, causes in tables for cause in causes)
+
+    def published(self) -> int:
+        """The answer by the authors' rule from the numbers as they have them."""
+        ask = self.ask
+        if ask.query == "backadj":  # the smallest set that will do is the right one, and any other is not
+            directly = self.model.scm.graph.admissible(())
+            return int(ask.methods[0] == (() if directly else max(ask.methods)))
+        if ask.query not in NUMERIC:
+            return self.exact
+        return self.by_rule(self.model.numbers.value(ask.query))
+
+    def by_rule(self, value: float) -> int:
+        """Return the answer by the authors' rule from a value: an effect below 0.005 counts as no effect."""
+        ask = self.ask
+        if ask.query == "marginal":
+            return int((value > 0.5) == ask.polarity)
+        if abs(value) < NO_EFFECT and ask.query != "exp_away":
+            return 0
+        return int((value > 0) == (ask.polarity != (ask.query == "ett")))
+
+
+def exact_answer(scm: Scm, ask: Ask, value: float | None = None) -> int:
+    """Return the answer that a model implies; `value` is what the question asks for, where it is known already."""
+    if ask.query not in NUMERIC:
+        return int(bool(stated_answer(Stated(scm.graph, ask, {}, scm.tables))))
+    value = ExactNumbers(scm).value(ask.query) if value is None else value
+    return int(bool(follows(ask, (value, value))))
+
+
+def percents(tables: Mapping[TableKey, Table]) -> dict[TableKey, list[int]]:
+    return {key: [int(f"{chance:.0%}"[:-1]) for chance in table] for key, table in tables.items()}

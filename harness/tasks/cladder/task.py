@@ -1,0 +1,185 @@
+"""CLadder: can a model climb from association to intervention to counterfactuals? (Jin et al., NeurIPS 2023)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from harness.errors import ConfigError, unknown
+from harness.tasks.base import LazyItems, OneOrMore, SourcedTask, in_brackets
+from harness.tasks.cladder import sources
+from harness.tasks.cladder.benchmark import BENCHMARK
+from harness.tasks.cladder.graphs import GRAPHS
+from harness.tasks.cladder.items import (
+    FINITE,
+    Perturbation,
+    QuestionChoice,
+    QuestionSource,
+    fresh_items,
+    joined_clusters,
+    listed,
+    sample_candidates,
+)
+from harness.tasks.cladder.models import Variant
+from harness.tasks.cladder.queries import RUNGS, TITLES, Query, asked_of
+from harness.tasks.cladder.reasoning import solved
+from harness.types import JSON, Item
+
+ORDERS: Mapping[str, Sequence[str]] = {
+    "rung": ("1", "2", "3"),
+    "query": tuple(TITLES.values()),
+    "graph": tuple(GRAPHS),
+    "variant": ("commonsense", "anticommonsense", "nonsense"),
+    "difficulty": ("easy", "hard", "random"),
+}
+AS_MANY_AS_PUBLISHED = 10_112
+"""Fresh items where no limit says otherwise."""
+BALANCED = "balanced1000"
+BUILTIN = ("fresh", "sample", BALANCED)
+"""What is built in: made from the seed, the questions of the authors' repository, and 1,000 of the released set."""
+
+_ONLY_SO_MANY = "Of some kinds ({}) there are only so many questions: seeds share some, and some may be public."
+
+GraphName = Literal[
+    "chain", "fork", "collision", "confounding", "mediation", "diamond", "diamondcut", "frontdoor", "IV", "arrowhead"
+]
+
+
+@dataclass(frozen=True)
+class CLadder(SourcedTask):
+    """The benchmark; configs/task/cladder.yaml says what each setting means."""
+
+    prompts: tuple[str, ...]
+    split: str | None = None
+    variants: Annotated[tuple[Variant, ...], OneOrMore, Field(min_length=1)] = (
+        "commonsense",
+        "anticommonsense",
+        "nonsense",
+    )
+    labels: Literal["published", "exact", "stated"] | None = None
+    perturbation: Perturbation = "none"
+    queries: Annotated[tuple[Query, ...] | None, OneOrMore] = None
+    graphs: Annotated[tuple[GraphName, ...] | None, OneOrMore] = None
+
+    benchmark = BENCHMARK
+    orders = ORDERS
+    hub_path = sources.HUB_PATH
+    file_kind = "the authors' JSON, or the Hub's columns"
+
+    def __post_init__(self) -> None:
+        """Refuse combinations of settings that mean nothing."""
+        self._check_origin()
+        if self.labels == "published" and self._is_fresh:
+            raise ConfigError(
+                "task.labels=published: nobody has published answers to fresh questions; use task.split=sample, "
+                "task.source=file or hub, or one of task.labels=stated and exact."
+            )
+        halves = {"easy", "hard"} & set(self.variants)
+        if len(set(self.variants)) < len(self.variants) or ("commonsense" in self.variants and halves):
+            raise ConfigError(
+                f"task.variants=[{','.join(self.variants)}] names items twice: commonsense is easy and hard together."
+            )
+        graphs = [GRAPHS[name] for name in self.graphs or GRAPHS]
+        if not any(asked_of(query, graph) for query in self.queries or RUNGS for graph in graphs):
+            raise ConfigError(
+                f"no item is left: task.queries={in_brackets(self.queries)} are not asked of task.graphs="
+                f"{in_brackets(self.graphs)}."
+            )
+
+    def _check_origin(self) -> None:
+        if self.source == "builtin" and self.split not in (None, *BUILTIN):
+            raise ConfigError(unknown("task.split", str(self.split), BUILTIN))
+        self.check_source()
+        if self.source == "file" and self.split:
+            raise ConfigError(f"task.source=file takes all rows of the file: leave out task.split={self.split}.")
+        if (self.source != "builtin" or self.split == BALANCED) and self.perturbation != "none":
+            raise ConfigError(
+                f"task.perturbation={self.perturbation} needs questions that are made here (task.split=fresh or "
+                "sample); published ones are taken as they are."
+            )
+
+    @property
+    def headline(self) -> str:
+        if self.labels:
+            return self.labels
+        return "stated" if self._is_fresh else "published"
+
+    def digest(self, path: str) -> str:
+        return sources.digest_of(path) if self.source == "file" else super().digest(path)
+
+    @property
+    def remarks(self) -> Sequence[str]:
+        """How many questions the label set leaves out; of fresh ones, which cannot be new without end."""
+        if self._is_fresh:
+            finite = [TITLES[query] for query in FINITE if query in (self._choice.queries or RUNGS)]
+            return (_ONLY_SO_MANY.format(", ".join(finite)),) if finite else ()
+        if self.headline == "published":
+            return ()
+        left_out, why = self._listed[1], {"stated": "their words leave the answer open", "exact": "no model tells it"}
+        if not left_out:
+            return ()
+        return (f"{left_out:,} questions are left out of task.labels={self.headline}: {why[self.headline]}.",)
+
+    @property
+    def _is_fresh(self) -> bool:
+        return self.source == "builtin" and self.split in (None, "fresh")
+
+    def items(self) -> Iterable[Item]:
+        """Return the questions, one at a time."""
+        if self._is_fresh:
+            return self._fresh_items()
+        questions, _ = self._listed
+        clusters = joined_clusters(questions)
+
+        def make() -> Iterator[Item]:
+            for item in (question.item(self._choice) for question in questions):
+                yield replace(item, cluster=clusters[item.cluster])
+
+        return LazyItems(make, len(questions))
+
+    def _fresh_items(self) -> Iterable[Item]:
+        if set(self._choice.queries or RUNGS) <= set(FINITE):  # how many there are is known when all are made
+            items = list(self._fresh(self.limit or 0))
+            if not items:
+                raise ConfigError(f"no item is left: all of task.queries={in_brackets(self.queries)} are public.")
+            return items
+        number = self.limit or AS_MANY_AS_PUBLISHED
+        return LazyItems(lambda: self._fresh(number), number)
+
+    def _fresh(self, number: int) -> Iterator[Item]:
+        """Yield so many fresh items, as many as there are where it is 0. Raises ConfigError where there are fewer."""
+        count = 0
+        for item in fresh_items(self._choice, number or AS_MANY_AS_PUBLISHED):
+            count += 1
+            yield item
+        if count < number:
+            raise ConfigError(
+                f"task.limit={number}: there are {count:,} such questions and no more; use task.limit={count}, "
+                f"or take others than task.queries={in_brackets(self.queries)}."
+            )
+
+    def examples(self) -> Sequence[Mapping[str, JSON]]:
+        """Return four solved questions that no split asks."""
+        return solved()
+
+    @cached_property
+    def _choice(self) -> QuestionChoice:
+        return QuestionChoice(self.variants, self.queries, self.graphs, self.headline, self.perturbation, self.seed)
+
+    @cached_property
+    def _listed(self) -> tuple[list[QuestionSource], int]:
+        """The questions that there are, and how many the label set leaves out."""
+        rows: Sequence[QuestionSource]
+        if self.split == BALANCED and self.source == "builtin":
+            rows = sources.balanced1000()
+        elif self.source == "builtin":
+            rows = list(sample_candidates())
+        elif self.source == "file":
+            rows = sources.from_file(str(self.path))
+        else:
+            rows = sources.from_hub(*self.hub_place, self.split or sources.HUB_SPLIT)
+        return listed(rows, self._choice, self.limit)

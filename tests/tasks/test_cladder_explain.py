@@ -1,0 +1,51 @@
+"""What the page says of a CLadder item: its graph, numbers and sum, and what they leave open."""
+
+from __future__ import annotations
+
+from harness.settings import build
+from harness.tasks.cladder.explain import QuestionExplanations
+
+
+def explained(*names):
+    settings = {
+        "_target_": "harness.tasks.cladder.CLadder",
+        "name": "cladder",
+        "prompts": ["plain"],
+        "split": "sample",
+    }
+    items = {item.id: item for item in build(settings, "task").items()}
+    told = QuestionExplanations()
+    for name in names:
+        told.add(items[name])
+    return told.json()
+
+
+def test_an_item_has_its_graph_its_numbers_and_the_range_they_leave():
+    found = explained(
+        "alarm-mediation-nie-model0-spec0-q0",
+        "gender_pay-arrowhead-marginal-model112-spec0-q0",
+        "encouagement_program-mediation-nie-model32-spec0-q0",
+    )
+    triangle, why = found["classes"][found["of"][0]], found["why"][0]
+    assert triangle["members"] == [[[0, 1], [0, 2], [1, 2]]] and triangle["total"] == 1
+    assert found["names"]["table"][0] == ["husband", "wife", "alarm clock"]
+    assert why["said"].startswith(
+        "Open by the words (natural indirect effect): 'husband' and 'alarm clock' do not tell"
+    )
+    assert "0.167 and 0.184" in why["said"]
+    assert why["lines"][-1] == "(0.68 - 0.29) * (0.58 - 0.13)" and "P(V2=1 | X=1) = 0.68" in why["lines"]
+    opened = found["why"][1]["said"]
+    assert opened.startswith("Open by the words") and "The published answer is Yes." in opened
+    assert "The exact answer is No." in opened
+    assert found["why"][2]["said"].startswith("Yes by the words (natural indirect effect): E[Y_{X=0, V2_{X=1}} - Y_")
+
+
+def test_rules_without_numbers_are_said_in_a_sentence():
+    found = explained("candle-fork-backadj-model2-spec0-q1", "alarm-mediation-det-counterfactual-model148-spec0-q0")
+    assert "method 1 (no adjustment) satisfies" in found["why"][0]["said"]
+    assert "The published answer is Yes." in found["why"][0]["said"]
+    assert found["why"][1]["said"].endswith("decide about Y.")
+
+
+def test_what_cannot_be_read_has_no_graph():
+    assert explained("vaccine_kills-diamond-ett-model18-spec0-q0") is None

@@ -1,0 +1,98 @@
+"""What CLadder's questions give away without graph and formula: words alone, kind and numbers alone."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from support.thinned import few
+
+from harness import evaluate
+from harness.config_files import PROMPTS
+from harness.prompting.prompts import load
+from harness.settings import build
+from harness.tasks.cladder.shortcut import FEATURES, features, last_question, shipped, words_of
+from harness.types import ChatRequest, Message
+
+
+def task(**settings):
+    return build(
+        {"_target_": "harness.tasks.cladder.CLadder", "name": "cladder", "prompts": ["plain"], **settings},
+        "task",
+    )
+
+
+def model(sees):
+    return build({"_target_": "harness.tasks.cladder.shortcut.LadderShortcut", "name": "it", "sees": sees}, "model")
+
+
+def accuracy(sees, items):
+    right = [(shipped(sees).log_odds(str(item.fields["text"])) > 0) == item.labels["stated"] for item in items]
+    return sum(right) / len(right)
+
+
+@pytest.fixture(scope="module")
+def items():
+    return list(task(seed=7, limit=4000).items())
+
+
+@pytest.mark.slow
+def test_words_are_worth_ten_points_over_chance_and_numbers_thirty_five(items):
+    chance = 1 - sum(item.labels["stated"] for item in items) / len(items)
+    assert 0.5 < chance < 0.54
+    assert accuracy("words", items) == pytest.approx(0.61, abs=0.025)
+    assert accuracy("numbers", items) == pytest.approx(0.88, abs=0.025)
+
+
+@pytest.mark.slow
+def test_the_pages_numbers_are_those_of_its_command():
+    page = (Path(__file__).parents[2] / "docs" / "conventions.md").read_text()
+    items = list(task().items())
+    for name, sees in (("cladder_words", "words"), ("cladder_shortcut", "numbers")):
+        assert f"| {name} | {100 * accuracy(sees, items):.1f} [" in page
+    assert f"`always_no` has {100 - 100 * sum(item.labels['stated'] for item in items) / len(items):.1f}:" in page
+
+
+@pytest.mark.slow
+def test_invented_words_take_from_words_what_they_know_and_nothing_from_numbers(items):
+    told = {item.id: item for item in task(seed=7, limit=4000, perturbation="nonsense").items()}
+    plain = [item for item in items if item.groups["variant"] != "nonsense" and item.id in told]
+    renamed = [told[item.id] for item in plain]
+    assert len(plain) > 2000 and accuracy("words", plain) > accuracy("words", renamed) + 0.05
+    for one, two in zip(plain, renamed, strict=True):
+        assert features(str(one.fields["text"])) == features(str(two.fields["text"]))
+
+
+def test_words_see_no_number_and_numbers_no_other_word(items):
+    for item in items[:300]:
+        text = str(item.fields["text"])
+        assert words_of(text) == words_of(re.sub(r"\d+%", "50%", re.sub(r"-?\d\.\d+\.", "0.12.", text)))
+        assert len(features(text)) == len(FEATURES) and features(text)[10] in (0, 1)
+    backdoor = next(item for item in items if item.groups["query"].startswith("back-door"))
+    assert features(str(backdoor.fields["text"]))[-9:] == [-1] * 9
+
+
+@pytest.mark.parametrize("name", few(sorted(file.stem for file in (PROMPTS / "cladder").glob("*.yaml")), 2))
+@pytest.mark.parametrize("sees", ["words", "numbers"])
+def test_they_find_the_question_in_every_prompt_that_ships(name, sees):
+    chosen = task(limit=40)
+    prompt = load("cladder", name, chosen.examples())
+    for item in chosen.items():
+        request = prompt.render(item.fields, (), ChatRequest)
+        assert last_question(request.messages[-1].content) == item.fields["text"]
+        ((_, response),) = next(iter(model(sees).respond([request])))
+        expected = "Yes" if shipped(sees).log_odds(str(item.fields["text"])) > 0 else "No"
+        assert response.text == expected
+
+
+def test_what_is_no_question_of_cladders_is_said_to_be_none():
+    (said,) = [
+        text.text for _, text in next(iter(model("words").respond([ChatRequest((Message("user", "Why?"),), 4)])))
+    ]
+    assert said.startswith("Unreadable:")
+
+
+def test_they_run_as_baselines(tmp_path):
+    run = evaluate(model="cladder_shortcut", task="cladder", limit=60, results=str(tmp_path))
+    assert run.role == "baseline" and run.result.overall.unreadable == 0 and run.scores["accuracy"].value > 0.6

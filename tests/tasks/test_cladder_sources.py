@@ -1,0 +1,139 @@
+"""CLadder from files and from the Hub's layout: the same questions, the same three answers."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import pytest
+from support.late import Late
+
+from harness.errors import ConfigError, DataError
+from harness.settings import build
+from harness.tasks.cladder.models import sample
+
+datasets = Late("datasets")
+MODELS = [model for model in sample() if model.id % 40 in (0, 5) or model.variant == "deterministic"][:14]
+
+
+def task(**settings):
+    shipped = {"_target_": "harness.tasks.cladder.CLadder", "name": "cladder", "prompts": ["plain"]}
+    return build(shipped | settings, "task")
+
+
+def builtin():
+    names = {name for model in MODELS for name, _ in model.questions()}
+    return [item for item in task(split="sample").items() if item.id in names]
+
+
+@pytest.fixture
+def authors(tmp_path):
+    """A file of questions and one of models, as the authors' repository has them."""
+    questions, models = [], []
+    for model in MODELS:
+        graph = model.scm.graph
+        parents = {node: ", ".join(causes) for node, causes in graph.parents.items()}
+        kind = {"hard": {"difficulty": "hard"}, "nonsense": {"builder": "random"}, "deterministic": {}}
+        models.append(
+            {
+                "model_id": model.id,
+                "params": {
+                    f"p({node} | {parents[node]})" if parents[node] else f"p({node})": list(model.scm.tables[node])
+                    for node in graph.nodes
+                },
+                "background": None,
+                **kind.get(model.variant, {"difficulty": "easy"}),
+                **({"anticommonsense": {}} if model.variant == "anticommonsense" else {}),
+            }
+        )
+        for name, question in model.questions():
+            models[-1]["background"] = question.model.background
+            if model.variant == "anticommonsense":
+                models[-1]["anticommonsense"] = {"variable": "X"}
+            questions.append(
+                {
+                    "desc_id": name,
+                    "given_info": question.given,
+                    "question": question.text,
+                    "answer": "yes" if question.published() else "no",
+                    "meta": {
+                        "query_type": question.ask.query,
+                        "graph_id": graph.name,
+                        "story_id": model.story.name,
+                        "model_id": model.id,
+                        "polarity": question.ask.polarity,
+                    },
+                }
+            )
+    (tmp_path / "questions.json").write_text(json.dumps(questions))
+    (tmp_path / "meta-models.json").write_text(json.dumps(models))
+    return tmp_path / "questions.json"
+
+
+def test_a_file_of_the_authors_has_the_questions_and_answers_that_are_built_in(authors):
+    theirs, ours = list(task(source="file", path=str(authors)).items()), builtin()
+    assert [item.id for item in theirs] == [item.id for item in ours] and len(ours) > 100
+    for one, other in zip(theirs, ours, strict=True):
+        assert dict(one.fields) == dict(other.fields)
+        assert dict(one.labels) == dict(other.labels)
+        assert one.groups == other.groups
+
+
+def test_without_its_models_a_file_is_refused_with_the_way_out(authors):
+    (authors.parent / "meta-models.json").unlink()
+    with pytest.raises(DataError, match="cladder-v1-meta-models"):
+        list(task(source="file", path=str(authors)).items())
+
+
+@pytest.fixture
+def hub(tmp_path, monkeypatch):
+    """A folder in the layout of causalnlp/CLadder: a column prompt, and no parameters."""
+    for name in ("HF_DATASETS_CACHE", "HF_MODULES_CACHE"):
+        monkeypatch.setattr(datasets.config, name, str(tmp_path / "cache"))
+    folder = tmp_path / "CLadder"
+    (folder / "data").mkdir(parents=True)
+    columns = ["id", "prompt", "label", "reasoning", "graph_id", "story_id", "rung", "query_type", "formal_form"]
+    with (folder / "data" / "full_v1.5_default.csv").open("w", newline="") as file:
+        rows = csv.DictWriter(file, columns)
+        rows.writeheader()
+        for number, (model, question) in enumerate((m, q) for m in MODELS for _, q in m.questions()):
+            text = f"{question.model.background} {question.given} {question.text}"
+            label = "yes" if question.published() else "no"
+            told = {"graph_id": model.scm.graph.name, "story_id": model.story.name, "query_type": question.ask.query}
+            rows.writerow({"id": number, "prompt": text, "label": label, "rung": 1, **told})
+    (folder / "README.md").write_text(
+        "---\nconfigs:\n- config_name: default\n  data_files:\n"
+        "  - split: full_v1.5_default\n    path: data/full_v1.5_default.csv\n---\n"
+    )
+    return str(folder)
+
+
+def test_the_hubs_layout_has_published_answers_and_those_that_its_words_decide(hub):
+    theirs, ours = list(task(source="hub", path=hub).items()), builtin()
+    assert len(theirs) == len(ours)
+    for one, other in zip(theirs, ours, strict=True):
+        assert dict(one.fields) == dict(other.fields)
+        assert one.labels["published"] == other.labels["published"]
+        assert one.labels.get("stated") == other.labels.get("stated")
+        assert {name: one.groups[name] for name in ("query", "graph", "variant")} == {
+            name: other.groups[name] for name in ("query", "graph", "variant")
+        }
+
+
+def test_what_a_label_set_leaves_out_is_said(hub):
+    chosen = task(source="hub", path=hub, labels="stated")
+    left_out = sum("stated" not in item.labels for item in builtin())
+    assert left_out and chosen.remarks == (
+        f"{left_out:,} questions are left out of task.labels=stated: their words leave the answer open.",
+    )
+    assert len(list(chosen.items())) == len(builtin()) - left_out
+
+
+def test_a_split_that_is_not_there_and_a_file_of_something_else_are_refused(hub, tmp_path):
+    with pytest.raises(DataError, match="split test"):
+        list(task(source="hub", path=hub, split="test").items())
+    (tmp_path / "mine.csv").write_text("question,label\nDoes it rain?,yes\n")
+    with pytest.raises(DataError, match="task=questions"):
+        list(task(source="file", path=str(tmp_path / "mine.csv")).items())
+    with pytest.raises(ConfigError, match=r"needs task\.path=FILE"):
+        task(source="file")

@@ -1,0 +1,129 @@
+"""task=cladder: fresh items without end, the authors' own, label sets, perturbations; and its reasoner."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import islice
+
+import pytest
+from support.thinned import few
+
+from harness.config_files import PROMPTS
+from harness.errors import ConfigError
+from harness.prompting.prompts import load
+from harness.settings import build
+from harness.tasks.cladder.items import FINITE
+from harness.tasks.cladder.queries import TITLES
+from harness.tasks.cladder.reasoner import LadderReasoner
+from harness.tasks.cladder.task import CLadder
+from harness.types import ChatRequest, Message
+
+
+def task(**settings) -> CLadder:
+    return build(
+        {"_target_": "harness.tasks.cladder.CLadder", "name": "cladder", "prompts": ["plain"], **settings},
+        "task",
+    )
+
+
+def answers(items):
+    """What the reasoner says of each item."""
+    requests = [ChatRequest((Message("user", f"{item.fields['text']}\n\nJust answer."),), 4) for item in items]
+    return [outcome.text for outcomes in LadderReasoner().respond(requests) for _, outcome in outcomes]
+
+
+@pytest.mark.parametrize("perturbation", few(["none", "nonsense", "letters"], 1))
+def test_the_reasoner_reads_every_fresh_question_and_is_right(perturbation):
+    items = list(task(limit=700, perturbation=perturbation).items())
+    assert answers(items) == ["Yes" if item.labels["stated"] else "No" for item in items]
+    assert all(item.labels["stated"] == item.labels["exact"] for item in items)
+
+
+@pytest.mark.parametrize("name", sorted(file.stem for file in (PROMPTS / "cladder").glob("*.yaml")))
+def test_the_reasoner_finds_the_question_in_every_prompt_that_ships(name):
+    chosen = task(limit=40)
+    prompt = load("cladder", name, chosen.examples())
+    for item in chosen.items():
+        request = prompt.render(item.fields, (), ChatRequest)
+        ((_, response),) = next(iter(LadderReasoner().respond([request])))
+        assert prompt.parse(response, item.fields).label == item.labels["stated"]
+
+
+@pytest.mark.slow
+def test_of_the_authors_own_questions_it_reads_all_that_do_not_say_two_things():
+    items = list(task(split="sample", limit=900).items())
+    for said, item in zip(answers(items), items, strict=True):
+        expected = {1: "Yes", 0: "No", None: None}[item.labels.get("stated")]
+        assert said == expected or (expected is None and said not in ("Yes", "No")), item.id
+
+
+def test_fresh_items_are_the_same_at_every_call_and_a_smaller_limit_takes_some_of_them():
+    first, again = (list(task(limit=300, seed=3).items()) for _ in range(2))
+    assert first == again and len(first) == len(task(limit=300, seed=3).items()) == 300
+    smaller = {item.id for item in task(limit=100, seed=3).items()}
+    assert smaller < {item.id for item in first}
+    other = list(task(limit=300, seed=4).items())
+    assert not {item.fields["text"] for item in other} >= {item.fields["text"] for item in first}
+
+
+def test_fresh_items_go_on_without_end_and_without_repeats():
+    items = list(islice(task(limit=1_000_000).items(), 4_500))
+    assert len({item.id for item in items}) == 4_500
+    assert len({item.fields["text"] for item in items}) == 4_500
+
+
+def test_variants_are_equally_many_and_of_the_same_graphs_and_polarities_balance():
+    items = list(islice(task(limit=100_000, labels="exact").items(), 1_500))
+    finite = {TITLES[query] for query in FINITE}  # of these there are fewer in some variants than in others
+    variants = Counter(item.groups["variant"] for item in items if item.groups["query"] not in finite)
+    assert max(variants.values()) - min(variants.values()) < 30
+    share = sum(item.labels["exact"] for item in items) / len(items)
+    assert 0.4 < share < 0.55
+    easy = list(task(limit=200, variants="easy").items())
+    assert {(item.groups["variant"], item.groups["difficulty"]) for item in easy} == {("commonsense", "easy")}
+
+
+def test_the_sample_has_three_label_sets_and_stated_leaves_out_what_is_open():
+    everything = list(task(split="sample").items())
+    assert len(everything) == 4164
+    assert all({"published", "exact"} <= set(item.labels) for item in everything)
+    stated = list(task(split="sample", labels="stated").items())
+    assert len(stated) == 4164 - 473
+    assert task(split="sample").headline == "published" and task().headline == "stated"
+
+
+def test_perturbed_questions_are_the_same_questions():
+    plain, other = (list(task(split="sample", limit=200, perturbation=name).items()) for name in ("none", "letters"))
+    for one, two in zip(plain, other, strict=True):
+        assert (one.id, one.labels, one.groups, one.cluster) == (two.id, two.labels, two.groups, two.cluster)
+        assert one.fields["text"] != two.fields["text"]
+
+
+def test_filters_choose_kinds_of_questions_and_graphs():
+    items = list(task(limit=60, queries=["nde", "nie"], graphs="arrowhead").items())
+    assert {item.groups["graph"] for item in items} == {"arrowhead"}
+    assert {item.groups["query"] for item in items} == {"natural direct effect", "natural indirect effect"}
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"labels": "published"}, "nobody has published answers"),
+        ({"variants": ["commonsense", "hard"]}, "twice"),
+        ({"queries": ["nde"], "graphs": ["chain"]}, "no item is left"),
+        ({"split": "sample", "queries": ["nde"], "graphs": ["chain"]}, "no item is left"),
+    ],
+)
+def test_settings_that_mean_nothing_are_refused(settings, said):
+    with pytest.raises(ConfigError, match=said):
+        list(task(**settings).items())
+
+
+def test_fresh_items_hold_one_round_at_a_time():
+    items = iter(task(limit=10**9).items())
+    assert next(items).id and next(items).id  # a billion items are not made before the first is there
+
+
+def test_a_value_that_is_none_is_refused_with_what_there_is():
+    with pytest.raises(ConfigError, match="commonsense"):
+        task(variants=["x"])
