@@ -23,7 +23,7 @@ from sharing_models import (
     writing,
     written_alone,
 )
-from support.conftest_models import lm_checkpoint, own_code_checkpoint
+from support.conftest_models import lm_checkpoint
 from support.outcomes import each
 from support.thinned import few
 
@@ -266,14 +266,6 @@ def test_a_model_that_cannot_share_says_so_once_and_computes_each_prompt(kind, c
             assert found[request].logprobs == pytest.approx(scored_alone(model, request), abs=1e-4)
     said = capsys.readouterr().err
     assert said.count("prompts cannot share what they begin with") == 1 and REASONS[kind] in said
-
-
-@pytest.mark.slow
-def test_a_checkpoint_with_code_of_its_own_shares_nothing(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr("transformers.dynamic_module_utils.HF_MODULES_CACHE", str(tmp_path / "modules"))
-    model = lm(own_code_checkpoint(tmp_path / "own"), trust_remote_code=True)
-    assert len(dict(each(model.respond(map(ranking, TEXTS))))) == len(TEXTS)
-    assert "its code came with it" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("kind", ["gpt2", "llama", "gemma2"])

@@ -322,7 +322,7 @@ def test_a_checkpoint_of_a_thousand_million_layers_is_refused_before_it_is_built
         ):
             model = build({"_target_": target, "name": what, "path": folder}, "model")
             with seconds(60), pytest.raises(ConfigError, match=rf"config\.json says {name}=.*no model has more than"):
-                model._check_code()
+                checkpoint.check_sizes(model.folder)
 
 
 def test_sizes_of_models_as_they_are_are_taken(tmp_path):

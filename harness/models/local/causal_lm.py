@@ -16,7 +16,7 @@ from harness.errors import RunStopped
 from harness.models.local.adapter import adapter_folder, with_adapter
 from harness.models.local.checkpoint import fingerprint
 from harness.models.local.engine import Backend, Padded, Sequence, Writing, windows
-from harness.models.local.loading import Checkpoint, brings_code, exact_head
+from harness.models.local.loading import Checkpoint, exact_head
 from harness.models.local.placing import FORM, Bits, DeviceMap, devices, placed
 from harness.protocols import Outcome, Outcomes, Traits, as_text, unanswered
 from harness.settings import LOCAL
@@ -88,8 +88,6 @@ class CausalLM(Checkpoint):
             num_beams=1,
             eos_token_id=sorted(ends) or None,
             pad_token_id=tokenizer.pad_token_id,
-            # Code from before 2024 takes the cache for a tuple of tensors, which it no longer is. Slower, but right.
-            use_cache=not brings_code(model),
         )
         return tokenizer, model
 

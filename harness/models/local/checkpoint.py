@@ -35,10 +35,10 @@ _IDLE = re.compile(
 """Files of a checkpoint on which no output depends."""
 
 
-def locate(path: str, revision: str | None, *, code: bool = False) -> Path:
+def locate(path: str, revision: str | None) -> Path:
     """Return the folder of a checkpoint: shipped, local, in the Hub's local cache, or downloaded.
 
-    `code`: its Python files may run, and are downloaded as well. Raises ConfigError.
+    Raises ConfigError.
     """
     folder = shipped(path.removeprefix(BUILTIN)) if path.startswith(BUILTIN) else Path(path).expanduser()
     if folder.is_dir():
@@ -55,15 +55,14 @@ def locate(path: str, revision: str | None, *, code: bool = False) -> Path:
     logging.getLogger("huggingface_hub").setLevel(logging.ERROR)  # else it prints a line for each of five retries
     try:
         cached_folder = Path(snapshot_download(path, revision=revision, local_files_only=True))
-        if _has_weights(cached_folder) and (not code or _has_code(cached_folder)):
+        if _has_weights(cached_folder):
             return cached_folder
     except LocalEntryNotFoundError:
         pass
     try:
         files = HfApi().list_repo_files(path, revision=revision)
         weights = _WEIGHTS[:1] if any(name.endswith(".safetensors") for name in files) else _WEIGHTS[1:]
-        patterns = [*_WORDS, *weights, *(["*.py"] if code else [])]
-        return Path(snapshot_download(path, revision=revision, allow_patterns=patterns))
+        return Path(snapshot_download(path, revision=revision, allow_patterns=[*_WORDS, *weights]))
     except Exception as error:  # the Hub's client raises its own, httpx's and requests' kinds
         raise ConfigError(
             f"the checkpoint {path} is neither a folder, nor in the local Hub cache, nor can it be downloaded "
@@ -77,16 +76,15 @@ def shipped(name: str) -> Path:
 
 
 @cache
-def fingerprint(folder: Path, *, code: bool = False) -> str:
+def fingerprint(folder: Path) -> str:
     """Return a SHA-256 over the names and contents of a checkpoint's weights, tokenizer and configuration.
 
-    `code`: its Python files may run, and count as well. The Hub's cache names large files by their SHA-256, so they are
+    The Hub's cache names large files by their SHA-256, so they are
     not read; digests of others are stored by size and time of change in the user's cache folder.
     """
     total = hashlib.sha256()
     for file in sorted(folder.iterdir()):
-        idle = _IDLE.search(file.name) or (file.suffix == ".py" and not code)
-        if file.is_file() and not idle:
+        if file.is_file() and file.suffix != ".py" and not _IDLE.search(file.name):
             total.update(f"{file.name}\0{file_digest(file)}\n".encode())
     return total.hexdigest()
 
@@ -144,17 +142,11 @@ def settings_in(file: Path) -> dict[str, Any]:
     return settings
 
 
-def own_classes(folder: Path) -> list[str]:
-    """Return the classes in a checkpoint's own code, as its configuration names them: module.Class.
-
-    `REPOSITORY--module.Class` is code of another repository.
-    """
-    classes_of_files: list[str] = []
+def check_sizes(folder: Path) -> None:
+    """Raise ConfigError where a checkpoint's settings are none, or say that it has more than any model has."""
     for file in (folder / "config.json", folder / "tokenizer_config.json"):
-        auto_map = settings_in(file).get("auto_map", {}) if file.exists() else {}
-        for classes in auto_map.values() if isinstance(auto_map, dict) else [auto_map]:
-            classes_of_files += [name for name in (classes if isinstance(classes, list) else [classes]) if name]
-    return classes_of_files
+        if file.exists():
+            settings_in(file)
 
 
 def device_of(setting: Device) -> str:
@@ -225,12 +217,6 @@ def _has_weights(folder: Path) -> bool:
         files = set(settings_in(index).get("weight_map", {}).values())
         return all((folder / name).exists() for name in files)
     return any(not _IDLE.search(file.name) for pattern in _WEIGHTS for file in folder.glob(pattern))
-
-
-def _has_code(folder: Path) -> bool:
-    """Test whether the Python files of a checkpoint's own classes are there: other programs download weights only."""
-    local = (name for name in own_classes(folder) if "--" not in name)
-    return all((folder / f"{name.partition('.')[0]}.py").exists() for name in local)
 
 
 def file_digest(file: Path) -> str:

@@ -16,14 +16,13 @@ from harness.errors import ConfigError
 from harness.models.local.checkpoint import (
     Device,
     DType,
+    check_sizes,
     cores,
     device_of,
     dtype_of,
     fingerprint,
     locate,
     missing_packages,
-    own_classes,
-    settings_in,
     training_record,
 )
 from harness.models.local.engine import TokenBudget
@@ -45,7 +44,6 @@ class Checkpoint:
     name: str
     path: str
     revision: str | None = None
-    trust_remote_code: bool = False
     dtype: DType = "auto"
     device: Device = "auto"
     max_length: Annotated[int, Field(gt=0)] | None = None
@@ -56,7 +54,7 @@ class Checkpoint:
 
     @cached_property
     def folder(self) -> Path:
-        return locate(self.path, self.revision, code=self.trust_remote_code)
+        return locate(self.path, self.revision)
 
     @property
     def training(self) -> Mapping[str, JSON]:
@@ -72,7 +70,7 @@ class Checkpoint:
     def _identity(self, kind: str) -> dict[str, JSON]:
         return {
             "kind": kind,
-            "checkpoint": fingerprint(self.folder, code=self.trust_remote_code),
+            "checkpoint": fingerprint(self.folder),
             "dtype": dtype_of(self.dtype, device_of(self.device)),
             "max_length": self.max_length,
         }
@@ -112,22 +110,21 @@ class Checkpoint:
                 "set model.device=cpu, or install a torch with CUDA."
             )
         use_threads()
-        self._check_code()
+        check_sizes(self.folder)
         dtype = getattr(torch, dtype_of(self.dtype, device))
-        trust = {"trust_remote_code": self.trust_remote_code}
+        trust = {"trust_remote_code": False}  # transformers would ask at the terminal
         placed = self._placed(device, dtype)
         try:
-            tokenizer = transformers.AutoTokenizer.from_pretrained(self.folder, **trust)
             settings = transformers.AutoConfig.from_pretrained(self.folder, **config, **trust)
-            kind = model_class(self.folder, auto_class, trusted=self.trust_remote_code)
-            model, report = kind.from_pretrained(
+            tokenizer = transformers.AutoTokenizer.from_pretrained(self.folder, **trust)
+            model, report = getattr(transformers, auto_class).from_pretrained(
                 self.folder, config=settings, dtype=dtype, output_loading_info=True, **placed, **trust
             )
         except Exception as error:  # safetensors, tokenizers and transformers each raise kinds of their own
-            if not self.trust_remote_code and "trust_remote_code" in str(error):
+            if "trust_remote_code" in str(error):
                 raise ConfigError(
-                    f"the checkpoint {self.path} brings Python code of its own: read it, and set "
-                    "model.trust_remote_code=true to let it run on this machine."
+                    f"the checkpoint {self.path} needs Python code of its own, which is not run here: let a server run "
+                    "it (vllm serve … --trust-remote-code), and ask that by model=vllm_server."
                 ) from error
             raise ConfigError(
                 f"the checkpoint {self.path} cannot be loaded: {' '.join(str(error).split())[:300]}"
@@ -137,8 +134,6 @@ class Checkpoint:
                 f"the checkpoint {self.path} has no weights for {', '.join(absent[:3])}{', …' * (len(absent) > 3)}: it "
                 f"was not made for {auto_class.removeprefix('AutoModelFor')}."
             )
-        if brings_code(model):
-            restore_buffers(model)
         if placed:
             check_room(model, self.path)
             return tokenizer, model.eval()
@@ -151,15 +146,6 @@ class Checkpoint:
     def _untrained(self, model: Any, missing: Collection[str]) -> Collection[str]:
         """Return which missing weights may be drawn at random: none, unless they are to be trained."""
         return ()
-
-    def _check_code(self) -> None:
-        """Refuse code of another repository, which may change without the checkpoint's fingerprint."""
-        elsewhere = sorted({name.partition("--")[0] for name in own_classes(self.folder) if "--" in name})
-        if self.trust_remote_code and elsewhere:
-            raise ConfigError(
-                f"the checkpoint {self.path} runs code of {', '.join(elsewhere)}: put those Python files into its "
-                "folder and take the name before -- out of auto_map in its config.json and tokenizer_config.json."
-            )
 
 
 _OFFSET = {"roberta", "xlm-roberta", "camembert", "longformer", "xlm-roberta-xl"}
@@ -200,52 +186,3 @@ def use_threads() -> None:
 
     if "OMP_NUM_THREADS" not in os.environ:
         torch.set_num_threads(min(torch.get_num_threads(), cores()))
-
-
-# Checkpoints with Python code of their own (model.trust_remote_code), and what transformers 5 does to it.
-
-
-def model_class(folder: Path, auto_class: str, *, trusted: bool) -> Any:
-    """Return the class to load a checkpoint with: its own for `auto_class` if that is trusted, else `auto_class`.
-
-    The auto class would give a class of 2023 its `generate` only the first time it is loaded.
-    """
-    import transformers
-    from transformers.dynamic_module_utils import get_class_from_dynamic_module
-
-    class_name = settings_in(folder / "config.json").get("auto_map", {}).get(auto_class)
-    if not (trusted and class_name):
-        return getattr(transformers, auto_class)
-    own = get_class_from_dynamic_module(class_name, folder)
-    if auto_class != "AutoModelForCausalLM" or issubclass(own, transformers.GenerationMixin):
-        return own
-    return type(own.__name__, (own, transformers.GenerationMixin), {"__module__": own.__module__})
-
-
-def brings_code(model: Any) -> bool:
-    return type(model).__module__.startswith("transformers_modules.")
-
-
-def restore_buffers(model: Any) -> None:
-    """Recompute the tables that a model computes in its constructor, such as those of rotary embeddings.
-
-    transformers 5 constructs models without memory. It fills such tables afterwards for its own classes, but leaves
-    those of a checkpoint's own class as whatever was in memory. They are copied from a second model, whose weights take
-    no memory.
-    """
-    import torch
-
-    register = torch.nn.Module.register_parameter
-
-    def without_memory(module: Any, name: str, weight: Any) -> None:
-        register(module, name, weight if weight is None else torch.nn.Parameter(weight.to("meta"), requires_grad=False))
-
-    torch.nn.Module.register_parameter = without_memory  # type: ignore[method-assign, assignment]
-    try:
-        fresh = type(model)(model.config)
-    finally:
-        torch.nn.Module.register_parameter = register  # type: ignore[method-assign]
-    for name, table in fresh.named_non_persistent_buffers():
-        place, _, last = name.rpartition(".")
-        table = table.to(model.get_buffer(name).dtype)
-        model.get_submodule(place).register_buffer(last, table, persistent=False)

@@ -13,7 +13,6 @@ from transformers import DynamicCache
 
 from harness.errors import ConfigError
 from harness.models.local.engine import Ended, Sequence, TokenBudget, Writing, memory_errors, same_up_to
-from harness.models.local.loading import brings_code
 from harness.models.local.prefix_tree import ForwardPass, Memory, grow
 from harness.runtime.signals import STOP
 
@@ -211,8 +210,6 @@ _UNFIT = {
 
 def obstacle(model: Any, limit: int) -> str | None:
     """Return why prompts and replies of up to `limit` tokens cannot share beginnings; None if they can."""
-    if brings_code(model):
-        return "its code came with it"
     config = model.config.get_text_config(decoder=True)
     if reason := _UNFIT.get(config.model_type):
         return reason

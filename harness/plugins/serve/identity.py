@@ -118,7 +118,7 @@ def checkpoint_of(path: str, revision: str | None, *, code: bool) -> dict[str, J
     if place.is_file():
         return {"checkpoint": file_digest(place)}
     if place.is_dir() or path.startswith(("/", ".", "~")) or path.count("/") > 1 or place.suffix == ".gguf":
-        return {"checkpoint": fingerprint(locate(path, None), code=code)}
+        return {"checkpoint": fingerprint(locate(path, None))}
     return {"checkpoint": f"{path}@{commit_of(path, revision)}"}
 
 

@@ -214,7 +214,7 @@ def _dropout(learner: PairLearner | AnswerLearner) -> dict[str, JSON]:
         return {}
     from transformers import AutoConfig
 
-    base = AutoConfig.from_pretrained(learner.folder, trust_remote_code=learner.trust_remote_code)
+    base = AutoConfig.from_pretrained(learner.folder)
     names = [name for name in _DROPOUTS if hasattr(base, name)]
     if not names:
         raise ConfigError(f"recipe.dropout={share}: the model {learner.path} has no dropout: leave it out.")

@@ -176,7 +176,7 @@ def _facts(recipe: Recipe, learner: Learner, lessons: Lessons, prompt: Prompt, d
     """Return everything the weights depend on: its digest names the checkpoint."""
     return {
         "recipe": dict(recipe.as_json()),
-        "base": fingerprint(learner.folder, code=recipe.trust_remote_code),
+        "base": fingerprint(learner.folder),
         "task": {"name": lessons.task.name, **chosen(lessons.task), **dict(lessons.task.data)},
         "prompt": {"name": prompt.name, "digest": prompt.digest},
         "dtype": dtype,
@@ -217,7 +217,6 @@ def learner_of(recipe: Recipe, device: Any, base: str | None = None) -> Learner:
         "name": recipe.name,
         "path": base or recipe.path,
         "revision": recipe.revision,
-        "trust_remote_code": recipe.trust_remote_code,
         "dtype": "float32",
         "device": device,
         "max_length": recipe.max_length,
@@ -243,7 +242,7 @@ def _check_tokenizer(learner: Learner, folder: Path, examples: Sequence[Example]
     """Raise StoreError for a tokenizer that changes when saved, such as one that no longer gives token_type_ids."""
     from transformers import AutoTokenizer
 
-    saved = AutoTokenizer.from_pretrained(folder, trust_remote_code=learner.trust_remote_code)
+    saved = AutoTokenizer.from_pretrained(folder)
     texts = [str(value) for example in examples[:100] for value in example.fields.values()]
     before, after = (tokenizer(texts[::2], texts[1::2]) for tokenizer in (learner.tokenizer, saved))
     if dict(before) != dict(after):

@@ -30,7 +30,6 @@ class Needed:
     gradients: int
     optimizer: int
     activations: int = 0
-    unknown: str = ""
     """Why nothing could be worked out."""
 
     @property
@@ -38,24 +37,13 @@ class Needed:
         return self.weights + self.adapters + self.gradients + self.optimizer + self.activations
 
     def __str__(self) -> str:
-        parts = [(name, size) for name, size in vars(self).items() if name != "unknown"]
+        parts = [*vars(self).items()]
         listed = ", ".join(f"{name} {size / GB:,.2f}" for name, size in parts if size)
         return f"{self.total / GB:,.2f} GB ({listed})"
 
 
 def needed(learner: Any, recipe: Recipe, dtype: str, tokens: int = 0) -> Needed:
-    """Return what training takes with one example of `tokens` at once; of a base's own code, it may be unknown."""
-    try:
-        return _needed(learner, recipe, dtype, tokens)
-    except Exception as error:
-        if not learner.trust_remote_code:
-            raise
-        # Code of anybody's may look at its weights while it is built, and train well all the same.
-        reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
-        return Needed(0, 0, 0, 0, unknown=f"the base's own code cannot be built without its weights ({reason})")
-
-
-def _needed(learner: Any, recipe: Recipe, dtype: str, tokens: int) -> Needed:
+    """Return what training takes with one example of `tokens` at once."""
     from harness.plugins.train.loop import with_lora
 
     network = _without_weights(learner)
@@ -77,8 +65,6 @@ def _needed(learner: Any, recipe: Recipe, dtype: str, tokens: int) -> Needed:
 
 def check(need: Needed, recipe: Recipe, device: str) -> str:
     """Return a line on what training takes and the device has. Raises ConfigError where a GPU cannot hold it."""
-    if need.unknown:
-        return f"Memory: not worked out beforehand, as {need.unknown}; room on the disk neither."
     if any(os.environ.get(f"ACCELERATE_USE_{name}") == "true" for name in ("FSDP", "DEEPSPEED")):
         return f"Memory: {need} with one example at once, divided over the GPUs as accelerate is told."
     has = memory_of(device)
@@ -123,10 +109,9 @@ def _without_weights(learner: Any) -> Any:
     import torch
     from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForSequenceClassification
 
-    trust = {"trust_remote_code": learner.trust_remote_code}
     kind = AutoModelForCausalLM if learner.recipe.kind == "causal_lm" else AutoModelForSequenceClassification
     with torch.device("meta"):
-        return kind.from_config(AutoConfig.from_pretrained(learner.folder, **trust), **trust)
+        return kind.from_config(AutoConfig.from_pretrained(learner.folder))
 
 
 def _rounded(network: Any) -> int:

@@ -44,7 +44,6 @@ class Recipe:
     kind: Literal["nli", "causal_lm"]
     path: str | None = field(metadata=LOCAL)
     revision: str | None = None
-    trust_remote_code: bool = False
     labels: tuple[str, ...] | None = None
     scratch: Scratch | None = None
     task: Mapping[str, JSON] = field(default_factory=dict)
