@@ -86,9 +86,9 @@ test-wheel: dist  ## the wheel in an empty environment and an empty folder: a ru
 		&& ../bin/harness -m model=reasoner,always_no task=corr2cause task.perturbation=none,permutation \
 		&& ../bin/harness leaderboard && ../bin/harness report && ../bin/harness verify && test -s report.html
 
-test-bridges: $(DEV_READY) $(addsuffix /.ready,$(addprefix $(BRIDGES)/,$(FRAMEWORKS)))  ## Inspect, lm-eval, verifiers and their kind, each with this project in an environment of its own below .bridges/ (FRAMEWORKS=inspect for one)
+test-bridges: $(PACKAGES_VENV)/.ready $(addsuffix /.ready,$(addprefix $(BRIDGES)/,$(FRAMEWORKS)))  ## Inspect, lm-eval, verifiers and their kind, each with this project in an environment of its own below .bridges/ (FRAMEWORKS=inspect for one)
 	rm -f $(BRIDGES)/contract.jsonl
-	BRIDGES=$(abspath $(BRIDGES)) $(BIN)/python -m pytest -m bridges packages/bridges -rs $(args)
+	BRIDGES=$(abspath $(BRIDGES)) $(PACKAGES_VENV)/bin/python -m pytest -m bridges packages/bridges -rs $(args)
 
 torture: $(DEV_READY)  ## 500 runs under random faults and random kill -9 (args="--runs 100 --seed 1" for others)
 	$(BIN)/python tests/long/torture.py --jobs 4 $(args)

@@ -39,8 +39,6 @@ COMMANDS = {
     "items": "the items of a task as JSON lines, for your own tools",
 }
 """What each of the core's commands does. Its module is harness.NAME, with a function `main`."""
-_MODULES = {"import": "recorded"}
-"""Where the module is called otherwise: `import` is a word of Python's."""
 
 
 def summaries() -> dict[str, str]:
@@ -68,7 +66,7 @@ def module_of(name: str) -> ModuleType:
     """Return the module of a command; its `main` returns the exit code or exits with it."""
     if name not in COMMANDS:
         return import_module(plugin.commands()[name].module)
-    name = _MODULES.get(name, name)
+    name = "recorded" if name == "import" else name  # which is a word of Python's
     spec = find_spec(f"harness.{name}")
     package = spec is not None and spec.submodule_search_locations is not None
     return import_module(f"harness.{name}.__main__" if package else f"harness.{name}")
@@ -76,8 +74,6 @@ def module_of(name: str) -> ModuleType:
 
 def _unknown(name: str, following: Sequence[str]) -> str:
     """Return the error for a first word that is not a command, with a hint if it is the value of a setting."""
-    from harness.config_files import CONFIGS, listed
-
     if following[:1] == ["="]:
         value = following[1] if len(following) > 1 else "…"
         return f"there is no command {name!r}: a setting is written without spaces, {name}={value}."

@@ -13,7 +13,7 @@ from harness.errors import ConfigError, DataError
 from harness.prompting import prompts
 from harness.prompting.prompts import Prompt
 from harness.prompting.version import reading_version
-from harness.protocols import Committed, Task
+from harness.protocols import Task
 from harness.recorded.rows import Matched, Row
 from harness.run import leave
 from harness.runtime.progress import Progress
@@ -66,8 +66,6 @@ def write(settings: Main, task: Task, prompt: Prompt, name: str, matches: Matche
     """Write the run, scored; return its folder. Raises DataError for an answer that is none of the item's."""
     config, own = own_files({"task": settings.task})
     config |= {"prompt": prompt.name, "model": {"kind": READING, "name": name}, "samples": settings.samples}
-    if isinstance(task, Committed):
-        config["task"] = {**config["task"], **task.recorded}
     answerer = {"kind": READING, "rows": _digest(matches)}
     place, configuration = of_model(task, prompt, name, answerer, settings.samples)
     path = folder_of(settings.results, place)
