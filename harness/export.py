@@ -28,6 +28,18 @@ OWN = {
     "parquet": Exporter(
         summary="the same columns; reply texts as they are", write="harness.export:write_parquet", is_file=True
     ),
+    "hf": Exporter(summary='a data set: datasets.load_from_disk("FOLDER")', write="harness.exports.hf:write"),
+    "inspect": Exporter(
+        summary="a log for each run: inspect view --log-dir inspect_logs", write="harness.exports.inspect_log:write"
+    ),
+    "mlflow": Exporter(
+        summary="scores and settings as runs of MLflow",
+        write="harness.exports.trackers:write_mlflow",
+        takes_bare_runs=True,
+    ),
+    "wandb": Exporter(
+        summary="scores and settings as runs of W&B", write="harness.exports.trackers:write_wandb", takes_bare_runs=True
+    ),
 }
 """Targets of the core; plug-ins add theirs."""
 
@@ -40,14 +52,11 @@ Give folders of runs, or folders above them. A run without its records.jsonl (or
 
   to=                  {names}
   out=                 where to write: a file for csv and parquet, else a folder that is empty or not there
-                       (records.csv, records.parquet, records.hf, inspect_logs, eee_records, lm_eval_results,
-                       hub_dataset, eval_results);
+                       (records.csv, records.parquet, records.hf, inspect_logs);
                        it is in its place once all of it is whole
 
-  dataset=             ORG/NAME of the data set on the Hub that to=eval_results says a model's results are of
-
 In the csv, text that a spreadsheet would take for a formula (= + - @ first) has a ' before it. parquet and hf need
-the extra [hub]. In eee, source_organization_name is "unknown": fill in who you are before you share the files.
+the extra [hub].
 """
 
 UNFINISHED = ".unfinished"
@@ -61,7 +70,6 @@ class ExportSettings:
 
     to: str = ""
     out: str | None = None
-    dataset: str = ""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -75,8 +83,7 @@ def targets() -> dict[str, Exporter]:
 
 def _help() -> str:
     known = targets()
-    what = {name: "[PART…]  " if target.of_items else "results/…" for name, target in known.items()}
-    lines = [f"  harness export {what[name]} to={name:<14}{known[name].summary}" for name in known]
+    lines = [f"  harness export results/… to={name:<14}{target.summary}" for name, target in known.items()]
     bare = [name for name in known if known[name].takes_bare_runs]
     alone = f"\n{', '.join(bare)} have its scores alone." if bare else ""
     text = HELP.replace("{examples}", "\n".join(lines)).replace("{bare}", alone or ".")
@@ -89,12 +96,6 @@ def job(folders: list[str], settings: ExportSettings) -> str:
         raise ConfigError(f"say what to write: to= one of {', '.join(targets())} (--help for the rest).")
     if (target := targets().get(settings.to)) is None:
         raise ConfigError(" ".join([unknown("form", settings.to, targets()), absent()]).rstrip())
-    if target.needs and not getattr(settings, target.needs):
-        raise ConfigError(f"to={settings.to} needs {target.needs}=… (--help says what it is).")
-    if target.of_items:
-        if settings.out is not None:
-            check(settings.out, folder=True)
-        return str(load(target.write)(folders, settings.out))
     if not folders:
         raise ConfigError(f"give folders of runs: harness export results to={settings.to}.")
     if settings.out is not None:
@@ -162,8 +163,7 @@ def _with_records(runs: Sequence[Run]) -> list[Run]:
 
 def _write(runs: Sequence[Run], settings: ExportSettings) -> str:
     target = targets()[settings.to]
-    more = {target.needs: getattr(settings, target.needs)} if target.needs else {}
-    message: str = load(target.write)(runs, settings.out, **more)
+    message: str = load(target.write)(runs, settings.out)
     return message
 
 

@@ -54,10 +54,6 @@ class Exporter:
     """Whether it writes one file; a folder otherwise."""
     takes_bare_runs: bool = False
     """Whether it has something to write for a run whose records are not there."""
-    of_items: bool = False
-    """Whether it writes items of tasks: names of its own parts stand in the place of folders, or none for all."""
-    needs: str = ""
-    """The setting that it needs besides (`dataset`), which its function takes under that name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from support.compared_runs import always, put
 
-from harness.codec import request_digest, text_digest
+from harness.codec import request_digest
 from harness.export import main, targets
 from harness.runtime.signals import INTERRUPTED
 from harness.storage.records import Writer
@@ -23,11 +23,7 @@ from harness.storage.run_folder import MANIFEST, RECORDS, RESULT
 from harness.types import Answer, ChatRequest, Failure, Message, PairRequest, Record, Response, Usage
 
 HOSTILE = 'a,"b"\r\nc\rd\te;\x00 é 🙂 \ud83d {"x": 1} </script>'
-OF_RUNS = [
-    name
-    for name, target in targets().items()
-    if not target.of_items and not target.needs and name not in ("mlflow", "wandb", "steps")
-]
+OF_RUNS = [name for name, target in targets().items() if name not in ("mlflow", "wandb", "steps")]
 """Targets that write files of any run themselves; trackers and steps have tests of their own."""
 INSPECT = Path(".bench/inspect/bin/python").absolute()
 READ = """
@@ -178,27 +174,7 @@ def test_inspect_takes_no_two_logs_for_one(folder, tmp_path):
     assert len(ids) == 3 and all(name == task_id for name, task_id in ids.items())
 
 
-def test_lm_eval_layout(folder, tmp_path):
-    assert main([str(folder), "to=lm_eval", f"out={tmp_path / 'o'}"]) == 0
-    (results,), (samples,) = ((tmp_path / "o" / "org__m").glob(f"{name}_*") for name in ("results", "samples"))
-    content = json.loads(results.read_text(encoding="utf-8"))
-    task = "corr2cause_default_plain"
-    row = content["results"][task]
-    overall = json.loads((folder / RESULT).read_text())["scores"]["published"]["overall"]["all"]
-    assert (row["acc,none"], row["f1,none"], row["alias"]) == (overall["accuracy"], overall["f1"], task)
-    assert content["n-samples"] == {task: {"original": 5, "effective": 4}}
-    assert {"configs", "versions", "n-shot", "higher_is_better", "config", "git_hash", "date"} < set(content)
-    assert content["higher_is_better"][task] | {"acc": True, "brier": False} == content["higher_is_better"][task]
-    lines = [json.loads(line) for line in samples.read_text(encoding="utf-8").split("\n") if line]
-    assert [line["doc_id"] for line in lines] == [0, 1, 2, 4]
-    assert [line["acc"] for line in lines] == [1, 0, 0, 1]
-    assert lines[1]["resps"] == [[HOSTILE.replace("\ud83d", "?")]]
-    assert lines[0]["arguments"]["gen_args_0"]["arg_0"] == "Why?"
-    hashes = "".join(line["doc_hash"] + line["prompt_hash"] + line["target_hash"] for line in lines)
-    assert content["task_hashes"] == {task: text_digest(hashes)}
-
-
-@pytest.mark.parametrize("target", ["hf", "inspect", "eee", "lm_eval"])
+@pytest.mark.parametrize("target", ["hf", "inspect"])
 def test_a_folder_with_something_in_it_is_left_alone(folder, tmp_path, target, capsys):
     (tmp_path / "o").mkdir()
     (tmp_path / "o" / "mine").write_text("x")
@@ -270,47 +246,14 @@ def test_an_interruption_leaves_nothing_and_the_same_command_works(folder, tmp_p
     )
 
 
-def test_lm_eval_has_the_scores_of_a_run_without_records(folder, tmp_path, capsys):
-    assert main([str(folder), "to=lm_eval", f"out={tmp_path / 'whole'}"]) == 0
-    (folder / RECORDS).unlink()
-    assert main([str(folder), "to=lm_eval", f"out={tmp_path / 'bare'}"]) == 0
-    assert "of 1 run; 1 without records.jsonl, so without samples." in capsys.readouterr().out
-    (there,), (here,) = ((tmp_path / name / "org__m").glob("results_*") for name in ("whole", "bare"))
-    with_records, without = (json.loads(file.read_text(encoding="utf-8")) for file in (there, here))
-    assert with_records.pop("task_hashes") and not without.pop("task_hashes")
-    assert without == with_records
-    assert [file.name for file in here.parent.iterdir()] == [here.name]
-
-
-def test_lm_eval_keeps_the_answers_of_an_item_together_in_whatever_order_they_came(tmp_path):
-    draws = [(0, 1, "Yes"), (1, 0, "No"), (1, 1, "Yes"), (0, 0, "Yes")]  # item, sample, reply
-    run = Path(put(tmp_path / "r", always(1, count=2), samples=2))
-    with (run / RECORDS).open("w", encoding="utf-8") as file:
-        writer = Writer(file, "published")
-        for item, sample, text in draws:
-            answer = Answer(int(text == "Yes"))
-            writer.write(Record(f"i{item}", "c", {}, {"published": 1}, None, Response(text), answer, sample), None)
-    content = json.loads((run / RESULT).read_text())
-    (run / RESULT).write_text(json.dumps(content | {"samples": {"number": 2}}))
-    assert main([str(run), "to=lm_eval", f"out={tmp_path / 'o'}"]) == 0
-    (samples,) = (tmp_path / "o").rglob("samples_*")
-    lines = [json.loads(line) for line in samples.read_text(encoding="utf-8").splitlines()]
-    assert [(line["doc"]["item"], line["resps"], line["acc"]) for line in lines] == [
-        ("i1", [["No", "Yes"]], 0.5),
-        ("i0", [["Yes", "Yes"]], 1.0),
-    ]
-
-
 def test_a_unit_is_exported_where_a_run_has_one(folder, tmp_path):
     assert main([str(folder), "to=csv", f"out={tmp_path / 'without.csv'}"]) == 0
     assert "unit" not in table(tmp_path / "without.csv")[0]
     record = Record("i", "asia", {}, {"published": 1}, None, Response("Yes"), Answer(1), unit="asia -> tub")
     run = put(tmp_path / "with", [record], model="m")
-    for form in ("csv", "inspect", "lm_eval"):
+    for form in ("csv", "inspect"):
         assert main([run, f"to={form}", f"out={tmp_path / form}"]) == 0
     assert [row["unit"] for row in table(tmp_path / "csv")] == ["asia -> tub"]
-    (samples,) = (tmp_path / "lm_eval").rglob("samples_*")
-    assert json.loads(samples.read_text(encoding="utf-8"))["doc"]["unit"] == "asia -> tub"
     (log,) = (tmp_path / "inspect").rglob("*.eval")
     with zipfile.ZipFile(log) as file:
         (sample,) = (json.loads(file.read(name)) for name in file.namelist() if name.startswith("samples/"))
@@ -324,10 +267,10 @@ def test_settings_that_cannot_be(folder, capsys):
         (["nowhere", "to=csv"], "there is no folder nowhere"),
         (
             [str(folder), "to=xls"],
-            "There are csv, eee, hf, inspect, lm_eval, mlflow, parquet, steps, wandb.",
+            "There are csv, hf, inspect, mlflow, parquet, steps, wandb.",
         ),
         ([str(folder), "to=csv", f"out={folder / RESULT}/o.csv"], "result.json is no folder): choose another out=."),
-        ([str(folder), "to=eee", f"out={folder / RESULT}"], "result.json is no folder): choose another out=."),
+        ([str(folder), "to=hf", f"out={folder / RESULT}"], "result.json is no folder): choose another out=."),
     ):
         assert main(arguments) == 1
         assert message in capsys.readouterr().err

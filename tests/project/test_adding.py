@@ -69,12 +69,6 @@ def two_runs(ended) -> None:
         assert f"{ITEMS} items in 3 clusters" in ended("task=arrows", f"model={model}")
 
 
-def sources(folder: Path) -> list[str]:
-    """Return where the items came from, by each run's record of Every Eval Ever."""
-    records = [json.loads(file.read_text(encoding="utf-8")) for file in folder.rglob("*.json")]
-    return [record["evaluation_results"][0]["source_data"]["source_type"] for record in records]
-
-
 def test_the_page_has_the_files_that_it_speaks_of():
     assert [name for name, _ in BLOCKS] == [
         "mine.csv", "prompts/questions/doctor.yaml",
@@ -100,7 +94,7 @@ def test_a_file_of_questions_goes_through_every_command_without_python(put, ende
     (variant,) = (tmp_path / "results/questions/mine").iterdir()
     runs = [f"{variant}/plain/{model}" for model in ("random_uniform", "always_yes")]
     assert "6 items of questions/mine" in ended(*runs, module="harness.compare")
-    for to in ("csv", "inspect", "eee", "lm_eval"):
+    for to in ("csv", "inspect"):
         ended("results", f"to={to}", f"out=out/{to}", module="harness.export")
     ended("results", "trust=mine.csv", module="harness.report")
     page = Page(tmp_path / "report.html")
@@ -121,10 +115,9 @@ def test_a_benchmark_without_published_numbers_goes_through_every_command(put, e
     assert "|  F1 2 |" in ended("results", "by=length", "out=-", module="harness.leaderboard")
     assert f"{ITEMS} items" in ended(*runs, "by=length", module="harness.compare")
     assert "2 of 2 runs hold" in ended("results", "trust=arrows.Arrows", module="harness.verify")
-    for to in ("csv", "inspect", "eee", "lm_eval"):
+    for to in ("csv", "inspect"):
         ended("results", f"to={to}", f"out=out/{to}", module="harness.export")
     assert (tmp_path / "out/csv").read_text(encoding="utf-8").count("Does A cause B?") == 2 * 3
-    assert sources(tmp_path / "out/eee") == ["other", "other"]
     ended("results", "trust=arrows.Arrows", module="harness.report")
     page = Page(tmp_path / "report.html")
     assert len(page.runs) == 2 and page.data["published"] == [] and not OTHERS.search(json.dumps(page.data))
@@ -167,8 +160,6 @@ def test_a_run_whose_benchmark_is_nowhere_is_shown_without_published_numbers(put
         (tmp_path / name).unlink()
     (table,) = json.loads(ended("results", "published=true", "format=json", module="harness.leaderboard"))["tables"]
     assert [row["model"] for row in table["rows"]] == ["always_yes"]
-    ended("results", "to=eee", "out=eee", module="harness.export")
-    assert sources(tmp_path / "eee") == ["other"]
     ended("results", module="harness.report")
     assert Page(tmp_path / "report.html").data["published"] == []
 

@@ -35,6 +35,7 @@ ROOMS = (
     ("leaderboard",),
     ("recorded",),
     ("charts", "export"),
+    ("plot", "exports"),
     ("report", "verify"),
     ("sweep",),
     ("items", "__main__", "api"),

@@ -25,6 +25,7 @@ ROOMS: dict[str, tuple[int, int]] = {
     "harness/cost": (2414, 12),
     "harness/exports": (400, 5),
     "harness/leaderboard": (1167, 6),
+    "harness/plot": (380, 3),
     "harness/models": (230, 4),
     "harness/models/api": (4432, 25),
     "harness/models/local": (1942, 11),
@@ -71,6 +72,7 @@ ROOMS: dict[str, tuple[int, int]] = {
 }  # fmt: skip
 """Lines and files by room. A room within a room counts in its own row alone."""
 AHEAD = {
+    "harness/plot",
     "harness/charts",
     "harness/compare",
     "harness/exports",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from importlib.metadata import entry_points
 
 import numpy as np
@@ -10,7 +9,6 @@ import pytest
 
 import harness.plugin
 from harness import evaluate
-from harness.export import main as export
 from harness.leaderboard.__main__ import main as leaderboard
 from harness.plugins.compare.command import main as compare
 from harness.plugins.compare.paired import differences
@@ -121,20 +119,6 @@ def test_one_definition_is_in_every_view(made, tmp_path, capsys):
     shown = {"title": "MCC", "percent": False, "decimals": 3, "best": "high", "in_heat_maps": True}
     assert page["metrics"]["mcc"] == shown
     assert any(column["name"] == "mcc" for table in page["tables"] for column in table["columns"])
-
-    assert export(["results", "to=eee", "out=eee"]) == 0
-    log = json.loads(next(file for file in (tmp_path / "eee").rglob("*.json")).read_text())
-    (overall,) = [
-        result["metric_config"]
-        for result in log["evaluation_results"]
-        if result["evaluation_result_id"] == "audited/overall/all/mcc"
-        or result["evaluation_result_id"].endswith("published/overall/all/mcc")
-    ][:1]
-    assert overall["metric_id"] == "mcc" and overall["min_score"] == -1 and overall["max_score"] == 1
-    assert not overall["lower_is_better"] and "metric_unit" not in overall
-    assert export(["results", "to=lm_eval", "out=lm"]) == 0
-    results = json.loads(next((tmp_path / "lm").rglob("results_*.json")).read_text())
-    assert next(iter(results["higher_is_better"].values()))["mcc"] is True
 
     assert verify(["results"]) == 0
 

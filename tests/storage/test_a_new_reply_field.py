@@ -50,7 +50,7 @@ assert response_from_json(stored, cached=False) == reply and left_out(stored) ==
 damaged = {**stored, "tone": 1, "drafts": "x", "polite": 2, "doubt": 7}
 assert response_from_json(damaged, cached=False) == module.Response("Yes")
 assert "tone" not in response_json(module.Response("Yes"))
-for target in ("csv", "inspect", "eee", "lm_eval"):
+for target in ("csv", "inspect"):
     assert export([runs, f"to={target}", f"out={out}/{target}"]) == 0
 assert report([runs, f"out={out}/page.html"]) == 0
 """
@@ -90,8 +90,3 @@ def test_the_exports_of_other_tools_carry_each(out):
     with zipfile.ZipFile(log) as archive:
         sample = json.loads(archive.read("samples/i0_epoch_1.json"))
     assert sample["scores"]["harness"]["metadata"].items() >= ADDED.items()
-    (samples,) = (out / "lm_eval").rglob("samples_*.jsonl")
-    assert json.loads(samples.read_text().splitlines()[0])["replies"][0].items() >= ADDED.items()
-    (rows,) = (out / "eee").rglob("*_samples.jsonl")
-    texts = {"tone": "calm", "drafts": "3", "polite": "true", "doubt": "0.25"}
-    assert json.loads(rows.read_text().splitlines()[0])["metadata"].items() >= texts.items()

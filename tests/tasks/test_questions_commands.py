@@ -48,7 +48,7 @@ def test_choices_go_through_every_command(ended, key, serve, tmp_path):
     assert {row["model"] for row in table["rows"]} == {"gpt4", "random_uniform"}
     compared = ended(*runs, module="harness.compare")
     assert ("| accuracy |" in compared and "| unreadable |" in compared.replace("  ", " ")) or "unreadable" in compared
-    for to in ("csv", "inspect", "eee", "lm_eval"):
+    for to in ("csv", "inspect"):
         ended("results", f"to={to}", f"out=out/{to}", module="harness.export")
     ended("results", "trust=mine.jsonl", module="harness.report")
     page = Page(tmp_path / "report.html")
@@ -72,7 +72,7 @@ def test_a_server_holds_replies_to_the_choices_and_a_tampered_record_is_found(en
     records.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
     checked = harness("results", "trust=mine.jsonl", module="harness.verify")
     assert checked.returncode == 1 and "DOES NOT HOLD" in checked.stdout and "Traceback" not in checked.stderr
-    export = harness("results", "to=lm_eval", "out=o", module="harness.export")
+    export = harness("results", "to=inspect", "out=o", module="harness.export")
     assert export.returncode == 1 and "its answers are It rained. and It fell. only" in export.stderr
 
 

@@ -1,0 +1,219 @@
+"""Figures: what a publisher takes, with the names of the tables; the same chart gives the same bytes."""
+
+from __future__ import annotations
+
+import struct
+import sys
+from xml.etree import ElementTree
+
+import pytest
+from support.written_runs import put, scores
+
+from harness.charts import charts_of
+from harness.charts.values import MARKS
+from harness.leaderboard.build import build
+from harness.leaderboard.comparable import find_runs
+from harness.plot import draw
+from harness.plot.__main__ import main
+from harness.plot.draw import COLOURS, style
+from harness.runtime.signals import INTERRUPTED
+
+GROUPS = {name: scores(value) for name, value in (("parent", 0.9), ("child", None), ("collider", 0.1))}
+NETWORKS = {"network": {name: scores(0.5) for name in ("asia", "cancer")}}
+TEXTS = "{http://www.w3.org/2000/svg}text"
+
+
+@pytest.fixture
+def results(tmp_path):
+    """Two models as they are and permuted, one of them with a price."""
+    folder = tmp_path / "results"
+    for model, f1 in (("gpt-4", 0.8), ("a$b$_c", 0.4)):
+        cost = {"usd": 2.5, "answers_without_cost": 0} if f1 > 0.5 else None
+        put(folder, model, f1, parts={"relation": GROUPS}, cost=cost)
+        put(folder, model, f1 / 2, variant="perturbation=permutation", items="b")
+    return folder
+
+
+def draw_charts(results, out, *settings):
+    assert main([str(results), f"out={out}", *settings]) == 0
+    return sorted(out.iterdir())
+
+
+def svg_texts(file):
+    """Return the texts of an SVG, in their order."""
+    return ["".join(element.itertext()).strip() for element in ElementTree.parse(file).iter(TEXTS)]
+
+
+def test_a_pdf_embeds_its_fonts_as_truetype_and_has_no_date(results, tmp_path):
+    (file,) = draw_charts(results, tmp_path / "out", "chart=corr2cause/scores/f1")
+    content = file.read_bytes()
+    assert file.name == "corr2cause-scores-f1.pdf" and content.startswith(b"%PDF")
+    assert b"/FontFile2" in content and b"/Type3" not in content and b"CreationDate" not in content
+    width = float(content.partition(b"/MediaBox [ 0 0 ")[2].split()[0])
+    assert width == 3.25 * 72
+
+
+def test_a_png_is_as_wide_as_asked_at_300_dots_per_inch(results, tmp_path):
+    (file,) = draw_charts(results, tmp_path / "out", "chart=corr2cause/scores/f1", "format=png", "width=text")
+    width, _ = struct.unpack(">II", file.read_bytes()[16:24])
+    assert width == 6.75 * 300
+
+
+def test_an_svg_says_the_names_and_numbers_of_the_tables_in_their_order(results, tmp_path):
+    table = build(find_runs([str(results)]))[0]
+    (file,) = draw_charts(results, tmp_path / "out", "chart=corr2cause/scores/f1", "format=svg")
+    texts = svg_texts(file)
+    names = [line.cells[0].text for line in table.lines]
+    assert [text for text in texts if text in names] == names == ["gpt-4", "a$b$_c"]
+    at = [column.name for column in table.columns].index("f1")
+    assert all(line.cells[at].text in texts for line in table.lines)
+    assert "font-family: 'DejaVu Sans', sans-serif" in file.read_text(encoding="utf-8")
+    assert "F1 by model" in texts and table.heading in " ".join(texts)
+
+
+def test_the_same_chart_gives_the_same_bytes_whatever_the_users_style(results, tmp_path):
+    import matplotlib
+
+    options = ["chart=corr2cause/robustness/f1", "format=pdf,svg,png"]
+    first = draw_charts(results, tmp_path / "a", *options)
+    with matplotlib.rc_context({"font.size": 20, "axes.facecolor": "red", "savefig.dpi": 50, "text.usetex": True}):
+        second = draw_charts(results, tmp_path / "b", *options)
+    assert len(first) == 3 and [f.read_bytes() for f in first] == [f.read_bytes() for f in second]
+
+
+def test_what_is_the_same_of_all_data_is_said_once(tmp_path, capsys):
+    for samples in (500, 1500):
+        put(tmp_path / "r", "pc", data=(samples, 0))
+    (file,) = draw_charts(tmp_path / "r", tmp_path / "out", "chart=scores", "metric=f1", "format=svg")
+    assert {"pc · samples=500", "pc · samples=1500"} <= set(svg_texts(file))
+    assert "The data of all algorithms: seed=0." in capsys.readouterr().out
+
+
+def test_what_has_no_value_is_not_drawn(tmp_path, capsys):
+    put(tmp_path / "r", "m", None, parts={"relation": {"child": scores(None)}})
+    assert main([str(tmp_path / "r")]) == 1
+    assert "there is nothing to draw" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        (["chart=scoers"], "there is no chart 'scoers' (did you mean 'scores'?)"),
+        (["chart=corr2cause/9/*"], "there is no chart 'corr2cause/9/*'. There are corr2cause/"),
+        (["chart=scale"], "error: no chart of kind scale: no run here is over two networks or more."),
+        (["metric=f2"], "there is no metric 'f2'. There "),
+        (["format=gif"], "there is no format 'gif'. There are pdf, png, svg."),
+        (["out=results/corr2cause/default/plain/gpt-4/result.json"], "choose another out="),
+    ],
+)
+def test_what_cannot_be_drawn_is_said(results, settings, sentence, monkeypatch, capsys):
+    monkeypatch.chdir(results.parent)
+    assert main(["results", *settings]) == 1
+    assert sentence in capsys.readouterr().err
+
+
+def test_without_matplotlib_the_extra_is_named(results, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    assert main([str(results)]) == 1
+    assert "figures need matplotlib: python -m pip install -e '" in capsys.readouterr().err
+
+
+def test_an_interruption_tells_what_is_there(results, tmp_path, monkeypatch, capsys):
+    really = draw.draw
+
+    def second(chart, width):
+        if chart.kind == "robustness":
+            raise KeyboardInterrupt
+        return really(chart, width)
+
+    monkeypatch.setattr(draw, "draw", second)
+    assert main([str(results), "chart=scores,robustness", f"out={tmp_path}/o", "format=svg"]) == INTERRUPTED
+    there = len(list((tmp_path / "o").iterdir()))
+    output = capsys.readouterr().err
+    assert there and f"interrupted: {there} of " in output and f"in {tmp_path}/o/, each whole." in output
+
+
+def test_a_file_for_each_chart_and_words_for_the_captions(results, tmp_path, capsys):
+    files = [file.stem for file in draw_charts(results, tmp_path / "out", "format=svg", "metric=f1")]
+    places = ("-scores-f1", "-perturbation=permutation-scores-f1", "-robustness-f1")
+    assert files == sorted(f"corr2cause{place}" for place in places)
+    output = capsys.readouterr().out
+    assert output.count(".svg: ") == len(files) and "For the captions:\nLines: 95% intervals" in output
+
+
+def test_marks_tell_what_answered_as_they_do_on_the_page(tmp_path):
+    kinds = {"always_no": "baseline", "reasoner": "solver", "pc": "algorithm", "column_order": "cheat"}
+    for number in range(4):
+        put(tmp_path, f"gpt-{number}", task="causalbench/causality", headline="exact", parts=NETWORKS)
+    for model, role in kinds.items():
+        data = (500, 0) if role == "algorithm" else None
+        put(tmp_path, model, task="causalbench/causality", headline="exact", parts=NETWORKS, data=data, role=role)
+    charts = {chart.kind: chart for chart in charts_of(find_runs([str(tmp_path)])) if chart.kind in ("scores", "scale")}
+    shapes = {"o": "disc", "s": "square", "D": "diamond", "^": "triangle"}
+    for chart in charts.values():
+        with style():
+            figure = draw.draw(chart, 6.75)
+        marked = [line for axes in figure.axes for line in axes.lines if line.get_marker() != "None"]
+        for line, row in zip(marked, chart.rows, strict=True):
+            mark = MARKS[row.role]
+            assert row.role == kinds.get(row.label.partition(" ")[0], "model")
+            assert shapes[line.get_marker()] == mark.shape and (line.get_markerfacecolor() == "white") == mark.open
+        (legend,) = figure.legends
+        names = [text.get_text() for text in legend.get_texts()]
+        assert names == ([mark.title for mark in MARKS.values()] if chart.kind == "scores" else
+                         [row.label for row in chart.rows])  # fmt: skip
+
+
+def test_lines_in_one_frame_are_told_apart(tmp_path):
+    for number in range(9):
+        put(tmp_path, f"m{number}", task="causalbench/causality", headline="exact", parts=NETWORKS)
+    (chart,) = (each for each in charts_of(find_runs([str(tmp_path)])) if (each.kind, each.metric) == ("scale", "f1"))
+    with style():
+        (axes,) = draw.draw(chart, 6.75).axes
+    lines = [line for line in axes.lines if line.get_marker() != "None"]
+    assert len({(line.get_color(), str(line._dash_pattern)) for line in lines}) == 9
+
+
+def test_incomplete_runs_are_nothing_to_draw(tmp_path, capsys):
+    put(tmp_path / "r", "m", complete=False)
+    assert main([str(tmp_path / "r")]) == 1
+    assert "no run is complete" in capsys.readouterr().err
+
+
+@pytest.mark.filterwarnings("ignore:Glyph")
+def test_a_name_with_signs_that_the_font_lacks_is_drawn(tmp_path):
+    put(tmp_path / "r", "通义 \N{ROBOT FACE}", 0.5)
+    assert draw_charts(tmp_path / "r", tmp_path / "out", "chart=scores")
+
+
+DICHROMATS = {  # Machado, Oliveira and Fernandes (2009), severity 1.0; of linear RGB
+    "protanopia": [(0.152286, 1.052583, -0.204868), (0.114503, 0.786281, 0.099216), (-0.003882, -0.048116, 1.051998)],
+    "deuteranopia": [(0.367322, 0.860646, -0.227968), (0.280085, 0.672501, 0.047413), (-0.01182, 0.04294, 0.968881)],
+}
+XYZ = [(0.4124, 0.3576, 0.1805), (0.2126, 0.7152, 0.0722), (0.0193, 0.1192, 0.9505)]
+
+
+def lab(linear):
+    """Return CIE L*a*b* of linear sRGB, white D65."""
+    x, y, z = (
+        sum(a * b for a, b in zip(row, linear, strict=True)) / white
+        for row, white in zip(XYZ, (0.9505, 1, 1.089), strict=True)
+    )
+    x, y, z = (t ** (1 / 3) if t > 0.008856 else 7.787 * t + 16 / 116 for t in (x, y, z))
+    return 116 * y - 16, 500 * (x - y), 200 * (y - z)
+
+
+@pytest.mark.parametrize("sight", DICHROMATS)
+def test_the_colour_blind_tell_the_colours_apart(sight):
+    from itertools import combinations
+    from math import dist
+
+    from matplotlib.colors import to_rgb
+
+    colours = []
+    for colour in COLOURS:
+        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(colour)]
+        mixed = [sum(a * b for a, b in zip(row, linear, strict=True)) for row in DICHROMATS[sight]]
+        colours.append(lab([min(max(c, 0.0), 1.0) for c in mixed]))
+    # 2.3 is a just noticeable difference.
+    assert min(dist(colour, other) for colour, other in combinations(colours, 2)) > 10
