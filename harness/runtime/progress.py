@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import time
-from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from datetime import timedelta
@@ -20,6 +19,7 @@ from harness.types import Failure, Record, Response
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+    from rich.progress import Progress as RichProgress
 
 
 T = TypeVar("T")
@@ -27,22 +27,12 @@ EVERY = 10.0
 """Seconds between two lines where there is no terminal."""
 FIRST_WAIT = 3.0
 """Seconds until the first line on calls that wait for a retry, where there is no terminal."""
-RECENT = 30.0
-"""Seconds that the rate looks back on."""
-FEWEST = 10
-"""Answers that it looks back on at least, where they are slow."""
 BURST = 1.0
 """Seconds after the first answer whose answers are in no rate: calls that went out at once come back together."""
 AFTER = 1.0
 """Seconds before the bar is drawn: a shorter run never imports rich."""
-REFRESH = 0.2
-"""Seconds between two states of the bar."""
 LONGEST_WAIT = 2.0
 """Seconds to wait for the bar to be erased: a terminal may be stopped with Ctrl-S."""
-SHORTEST, LONGEST = 8, 40
-"""Width of the bar in cells, without the numbers."""
-LEAST_NEEDED = ("cached", "unreadable", "rate", "cost", "failed", "left")
-"""Numbers that a narrow terminal leaves out, in this order."""
 
 
 class Progress:
@@ -64,10 +54,8 @@ class Progress:
         """Of those not from the cache, the ones answered by another item's identical call."""
         self.beyond = 0
         """Of those asked now, the ones under way when a rule (`until=`) stopped the run: no score counts them."""
-        self._marks: deque[tuple[float, int]] = deque()
-        """When so many had been answered."""
-        self._first: float | None = None
-        """When the first answer landed that was not from the cache."""
+        self._since: tuple[float, int] | None = None
+        """When the first answer was there that was not from the cache, and how many landed with it."""
 
     def track(
         self, records: Iterable[tuple[Record, T]], items: Iterable[object], samples: int = 1
@@ -111,20 +99,15 @@ class Progress:
         """
         on_terminal = console.capable(sys.stderr)
         last_line = time.monotonic()
-        line = NotebookLine() if console.in_notebook() else None
-        with self._shown_retries(lines=not on_terminal), Bar(self) if on_terminal else line or nullcontext():
+        with self._shown_retries(lines=not on_terminal), Bar(self) if on_terminal else nullcontext():
             self.total = each * length_hint(items)  # with the bar in sight: making items can take seconds
             for value in values:
                 self.done += 1
                 yield value
-                self._begin(now := time.monotonic())
-                if not on_terminal and now - last_line >= (line.every if line else EVERY):
+                self.rate(now := time.monotonic())  # the clock begins with the first answer
+                if not on_terminal and now - last_line >= EVERY:
                     last_line = now
-                    words = f"{self.title}: {' · '.join(self.facts(now).values())}"
-                    if line:
-                        line.show(words, self.done, self.total)
-                    else:
-                        self.say(words)
+                    self.say(f"{self.title}: {' · '.join(self.facts(now).values())}")
 
     @property
     def waiting(self) -> str:
@@ -181,55 +164,21 @@ class Progress:
     def rate(self, now: float) -> float | None:
         """Return answers per second without those from the cache; None until some have followed the first of them.
 
-        Over the last 30 seconds, or the last ten answers where they took longer.
+        A model that is loaded before the first answers says nothing of the pace, nor do those that land with them.
         """
-        self._begin(now)
-        answers, marks = self.done - self.cached, self._marks
-        if not marks:
+        answers = self.done - self.cached
+        if not answers:
             return None
-        if answers != marks[-1][1]:
-            marks.append((now, answers))
-        while len(marks) > 2 and now - marks[1][0] >= RECENT and answers - marks[1][1] >= FEWEST:
-            marks.popleft()
-        since, before = marks[0]
-        return (answers - before) / (now - since) if now > since else None
-
-    def _begin(self, now: float) -> None:
-        """Begin the clock with the first answers: a model that is loaded before them says nothing of the pace."""
-        if (answers := self.done - self.cached) and (self._first is None or now - self._first < BURST):
-            self._first = now if self._first is None else self._first
-            self._marks = deque([(now, answers)])
+        if self._since is None or now - self._since[0] < BURST:
+            self._since = (now if self._since is None else self._since[0]), answers
+        began, before = self._since
+        return (answers - before) / (now - began) if answers > before else None
 
 
 def _pace(rate: float) -> str:
     if rate >= 100:
         return f"{rate:,.0f}/s"
     return f"{rate:.1f}/s" if rate >= 1 else f"{60 * rate:.1f}/min"
-
-
-class NotebookLine:
-    """A bar of text below the cell of a notebook, one line that is written over."""
-
-    every = 0.5
-    """Seconds between two states of it."""
-
-    def __init__(self) -> None:
-        self._longest = 0
-        """Signs of the longest state so far: a shorter one leaves none of it behind."""
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, *_: object) -> None:
-        if self._longest:
-            print(file=sys.stderr, flush=True)
-
-    def show(self, words: str, done: int, total: int) -> None:
-        share = min(done / total, 1) if total else 0
-        bar = f"{'█' * int(share * 20):<20} " if total else ""
-        text = console.clean(f"{bar}{words}")
-        self._longest = max(self._longest, len(text))
-        print(f"\r{text:<{self._longest}}", end="", file=sys.stderr, flush=True)
 
 
 class Bar:
@@ -255,46 +204,40 @@ class Bar:
     def _draw(self) -> None:
         if self._ended.wait(AFTER):
             return
-        from rich.live import Live
-
-        screen = console.rich_console(sys.stderr)
-
-        def state() -> RenderableType:
-            return line(self._progress, screen.width)
-
-        # Lines on stderr go above the bar; stdout may be a pipe, so leave it alone.
-        live = Live(get_renderable=state, console=screen, auto_refresh=False, transient=True, redirect_stdout=False)
-        with suppress(OSError), live:  # the terminal may be closed
-            while not self._ended.wait(REFRESH):
-                live.refresh()
+        with suppress(OSError), bar(self._progress):  # the terminal may be closed
+            self._ended.wait()
 
 
-def line(progress: Progress, width: int) -> RenderableType:
-    """Return title, bar and numbers in one line of at most `width` cells; below it what waits or takes long."""
-    from rich.cells import cell_len
-    from rich.console import Group
-    from rich.progress_bar import ProgressBar
-    from rich.table import Table
+def bar(progress: Progress) -> RichProgress:
+    """Return Rich's bar with the numbers of a run, and below it what waits or takes long."""
+    from rich.progress import BarColumn, TextColumn
+    from rich.progress import Progress as RichProgress
+    from rich.table import Column
     from rich.text import Text
 
-    facts = progress.facts(time.monotonic())
-    title = Text(console.clean(progress.title))
-    numbers, room = "", 0
-    for number in range(len(LEAST_NEEDED) + 1):
-        numbers = " · ".join(text for name, text in facts.items() if name not in LEAST_NEEDED[:number])
-        room = width - title.cell_len - 1 - cell_len(numbers)
-        if room >= 0:
-            break
-    parts: list[RenderableType] = [Text(numbers)]
-    if room > SHORTEST:
-        parts.insert(0, ProgressBar(progress.total or None, progress.done, width=min(room - 1, LONGEST)))
-    title.truncate(max(width - cell_len(numbers) - 1, 1), overflow="ellipsis")
-    grid = Table.grid(padding=(0, 1, 0, 0))
-    for _ in (title, *parts):
-        grid.add_column(no_wrap=True)
-    grid.add_row(title, *parts)
-    if not (waiting := console.clean(progress.waiting)):
-        return grid
-    below = Text(waiting, no_wrap=True)
-    below.truncate(width, overflow="ellipsis")
-    return Group(grid, below)
+    class Drawn(RichProgress):
+        def get_renderables(self) -> Iterator[RenderableType]:
+            for task in self.tasks:
+                task.total, task.completed = progress.total or None, progress.done
+                task.fields["numbers"] = " · ".join(progress.facts(time.monotonic()).values())
+            yield self.make_tasks_table(self.tasks)
+            if waiting := console.clean(progress.waiting):
+                yield Text(waiting, no_wrap=True, overflow="ellipsis")
+
+    def words(field: str, share: int) -> TextColumn:
+        column = Column(no_wrap=True, overflow="ellipsis", ratio=share)
+        return TextColumn(f"{{task.{field}}}", markup=False, table_column=column)
+
+    screen = console.rich_console(sys.stderr)
+    # Lines on stderr go above the bar; stdout may be a pipe, so leave it alone.
+    drawn = Drawn(
+        words("description", 1),
+        BarColumn(20),
+        words("fields[numbers]", 2),
+        console=screen,
+        transient=True,
+        redirect_stdout=False,
+        refresh_per_second=5,
+    )
+    drawn.add_task(console.clean(progress.title), numbers="")
+    return drawn

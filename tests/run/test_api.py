@@ -17,7 +17,6 @@ from support.thinned import few
 
 from harness import api, evaluate, load_run
 from harness.errors import ConfigError, DataError, Interrupted, RunStopped
-from harness.runtime import progress
 from harness.runtime.signals import STOP
 from harness.storage import runs
 from harness.storage.runs import Run
@@ -377,11 +376,3 @@ def test_an_algorithm_is_run_as_the_command_runs_it(tmp_path, monkeypatch):
     assert run.folder.is_relative_to(tmp_path / "results")
     with pytest.raises(ConfigError, match="algorithm"):
         api.discover("no_such", "cancer")
-
-
-def test_a_notebooks_progress_is_one_line_written_over(monkeypatch, capsys):
-    monkeypatch.setitem(sys.modules, "ipykernel", object())
-    monkeypatch.setattr(progress.NotebookLine, "every", 0.0)
-    assert list(progress.Progress("asking").watch(range(4), range(4))) == [0, 1, 2, 3]
-    *states, end = capsys.readouterr().err.split("\r")[1:]
-    assert len(states) == 3 and end.endswith("\n") and end.startswith("█" * 20 + " asking: 4/4")
