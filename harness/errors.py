@@ -7,7 +7,6 @@
     │   ├── SealedError     a task's items come from a secret that is not revealed yet
     │   └── PluginMissing   a results folder needs a plug-in that is not installed
     ├── StoreError          the cache or a results folder cannot be read or written
-    ├── OutputError         standard output cannot be written
     └── RunStopped          nothing that is asked later can succeed either (key, quota, unreachable server)
         ├── Interrupted     the user pressed Ctrl-C
         └── BudgetReached   a limit that the user has set leaves no room for another call
@@ -53,10 +52,6 @@ class PluginMissing(DataError):
 
 class StoreError(HarnessError):
     """The cache or a results folder cannot be read or written."""
-
-
-class OutputError(HarnessError):
-    """Standard output cannot be written."""
 
 
 class RunStopped(HarnessError):

@@ -167,7 +167,8 @@ def exit_code(
         code = action()
         sys.stdout.flush()
         return code
-    except BrokenPipeError:  # the reader has had enough (| head)
+    except BrokenPipeError:
+        console.discard_output()
         return 0
     except Interrupted as reason:
         print(reason, file=sys.stderr)

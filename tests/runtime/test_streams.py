@@ -1,4 +1,4 @@
-"""Standard output and error that are closed, full, or a terminal that has gone."""
+"""Standard output and error that are closed, full, without a reader, of few characters, or a terminal that has gone."""
 
 from __future__ import annotations
 
@@ -16,11 +16,8 @@ import pytest
 from support import forks
 from support.cache_help import mounted
 from support.openai_server import KEY, WAIT, chat_reply, wait_for
-from support.thinned import few
 
 from harness.cache import Store
-
-LOST = "what was to be printed is lost"
 
 
 def shell(folder: Path, command: str, redirected: str) -> subprocess.CompletedProcess[str]:
@@ -34,41 +31,42 @@ def shell(folder: Path, command: str, redirected: str) -> subprocess.CompletedPr
     )
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("command", "redirected", "code", "words"),
-    few(
-        [
-            ("harness task.limit=5", ">&-", 1, LOST),
-            ("harness task.limit=5", ">/dev/full", 1, LOST),
-            ("harness task.limit=5", "2>&-", 0, ""),
-            ("harness task.limit=5", "2>/dev/full", 0, ""),
-            ("harness task.limit=5", ">&- 2>&-", 1, ""),
-            ("harness task.limit=5", "0<&- >&- 2>&-", 1, ""),
-            ("harness task.limt=5", ">&- 2>&-", 1, ""),
-            ("harness -m task.limit=5,6", ">/dev/full", 1, LOST),
-            ("harness task.limit=5 dry_run=true", ">/dev/full", 1, LOST),
-            ("harness --cfg job", ">/dev/full", 1, LOST),
-        ],
-        1,
-    ),
-)
-def test_what_is_printed_in_vain_is_a_sentence_and_files_are_whole(tmp_path, command, redirected, code, words):
-    process = shell(tmp_path, command, redirected)
-    assert process.returncode == code, process.stderr
-    assert words in process.stderr and "Traceback" not in process.stderr and "Exception ignored" not in process.stderr
-    assert process.stderr.count("error: ") == (1 if code and "2>&-" not in redirected else 0)
-    if "task.limit=5" in command and "dry_run" not in command and "items" not in command:
-        place = tmp_path / "results/corr2cause/limit=5/plain/reasoner"
-        assert json.loads((place / "manifest.json").read_text())["complete"] is True
-        assert len((place / "records.jsonl").read_text().splitlines()) == 5
-        assert LOST not in "".join(file.read_text() for file in place.iterdir())
+@pytest.mark.parametrize("redirected", [">&-", "2>&-", pytest.param("0<&- >&- 2>&-", marks=pytest.mark.slow)])
+def test_a_stream_that_is_closed_costs_no_file(tmp_path, redirected):
+    process = shell(tmp_path, "harness model=always_no task.limit=5", redirected)
+    assert process.returncode == 0, process.stderr
+    place = tmp_path / "results/corr2cause/limit=5/plain/always_no"
+    assert json.loads((place / "manifest.json").read_text())["complete"] is True
+    assert len((place / "records.jsonl").read_text().splitlines()) == 5
 
 
 @pytest.mark.slow
-def test_who_reads_no_more_is_no_error_to_tell(tmp_path):
-    process = shell(tmp_path, "harness task.limit=5", "| true")
+def test_a_full_standard_output_is_an_error(tmp_path):
+    process = shell(tmp_path, "harness model=always_no task.limit=5", ">/dev/full")
+    assert process.returncode and "error: " in process.stderr and "Traceback" not in process.stderr
+
+
+@pytest.mark.parametrize("command", ["harness model=always_no task.limit=5", "harness --help", "harness.items --help"])
+def test_who_reads_no_more_is_no_error_to_tell(tmp_path, command):
+    process = shell(tmp_path, command, "| true")
     assert not process.stderr
+
+
+def test_few_characters_are_no_error(tmp_path):
+    variables = os.environ | {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    command = [sys.executable, "-m", "harness", "model=random_uniform", "task.limit=6"]
+    process = subprocess.run(command, cwd=tmp_path, env=variables, capture_output=True, timeout=WAIT)
+    assert process.returncode == 0 and b"| all " in process.stdout and process.stdout.isascii(), process.stderr
+
+
+def test_json_on_standard_output_is_utf_8_in_any_encoding():
+    code = (
+        "import sys\nfrom harness.runtime import console\nconsole.prepare_streams()\n"
+        "from harness.storage.atomic_write import atomic_file\n"
+        "print('–')\nwith atomic_file('-') as file: file.write('–\\n')\nprint('–')"
+    )
+    process = subprocess.run([sys.executable, "-c", code], env={"PYTHONIOENCODING": "latin-1"}, capture_output=True)
+    assert process.stdout == b"\\u2013\n\xe2\x80\x93\n\\u2013\n", process.stderr
 
 
 @pytest.mark.slow
