@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from harness.cli.multirun import Multirun
     from harness.cost.shared_budget import Book
-    from harness.cost.until_plan import Race
     from harness.prepare import Prepared
     from harness.run import RunOutcome
     from harness.sweep.jobs import CheckedJob, SweepCommand
@@ -106,14 +105,13 @@ def run_one(config: DictConfig, *, brief: bool, book: Book | None = None) -> Pat
 
     `brief`: in half a line, for a job of a sweep, whose plan has been shown. `book`: where jobs take from one budget.
     """
-    from harness.cost.watch import verdict
     from harness.engine import dispatch
     from harness.prepare import carry_out, prepare, rehearse
     from harness.settings import plain
     from harness.tables import results
 
     # Build task, model and prompt, see that they fit, find the run's place and price.
-    prepared = prepare(plain(config), book, _race() if brief else None)
+    prepared = prepare(plain(config), book)
     shards = dispatch(_IN_SHARDS) if prepared.in_shards else None
     if shards is not None:
         shards.check(prepared)
@@ -132,8 +130,6 @@ def run_one(config: DictConfig, *, brief: bool, book: Book | None = None) -> Pat
     # Show the scores, whole or not.
     if brief:
         print(f"    {'NOT COMPLETE: ' if outcome.stopped else ''}{results.brief(outcome.result)}", file=sys.stderr)
-        if outcome.found is not None:
-            print(f"    {verdict(outcome.found)}", file=sys.stderr)
     elif outcome.result.overall.items:
         _show(prepared, outcome)
     # What stopped the run early, or left it without anything to score, is the command's error.
@@ -142,15 +138,8 @@ def run_one(config: DictConfig, *, brief: bool, book: Book | None = None) -> Pat
     return prepared.folder.path
 
 
-def _race() -> Race | None:
-    from harness.sweep.jobs import race
-
-    return race()
-
-
 def _show(prepared: Prepared, outcome: RunOutcome) -> None:
     """Print the scores, where the answers come from, what they cost and where everything is left."""
-    from harness.cost.watch import sentence
     from harness.prepare import own_lines
     from harness.tables import results, terminal
 
@@ -160,9 +149,7 @@ def _show(prepared: Prepared, outcome: RunOutcome) -> None:
     service = prepared.model.traits.service
     remarks = "\n".join(results.remarks(outcome.result, service.model if service is not None else ""))
     terminal.show([*results.result_tables(outcome.result), remarks], title=" · ".join(folder.manifest.run.values()))
-    if outcome.found is not None:
-        print(f"\n{sentence(outcome.found)}\n")
-    if not prepared.instant and (where_from := progress.where_from(stored=prepared.stored)):
+    if not prepared.instant and (where_from := progress.where_from()):
         print(where_from)
     if not prepared.stored and not prepared.instant:
         print(f"cache=off: {progress.done - progress.failed:,} answers stand in the records only; none was stored.")

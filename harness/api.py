@@ -171,8 +171,6 @@ def _own_hydra() -> Iterator[None]:
 
 def _full_name(name: str, config: Any) -> str:
     """Return the setting that a keyword means: one of the command, else of the task or of the model."""
-    if name == "until":
-        return "until.rule"
     commands = [field.name for field in fields(Main)]
     if "." in name or name in commands:
         return name

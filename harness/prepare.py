@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
-from itertools import islice
 from operator import length_hint
 from pathlib import Path
 from typing import Any
@@ -19,9 +18,6 @@ from harness.config_files import own_files
 from harness.cost.plan import Plan
 from harness.cost.shared_budget import Book
 from harness.cost.spending import Spending
-from harness.cost.until import BEST, Until
-from harness.cost.until_plan import Race, likely, until_of
-from harness.cost.watch import Watch
 from harness.engine import dispatch
 from harness.errors import ConfigError
 from harness.judge import Judge, judge_of, prompt_of
@@ -29,7 +25,7 @@ from harness.prompting.fit import fitting
 from harness.prompting.prompts import Prompt
 from harness.prompting.version import reading_version
 from harness.protocols import Committed, Model, Task, training_of
-from harness.run import RunOutcome, ask, run
+from harness.run import RunOutcome, run
 from harness.runtime import signals
 from harness.runtime.interrupt import Stoppable, interruptible
 from harness.runtime.progress import Progress
@@ -55,8 +51,6 @@ class Prepared:
     progress: Progress
     own: Mapping[str, str]
     """Its files from the working directory: {path below it: SHA-256}."""
-    until: Until | None = None
-    """The rule that may stop it before all items are asked."""
 
     @property
     def stored(self) -> bool:
@@ -87,10 +81,10 @@ The store is None where nothing is stored (cache=off). Raises ConfigError for se
 """
 
 
-def prepare(config: Mapping[str, Any], book: Book | None = None, race: Race | None = None) -> Prepared:
+def prepare(config: Mapping[str, Any], book: Book | None = None) -> Prepared:
     """Return the run that a composed config describes. Raises ConfigError for one that cannot run.
 
-    `book`: where other jobs take from the same budget. `race`: what a job knows of those before it in its sweep.
+    `book`: where other jobs take from the same budget.
     """
     settings = build_main(config)
     # The three parts, and whether they fit each other.
@@ -105,10 +99,8 @@ def prepare(config: Mapping[str, Any], book: Book | None = None, race: Race | No
     judge = _judge(settings, prompt, asks=asks and settings.shard is None)
     # Its place. Every setting that can change what it finds is in the path or in the configuration.
     judge_part = of_judge(judge.name, judge.model.identity, judge.words) if judge is not None else None
-    until = until_of(settings, task, ask, race)
-    until_part = None if until is None else (until.words, until.configuration)
     answerer = of_answerer(model, prompt, fitting(prompt, model))
-    place, configuration = of_model(task, prompt, model.name, answerer, settings.samples, judge_part, until_part)
+    place, configuration = of_model(task, prompt, model.name, answerer, settings.samples, judge_part)
     if not model.name.strip(". "):
         raise ConfigError(f"model.name={model.name!r} is no name of a row and a folder: it needs a letter or a digit.")
     path = folder_of(settings.results, place)
@@ -131,7 +123,7 @@ def prepare(config: Mapping[str, Any], book: Book | None = None, race: Race | No
         form=settings.records,
     )
     progress = Progress(f"{task.name} {model.name}{f' {task}' if is_shard else ''}", spending.so_far)
-    prepared = Prepared(settings, task, prompt, model, spending, folder, progress, own, until)
+    prepared = Prepared(settings, task, prompt, model, spending, folder, progress, own)
     for each in (model, *(() if judge is None else (judge.model,))):
         if settings.cache.mode == "off" or (_in_batches(each) and not plugin.wrappers()):
             _wrapped(each, prepared, None)  # refuses what needs the cache, or a plug-in
@@ -199,22 +191,19 @@ def carry_out(prepared: Prepared, *, announced: bool = False) -> RunOutcome:
 
     `announced` says that the plan has been shown.
     """
-    _refuse_alone(prepared, in_sweep=announced)
     # An earlier job may have left the server that this one needs, or another one.
     signals.end_companions(but=prepared.model.traits.companion)
     with interruptible(prepared.progress), _beside(announced), opened_store(prepared) as store:
         model, judge = answering(prepared, store, announced=announced), judging(prepared, store)
-        settings, until = prepared.settings, prepared.until
         return run(
             prepared.task,
             prepared.prompt,
             model,
             prepared.folder,
             prepared.progress,
-            settings.samples,
+            prepared.settings.samples,
             judge,
-            pause=settings.pause,
-            watch=None if until is None else Watch(until, settings.samples),
+            pause=prepared.settings.pause,
         )
 
 
@@ -228,25 +217,11 @@ def _beside(stays: bool) -> Iterator[None]:
             signals.end_companions()
 
 
-def _refuse_alone(prepared: Prepared, *, in_sweep: bool) -> None:
-    """Raise ConfigError for a run that is to be compared with those before it in its sweep, and is in none."""
-    if prepared.until is not None and prepared.until.against is BEST and not in_sweep:
-        raise ConfigError(
-            "until=decided needs to know against what: until.against=FOLDER of a run, or a baseline such as always_no. "
-            "In a sweep (-m) it is the best run before it."
-        )
-
-
 def rehearse(prepared: Prepared) -> list[str]:
     """Return the plan and two prompts, line by line. Nothing is asked, and no cache is made."""
-    _refuse_alone(prepared, in_sweep=False)
     look_ahead(prepared.task)
-    items, lines = None, []
-    if prepared.until is not None:
-        most, sentence = likely(prepared.until)
-        items, lines = islice(prepared.until.order.items(), most), [sentence]
     with opened_store(prepared, new=False) as store:
-        return [*lines, *prepared.spending.rehearsal(stored_answer(prepared, store), prepared.progress.say, items)]
+        return [*prepared.spending.rehearsal(stored_answer(prepared, store), prepared.progress.say)]
 
 
 def planned(prepared: Prepared, elsewhere: set[int] | None = None) -> Plan:

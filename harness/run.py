@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 
 from harness.codec import request_digest
-from harness.cost.watch import Watch
 from harness.errors import Interrupted, RunStopped
 from harness.judge import Judge, read_rest
 from harness.prompting import conversation
@@ -26,7 +25,7 @@ from harness.storage import record_parts
 from harness.storage.manifest import TracedItems
 from harness.storage.run_folder import Folder
 from harness.tasks.check import CheckedItems, look_ahead
-from harness.types import FINAL_FAILURES, JSON, Failure, Item, Record, Request, Response, Result, Transcript
+from harness.types import FINAL_FAILURES, Failure, Item, Record, Request, Response, Result, Transcript
 
 BLOCK = 4096
 """Items whose openings are played together; prompts without an opening know no blocks."""
@@ -44,8 +43,6 @@ class RunOutcome:
     stopped: RunStopped | None
     unread: RunStopped | None = None
     """What to say of a whole run in which no reply could be read: its scores are those of nothing."""
-    found: Mapping[str, JSON] | None = None
-    """What the rule has found that may stop it (until=)."""
 
     @property
     def error(self) -> RunStopped | None:
@@ -79,12 +76,11 @@ def run(
     judge: Judge | None = None,
     *,
     pause: bool = True,
-    watch: Watch | None = None,
 ) -> RunOutcome:
     """Ask the model about every item, `samples` times each; leave records, scores and manifest in the folder.
 
-    A `watch` ends the run when it knows enough. A `judge` reads the replies in which the prompt's rules find
-    nothing, once all are there. `pause` says whether the run stops where its first replies hold no answer at all.
+    A `judge` reads the replies in which the prompt's rules find nothing, once all are there. `pause` says whether the
+    run stops where its first replies hold no answer at all.
     Whatever ends the run early, what has been answered is recorded and the result says `complete: false`.
     """
     kind = fitting(prompt, model)
@@ -92,16 +88,10 @@ def run(
     for remark in remarks_of(task):
         progress.say(remark)
     items = TracedItems(CheckedItems(task))
-    if watch is None:
-        answered = ask(items, prompt, model, kind, progress.say, samples)
-    else:
-        items, progress.known = TracedItems(watch.until.order), watch.fact
-        in_batches = (service := model.traits.service) is not None and service.batch_window is not None
-        rounds = watch.rounds(at_once=not in_batches)
-        answered = chain.from_iterable(ask(part, prompt, model, kind, progress.say, samples) for part in rounds)
+    answered = ask(items, prompt, model, kind, progress.say, samples)
     if pause and not model.traits.instant:
         answered = watched(answered, FirstReplies(model, judge is not None), progress.say)
-    return leave(task, items, answered, folder, progress, samples, judge, watch)
+    return leave(task, items, answered, folder, progress, samples, judge)
 
 
 def watched(
@@ -137,7 +127,6 @@ def leave(
     progress: Progress,
     samples: int = 1,
     judge: Judge | None = None,
-    watch: Watch | None = None,
 ) -> RunOutcome:
     """Write the records as they come, have the judge read what is left to it, then score them.
 
@@ -149,7 +138,7 @@ def leave(
         with folder.open_records(task.headline) as writer:
             tracked = progress.track(answered, items, samples)
             try:
-                for record, request in tracked if watch is None else watch.settled(tracked):
+                for record, request in tracked:
                     writer.write(record, request)
                     examples.note(record)
             except RunStopped as reason:
@@ -160,9 +149,6 @@ def leave(
         if judge is not None and stopped is None:
             stopped = read_rest(task, folder, judge, progress.say)
         scores = summarize(task, lambda: record_parts.read(folder.records_file), samples, judge.name if judge else None)
-        if watch is not None:
-            items = watch.trace(folder.ledger)
-            progress.beyond = watch.asked_beyond
         result = folder.with_usage(scores)
         if stopped is None and result.curable:
             stopped = RunStopped(
@@ -170,9 +156,8 @@ def leave(
                 "for them again."
             )
         stopped = stopped or _nothing_answered(result, examples)
-        found = None if watch is None else watch.found
-        folder.finish(result, items=items.summary, complete=stopped is None, until=found)
-    return RunOutcome(result, stopped, _nothing_read(result, examples), found)
+        folder.finish(result, items=items.summary, complete=stopped is None)
+    return RunOutcome(result, stopped, _nothing_read(result, examples))
 
 
 def _nothing_answered(result: Result, examples: _Examples) -> RunStopped | None:

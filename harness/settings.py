@@ -140,15 +140,6 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class Until:
-    """When a run knows enough to stop; harness.cost.until says what the words mean."""
-
-    rule: str | None = None
-    against: str | None = None
-    metric: str | None = None
-
-
-@dataclass(frozen=True)
 class Main:
     """The main command's own settings; configs/config.yaml says what each one means."""
 
@@ -165,7 +156,6 @@ class Main:
     system_role: Literal["system", "user"] | None = None
     samples: Annotated[int, Field(ge=1)] = 1
     pause: bool = True
-    until: Until = field(default_factory=Until)
     budget: Limits = field(default_factory=Limits)
     parallel: Annotated[int, Field(ge=1)] = 1
     shards: Annotated[int, Field(ge=1)] = 1
@@ -188,8 +178,6 @@ def build_main(config: Mapping[str, Any]) -> Main:
         raise ConfigError(f"budget={config['budget']} does not say of what: write {', '.join(names)}.")
     if isinstance(config.get("budget"), dict):
         check_keys(config["budget"], [f.name for f in fields(Limits)], "budget.")
-    if isinstance(config.get("until"), dict):
-        check_keys(config["until"], [f.name for f in fields(Until)], "until.")
     return validated(Main, config)
 
 

@@ -58,14 +58,13 @@ def ready_for_hydra(arguments: Sequence[str], config_name: str) -> list[str]:
 
 
 def without_switches(arguments: Sequence[str]) -> list[str]:
-    """Drop `model.batch=true` if `model.batch.size=…` is given, which implies it; read `until=…` as `until.rule=…`."""
+    """Drop `model.batch=true` if `model.batch.size=…` is given, which implies it."""
 
     def is_implied(argument: str) -> bool:
         switch = _SWITCH.fullmatch(argument)
         return switch is not None and any(other.lstrip("+").startswith(f"{switch[1]}.") for other in arguments)
 
-    kept = [argument for argument in arguments if not is_implied(argument)]
-    return [re.sub(r"^(\+{0,2})until=", r"\1until.rule=", argument) for argument in kept]
+    return [argument for argument in arguments if not is_implied(argument)]
 
 
 _SWITCH = re.compile(r"\+{0,2}((?:model|judge)\.batch)=(?:true|1|yes|on)", re.IGNORECASE)

@@ -52,18 +52,6 @@ class Ledger:
             self.usd += cost
             self.usd_now += 0.0 if response.cached else cost
 
-    def leave_out(self, response: Response) -> None:
-        """Take an answer out of the sums again, as no record holds it; what was paid for it now stays paid."""
-        self.calls -= 1
-        for kind in TOKENS:
-            if (count := getattr(response.usage, kind)) is not None:
-                self._tokens[kind] -= count
-        self.charged -= response.usage.usd is not None
-        if (cost := self.cost(response)) is None:
-            self.uncounted -= 1
-        else:
-            self.usd -= cost
-
     def discard(self, usage: Usage) -> None:
         self.usd_discarded += cost_of(usage, self.price) or 0.0
 

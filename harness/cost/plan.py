@@ -155,17 +155,15 @@ def plan_of(
     examples: int = 0,
     judge: Judge | None = None,
     elsewhere: set[int] | None = None,
-    items: Iterable[Item] | None = None,
 ) -> Plan:
     """Return the plan of a run with `samples` answers to each item; `say` gets a line where counting takes long.
 
-    It asks about `items` where they are given, else about those of the task.
     The requests about the first `examples` items are kept to be shown. `elsewhere` holds what jobs before this one ask
     the same model, and takes up what this one asks.
     """
     plan = Plan()
     walk = _Pass(prompt, model.traits.service, peek, plan, elsewhere)
-    for item in _counted(task.items() if items is None else items, plan, say):
+    for item in _counted(task.items(), plan, say):
         opening = prompt.opening(item.fields)
         for draw in range(samples):
             transcript, unknown = walk.transcript(opening, draw)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from harness.prompting.prompts import Prompt
 from harness.protocols import Model, Service, Task, remarks_of
 from harness.runtime.signals import STOP
 from harness.storage.atomic_write import object_in
-from harness.types import JSON, ChatRequest, ChoiceRequest, Item, PairRequest, Request
+from harness.types import JSON, ChatRequest, ChoiceRequest, PairRequest, Request
 
 LONGEST_TEXT = 6000
 """Characters up to which a dry run shows a text of a prompt in full; of a longer one it shows both ends."""
@@ -170,9 +170,9 @@ class Spending:
             parts.append(f"{amounts.requests:,.0f} of {limits.requests:,.0f} calls")
         return " · ".join(parts)
 
-    def rehearsal(self, peek: Peek, say: Say, items: Iterable[Item] | None = None) -> Iterator[str]:
-        """Yield the plan and two prompts, for dry_run; of `items` alone where a run may end before the task does."""
-        plan = self.plan(peek, say, examples=2, items=items)
+    def rehearsal(self, peek: Peek, say: Say) -> Iterator[str]:
+        """Yield the plan and two prompts, for dry_run."""
+        plan = self.plan(peek, say, examples=2)
         yield from self._lines(plan)
         yield from remarks_of(self.task)
         if self.judge is not None:
@@ -180,21 +180,12 @@ class Spending:
         yield from _prompts(plan, self.model.traits.service)
         yield "\nNothing was asked (dry_run=true)."
 
-    def plan(
-        self,
-        peek: Peek,
-        say: Say,
-        examples: int = 0,
-        elsewhere: set[int] | None = None,
-        items: Iterable[Item] | None = None,
-    ) -> Plan:
-        """Return what will be asked; `elsewhere` holds what other jobs ask the same model, and `items` as `plan_of`."""
+    def plan(self, peek: Peek, say: Say, examples: int = 0, elsewhere: set[int] | None = None) -> Plan:
+        """Return what will be asked; `elsewhere` holds what other jobs ask the same model."""
         kind = fitting(self.prompt, self.model)
         arguments = self.task, self.prompt, kind, self.model, peek, say
         judge = None if self.judge is None else self.judge.judge
-        return plan_of(
-            *arguments, samples=self.samples, examples=examples, judge=judge, elsewhere=elsewhere, items=items
-        )
+        return plan_of(*arguments, samples=self.samples, examples=examples, judge=judge, elsewhere=elsewhere)
 
     def _lines(self, plan: Plan) -> Iterator[str]:
         yield from plan_lines(plan, self.model, self.price, self.budget, self.whose, paid=self.paid)

@@ -17,7 +17,6 @@ from harness.leaderboard.columns import (
     number_notes,
     readings_notes,
     recorded_notes,
-    stopped_notes,
 )
 from harness.leaderboard.comparable import (
     NAMES,
@@ -105,7 +104,6 @@ def _of_setting(by_task: Mapping[str, list[Run]], name: str, choice: BoardOption
 
 def _notes(rows: Sequence[Run]) -> list[str]:
     return [
-        *stopped_notes(rows),
         *recorded_notes(rows),
         *readings_notes(rows),
         *of_other_rules(rows),

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from harness.cost.watch import caution
 from harness.errors import DataError
 from harness.scoring.definitions import definition
 from harness.scoring.grades import FIRM
@@ -179,12 +178,6 @@ def recorded_notes(rows: Sequence[Run]) -> list[str]:
         if row.sound and row.recorded:
             models[row.recorded].add(row.model)
     return [f"{', '.join(sorted(names))}: {note}" for note, names in models.items()]
-
-
-def stopped_notes(rows: Sequence[Run]) -> list[str]:
-    """Return which runs a rule has stopped (`until=`), and the interval that holds for each: not the table's."""
-    notes = [(row, note) for row in rows if row.sound and (note := caution(row.manifest.until))]
-    return [f"{row.model}, {row.variant}, {row.prompt}: {note}" for row, note in notes]
 
 
 def not_ranked(rows: Sequence[Run]) -> list[str]:

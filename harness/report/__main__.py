@@ -14,7 +14,6 @@ from harness.charts import as_json as chart_json
 from harness.charts import charts_of, run_ids
 from harness.charts.values import marks_json
 from harness.cli import key_value
-from harness.cost.watch import caution
 from harness.errors import ConfigError
 from harness.leaderboard.build import build, with_more
 from harness.leaderboard.comparable import family, find_runs
@@ -194,8 +193,6 @@ def _run(row: Run, name: str) -> dict[str, JSON]:
     content, manifest = dict(row.result_json), row.manifest.as_json
     if row.recorded:
         content["notes"] = [f"{row.model}: {row.recorded}", *content.get("notes", [])]
-    if note := caution(row.manifest.until):
-        content["notes"] = [note, *content.get("notes", [])]
     return {
         "id": name,
         "task": row.task,

@@ -45,15 +45,11 @@ class Progress:
         """
         self.title = title
         self.cost = cost
-        self.known: Callable[[], str] = lambda: ""
-        """Returns in words how much is known so far, of a run that stops when it knows enough."""
         self.total = 0
         """0 where it is not known."""
         self.done = self.cached = self.failed = self.unreadable = 0
         self.shared = 0
         """Of those not from the cache, the ones answered by another item's identical call."""
-        self.beyond = 0
-        """Of those asked now, the ones under way when a rule (`until=`) stopped the run: no score counts them."""
         self._since: tuple[float, int] | None = None
         """When the first answer was there that was not from the cache, and how many landed with it."""
 
@@ -75,19 +71,13 @@ class Progress:
                 last_request = record.request
             yield record, request
 
-    def where_from(self, *, stored: bool = True) -> str:
-        """Return how many answers were cached and how many asked for; "" if every item was asked by itself.
-
-        `stored` says whether answers that no record has are kept.
-        """
-        if not self.cached and not self.shared and not self.beyond:
+    def where_from(self) -> str:
+        """Return how many answers were cached and how many asked for; "" if every item was asked by itself."""
+        if not self.cached and not self.shared:
             return ""
         counts = (
             f"{self.cached:,} answers came from the cache, {self.done - self.cached - self.shared:,} were asked now"
         )
-        if self.beyond:
-            where = "the cache keeps them" if stored else "they are not kept"
-            counts += f", {self.beyond:,} of them under way when the run stopped: no score counts them, and {where}"
         if not self.shared:
             return f"{counts}."
         return f"{counts}; {self.shared:,} items ask, word for word, what another one was asked, and share its answer."
@@ -142,21 +132,17 @@ class Progress:
     def facts(self, now: float) -> dict[str, str]:
         """Return what is known and not zero, in the order in which it is shown; `now` is of time.monotonic.
 
-        The time left assumes that all the rest is asked: with answers from the cache among it, it is shorter. It is not
-        said of a run that stops when it knows enough.
+        The time left assumes that all the rest is asked: with answers from the cache among it, it is shorter.
         """
         rate = self.rate(now)
         rest = max(self.total - self.done, 0)
-        known = self.known()
-        time_left = f"{timedelta(seconds=ceil(rest / rate))} left" if rate and rest and not known else ""
-        most = "at most " if known else ""
+        time_left = f"{timedelta(seconds=ceil(rest / rate))} left" if rate and rest else ""
         counts = {"cached": self.cached, "unreadable": self.unreadable, "failed": self.failed}
         texts = {
-            "done": f"{self.done:,}/{most}{self.total:,}" if self.total else f"{self.done:,}",
+            "done": f"{self.done:,}/{self.total:,}" if self.total else f"{self.done:,}",
             "rate": _pace(rate) if rate else "",
             "left": time_left,
             "cost": self.cost(),
-            "known": known,
             **{name: f"{count:,} {name}" for name, count in counts.items() if count},
         }
         return {name: text for name, text in texts.items() if text}

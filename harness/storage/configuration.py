@@ -31,21 +31,18 @@ def of_model(
     answerer: Mapping[str, JSON],
     samples: int,
     judge: Mapping[str, JSON] | None = None,
-    until: tuple[str, Mapping[str, JSON]] | None = None,
 ) -> tuple[dict[str, str], Configuration]:
     """Return (place, configuration) of a run that asks the model of that name.
 
     The place has task, variant, prompt and model; the configuration all that decides what is asked and how it is read.
     `answerer` is the part of it that says what answers (`of_answerer`), `judge` the one that says who reads what the
-    rules cannot (`of_judge`), `until` the rule that may stop it, in a word and in full.
+    rules cannot (`of_judge`).
     """
     settings = {**chosen(task), **prompt.settings}
     if samples > 1:
         settings["samples"] = samples
     if judge is not None:
         settings["judge"] = judge["name"]
-    if until is not None:
-        settings["until"] = until[0]
     place = {"task": task.name, "variant": variant(settings), "prompt": prompt.name, "model": name}
     return place, {
         "task": settings,
@@ -53,7 +50,6 @@ def of_model(
         "prompt": {"name": prompt.name, "digest": prompt.digest},
         "model": dict(answerer),
         **({"judge": dict(judge)} if judge is not None else {}),
-        **({"until": dict(until[1])} if until is not None else {}),
     }
 
 

@@ -45,7 +45,6 @@ class Settings(TypedDict, total=False):
     model: Part | None
     algorithm: Part | None
     judge: Part | None
-    until: Part | None
     prompt: str | None
     replies: str | None
     answer: str | None
@@ -121,8 +120,6 @@ class Manifest:
     items: Items | None = None
     counts: Facts | None = None
     records: SealedRecords | None = None
-    until: Facts | None = None
-    """What was known when it stopped (harness.cost.until), and by which rule; None for a run without one."""
     reading: Rules | None = None
     """By which rules the replies were read; None where there were none to be read."""
     ended: str | None = None
@@ -165,7 +162,7 @@ NO_MANIFEST = Manifest(run={}, configuration={})
 """Of a run whose manifest cannot be read."""
 SEALS = "digest"
 """The part that is the digest of all others."""
-FOUND = ("items", "counts", "records", "until", "reading", "ended", "result", SEALS)
+FOUND = ("items", "counts", "records", "reading", "ended", "result", SEALS)
 """The parts that a run has when it has ended, and that are made anew when its replies are read again."""
 
 
@@ -177,7 +174,6 @@ class ConfigurationForm(Open):
     prompt: Part = msgspec.field(default_factory=dict)
     model: Part = msgspec.field(default_factory=dict)
     judge: Part | None = None
-    until: Part | None = None
 
 
 class RulesForm(Open):

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 RECORDS, PARTIAL, RESULT, MANIFEST = "records.jsonl", "records.partial.jsonl", "result.json", "manifest.json"
 COMPRESSED = f"{RECORDS}.gz"
-_REPEATED = ("run", "configuration_digest", "complete", "items", "counts", "records", "until", "reading")
+_REPEATED = ("run", "configuration_digest", "complete", "items", "counts", "records", "reading")
 """The parts of a manifest that are the same when the run is repeated."""
 WITHOUT_RECORDS = f"holds no {RECORDS} (git leaves most of them out): the command of its run makes them again"
 
@@ -127,10 +127,10 @@ class Folder:
         """Return the result with the tokens of every distinct request once, openings included, if there is a ledger."""
         return result if self.ledger is None else replace(result, usage=self.ledger.usage)
 
-    def finish(self, result: Result, *, items: Items, complete: bool, until: Mapping[str, JSON] | None = None) -> None:
+    def finish(self, result: Result, *, items: Items, complete: bool) -> None:
         """Move the records into place and write result.json and manifest.json.
 
-        `items` is the digest of the items, `until` what a rule has found that may stop the run.
+        `items` is the digest of the items.
         """
         ready: dict[Path, Path] = {}
         try:
@@ -148,7 +148,6 @@ class Folder:
                 items=items,
                 counts=counts(result),
                 records=self._records,
-                until=until,
                 ended=self.manifest.ended or datetime.now(UTC).isoformat(timespec="seconds"),
                 complete=complete,
                 result=digest(content),

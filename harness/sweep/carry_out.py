@@ -11,7 +11,6 @@ from typing import Any
 
 from harness.cli.key_value import ERROR
 from harness.cli.multirun import Multirun
-from harness.cost.watch import verdict
 from harness.engine import Engine, dispatch, engine
 from harness.errors import ConfigError
 from harness.leaderboard import __main__ as leaderboard
@@ -117,9 +116,6 @@ def conclude(
             print(f"With all metrics, a table for each value: {board}", flush=True)
             parts = [*shown, *parts]
         leaderboard.write(markdown([*parts, *more_tables(rows)]), board)
-    for row in rows:
-        if row.manifest.until is not None:
-            print(f"{row.model}: {verdict(row.manifest.until)}", flush=True)
     unreported: dict[str, list[int]] = defaultdict(list)
     failed = 0
     for number, outcome in outcomes.items():

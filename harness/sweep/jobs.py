@@ -20,14 +20,13 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from hydra.core.hydra_config import HydraConfig
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import DictConfig
 
 from harness import trust
 from harness.cli import hydra_app, own_configs
 from harness.cli.key_value import ERROR
 from harness.cli.multirun import Job, Multirun, multirun
 from harness.cost.shared_budget import Book
-from harness.cost.until_plan import Race
 from harness.engine import Work
 from harness.errors import ConfigError, Interrupted, StoreError
 from harness.runtime import console, signals
@@ -249,17 +248,6 @@ def outcome(place: Path) -> dict[str, Any] | None:
     except (OSError, ValueError):
         return None
     return content if isinstance(content, dict) else None
-
-
-def race() -> Race | None:
-    """Return what the job that this process carries out knows of the runs before it; None outside of a sweep."""
-    if not HydraConfig.initialized() or OmegaConf.is_missing(HydraConfig.get().runtime, "output_dir"):
-        return None  # composed by this program, not started by Hydra
-    place = Path(str(HydraConfig.get().runtime.output_dir))
-    if not (place.parent / SWEEP).is_file():
-        return None
-    outcomes = [outcome(place.parent / str(number)) for number in range(number_of_jobs(place.parent))]
-    return Race([Path(each["run"]) for each in outcomes if each and each.get("run")], len(outcomes))
 
 
 def number_of_jobs(place: Path) -> int:

@@ -5,20 +5,15 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from operator import length_hint
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.codec import digest
 from harness.cost.price import costs_money, from_json
-from harness.cost.until import Until
-from harness.cost.until_plan import recorded
-from harness.cost.watch import replayed
 from harness.errors import DataError, SealedError
 from harness.prompting.fit import fitting
 from harness.prompting.version import by_other_rules
 from harness.protocols import Committed
-from harness.run import ask
 from harness.storage import rebuild, records, runs
 from harness.storage.configuration import of_algorithm, of_answerer, of_judge, of_model
 from harness.storage.files import DamagedError
@@ -74,8 +69,7 @@ def problems_of(
     if settings := config.get("judge"):
         judge = JudgeCheck(manifest, settings, _price((manifest.judge or {}).get("price")))
     yield from _of_seals(result, run.manifest_json)
-    rule = recorded(manifest, task, folder, ask)
-    yield from _of_settings(manifest, config, result, task, prompt, model, judge, trust, rule)
+    yield from _of_settings(manifest, config, result, task, prompt, model, judge, trust)
     price = _price(manifest.price)
     yield from _of_cost(result, manifest, model, price)
     path, samples = run.records_file, _samples(config)
@@ -89,9 +83,8 @@ def problems_of(
     if sealed and path is None:
         raise SealedError(f"{sealed}.")
     # As many as were asked; of a complete run one more, to see that there are no others. A task may have millions.
-    source = rebuild.items_of(task, manifest, path) if rule is None else rule.order.items()
-    source = _items_of(records.read(path)) if sealed and path is not None else source
-    items = TracedItems(itertools.islice(source, count + (result["complete"] and rule is None)))
+    source = _items_of(records.read(path)) if sealed and path is not None else rebuild.items_of(task, manifest, path)
+    items = TracedItems(itertools.islice(source, count + result["complete"]))
     check = RecordCheck(items, prompt, task.headline, samples, price if "cost" in result else None, model, judge)
     check.sealed, check.recorded = bool(sealed), manifest.recorded is not None
     check.readings.as_recorded = by_model and by_other_rules(manifest.reading, manifest.words)
@@ -110,8 +103,6 @@ def problems_of(
     if check.seal != manifest.records:
         yield f"{path.name} is not the file of which {MANIFEST} holds the digest: a line was changed, added or removed."
     yield from problems_of_scores(run, task, check, price, judge, samples if by_model else None)
-    if rule is not None and result["complete"] and not sealed:
-        yield from _of_until(rule, manifest, samples, path)
     if sealed:
         raise SealedError(f"{sealed}.")
 
@@ -123,15 +114,6 @@ def _items_of(lines: Iterable[Record]) -> Iterator[Item]:
         if record.item not in seen:
             seen.add(record.item)
             yield Item(record.item, {}, record.labels, record.cluster, unit=record.unit, groups=record.groups)
-
-
-def _of_until(rule: Until, manifest: Manifest, samples: int, path: Path) -> Iterator[str]:
-    """Yield where the decision that ended a run is not the one that its records lead to."""
-    watch = replayed(rule, samples, records.read(path))
-    if watch is None or not (watch.decided or watch.items == length_hint(rule.order)):
-        yield f"{path.name}: the records do not end where until={rule.rule} ends the run."
-    else:
-        yield from differences(manifest.until, json.loads(json.dumps(watch.found)), f"{MANIFEST}: until")
 
 
 def _of_sizes(count: int, lines: int | None, samples: int, trust: Collection[str]) -> str | None:
@@ -165,7 +147,6 @@ def _of_settings(
     model: Model | None,
     judge: JudgeCheck | None,
     trust: Collection[str],
-    rule: Until | None = None,
 ) -> Iterator[str]:
     """Yield the contradictions between place or configuration and the settings that started the run."""
     if prompt is None:
@@ -190,8 +171,7 @@ def _of_settings(
         if judge is not None:
             yield from judge.problems_of_words()
             judge_part = of_judge(judge.name, judge.identity, judge.words)
-        until_part = None if rule is None else (rule.words, rule.configuration)
-        expected = of_model(task, prompt, name, answerer, _samples(config), judge_part, until_part)
+        expected = of_model(task, prompt, name, answerer, _samples(config), judge_part)
         if model is None:
             yield from _of_checkpoint(settings, answerer, prompt)
     place, configuration = json.loads(json.dumps(expected))

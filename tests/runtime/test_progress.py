@@ -66,11 +66,6 @@ def test_an_answer_that_several_items_wait_for_was_asked_once():
     list(stored.track(iter(RECORDS[:1]), RECORDS[:1]))
     assert stored.where_from() == "1 answers came from the cache, 0 were asked now."
     assert Progress("t").where_from() == ""
-    stored.done, stored.beyond = 9, 3
-    assert stored.where_from() == (
-        "1 answers came from the cache, 8 were asked now, 3 of them under way when the run stopped: no score counts "
-        "them, and the cache keeps them."
-    )
 
 
 def test_without_a_terminal_there_are_plain_lines(monkeypatch, capsys):

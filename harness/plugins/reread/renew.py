@@ -96,10 +96,6 @@ def source_of(folder: Path, trust: Collection[str], *, with_judge: bool) -> Rere
         raise run.manifest_error
     if run.learned:
         raise NotReread("an algorithm has answered, and there are no replies to read.")
-    if run.manifest.until is not None:
-        raise NotReread(
-            "it ended by what was read (until=): its own command reads the stored replies and decides anew."
-        )
     if not by_other_rules(run.manifest.reading, run.manifest.words) and not with_judge:
         raise NotReread("it was read by today's rules already.")
     if run.records_file is None:

@@ -10,14 +10,11 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from support.resealing import change, reseal
 
-from harness import evaluate
 from harness.errors import DataError, SealedError
 from harness.plugins.fresh import private
 from harness.plugins.fresh.task import Fresh
 from harness.settings import chosen
-from harness.verify.run import problems_of
 
 TASK = ("task=corr2cause/fresh", "task.seed=private", "task.num_nodes=6", "task.limit=12")
 SEEDS = Path("harness", "seeds")
@@ -107,27 +104,6 @@ def test_another_seed_is_no_revelation(harness, runs, monkeypatch, tmp_path):
     (runs[0] / "seed.txt").write_text(f"{'0' * 64}\n")
     verified = harness(str(runs[0]), module="harness.verify")
     assert verified.returncode == 1 and "is not the seed of which the manifest holds the SHA-256" in verified.stdout
-
-
-def test_what_ended_a_run_is_checked_once_its_seed_is_revealed(tmp_path, monkeypatch):
-    """Which item comes after which only the seed tells, so `until=` can be replayed only then."""
-    monkeypatch.chdir(tmp_path)
-    settings = ["task.seed=private", "task.num_nodes=7", "until=width:40", "until.metric=accuracy"]
-    run = evaluate("always_no", "corr2cause/fresh", overrides=settings)
-    ended, home = run.manifest.until, os.environ["XDG_CONFIG_HOME"]
-    assert ended["decision"] == "narrow enough" and ended["items"] == run.result.overall.items < 300
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "elsewhere"))
-    change(run.folder, "manifest.json", lambda content: content["until"].update(interval=[0.1, 0.2]))
-    reseal(run.folder)
-    with pytest.raises(SealedError, match="before their seed is revealed"):
-        next(iter(problems_of(run.folder)))
-    (secret,) = (Path(home) / SEEDS).glob("*")
-    (run.folder / "seed.txt").write_text(secret.read_text())
-    (problem,) = problems_of(run.folder)
-    assert "until / interval" in problem
-    change(run.folder, "manifest.json", lambda content: content["until"].update(interval=ended["interval"]))
-    reseal(run.folder)
-    assert list(problems_of(run.folder)) == []
 
 
 def test_the_seed_stays_the_same_until_it_is_revealed():

@@ -136,17 +136,6 @@ class RatioSequence:
         squares = self._aa - 2 * ratio * self._ab + ratio**2 * self._bb + self._most**2 / 4
         return aim * (self._b + self._most) / max(squares, _TINY)
 
-    def needed(self) -> float:
-        """Return how many draws more an interval of the width that is aimed at is likely to take."""
-        assert self._aim is not None
-        ratio = (self._a + self._most / 2) / (self._b + self._most)
-        squares = self._aa - 2 * ratio * self._ab + ratio**2 * self._bb + self._most**2 / 4
-        one, mean = squares / (self.number + 1), (self._b + self._most) / (self.number + 1)
-        needed = 2 * math.log(2 / self._alpha) * one / (self._aim * mean) ** 2
-        if self._draws is not None:
-            needed = needed / (1 + needed / self._draws)
-        return max(needed - self.number, 1.0)
-
     def _narrow(self) -> None:
         """Leave out what a half has bet against and won, from either end; forget the capital of what is left out."""
         import numpy as np

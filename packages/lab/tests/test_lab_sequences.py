@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from harness_lab.sequences import PAIRED, RatioSequence, components
 from hypothesis import given
 from hypothesis import strategies as st
-
-from harness.scoring.sequences import PAIRED, RatioSequence, components
 
 ACCURACY, F1 = components("accuracy")[0], components("f1")[0]
 
