@@ -21,7 +21,7 @@ from harness.runtime.progress import Progress
 from harness.runtime.signals import STOP
 from harness.scoring.replies import FirstReplies
 from harness.scoring.samples import summarize
-from harness.storage import record_parts
+from harness.storage import records
 from harness.storage.manifest import TracedItems
 from harness.storage.run_folder import Folder
 from harness.tasks.check import CheckedItems, look_ahead
@@ -148,7 +148,7 @@ def leave(
                 raise
         if judge is not None and stopped is None:
             stopped = read_rest(task, folder, judge, progress.say)
-        scores = summarize(task, lambda: record_parts.read(folder.records_file), samples, judge.name if judge else None)
+        scores = summarize(task, lambda: records.read(folder.records_file), samples, judge.name if judge else None)
         result = folder.with_usage(scores)
         if stopped is None and result.curable:
             stopped = RunStopped(

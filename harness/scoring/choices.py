@@ -13,7 +13,6 @@ from harness.errors import DataError
 from harness.scoring import bootstrap
 from harness.scoring.bootstrap import FEWEST
 from harness.scoring.intervals import Interval, resampled, with_intervals
-from harness.scoring.parted import Counted, add_all
 from harness.scoring.summary import OutcomeCounts
 from harness.scoring.tally import Tally
 from harness.types import Metric, Record, Result, Scores
@@ -40,8 +39,9 @@ def summarize(records: Iterable[Record], *, headline: str, names: Sequence[str])
 
     tally: Tally[Kind] = Tally()
     totals = OutcomeCounts()
-    passing = Counted(records, totals, OutcomeCounts.add)
-    add_all(passing, tally, lambda tally, record: tally.add(_kind(record, headline, len(names)), record.cluster))
+    for record in records:
+        totals.add(record)
+        tally.add(_kind(record, headline, len(names)), record.cluster)
     kinds = list(tally.kinds)
     kind, cluster, _ = tally.records(kinds, parts=False)
     gold, read = (np.array([each[column] for each in kinds], dtype=np.int64)[kind] for column in (1, 2))

@@ -80,10 +80,6 @@ class GradeCounts:
         """Count the answer of a record."""
         self._counts[grade_of(record.answer)] += 1
 
-    def merge(self, later: GradeCounts) -> None:
-        """Add the counts of a part that comes after this one's."""
-        self._counts.update(later._counts)
-
     @property
     def summary(self) -> dict[str, int]:
         """The number of answers by grade; {} where all of them are in their form."""

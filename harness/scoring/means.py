@@ -12,7 +12,7 @@ from typing import Literal
 from harness.scoring import bootstrap
 from harness.scoring.bootstrap import CONSTANT, FEW_CLUSTERS, FEWEST, ONE_CLUSTER, RESTS_ON_FEW
 from harness.scoring.definitions import definition
-from harness.scoring.parted import Changed, Counted, add_all
+from harness.scoring.one_pass import counted
 from harness.scoring.summary import OutcomeCounts
 from harness.scoring.tally import Tally
 from harness.types import Metric, Record, Result, Scores
@@ -125,7 +125,7 @@ class MeanTally(Tally[Kind]):
 
 
 def _each_alone(records: Iterable[Record]) -> Iterable[Sequence[Record]]:
-    return Changed(records, lambda of_part: ((record,) for record in of_part))
+    return ((record,) for record in records)
 
 
 def summarize(
@@ -145,8 +145,8 @@ def summarize(
     Memory grows with the clusters, and by a number for each measure of a row.
     """
     tally, totals = MeanTally(measures), OutcomeCounts()
-    passing = groups(Counted(records, totals, OutcomeCounts.add))
-    add_all(passing, tally, lambda tally, group: tally.add_rows(rows(group)))
+    for group in groups(counted(records, totals.add)):
+        tally.add_rows(rows(group))
     scores = tally.scores(orders, mean=mean, unit=unit)
     return Result(headline, {headline: scores}, tally.clusters, **totals.parts(), notes=notes)
 

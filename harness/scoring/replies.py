@@ -69,13 +69,6 @@ class AnswerNotes:
             self._bounded += bool(response.bounded)
             self._without += not response.logprobs
 
-    def merge(self, later: AnswerNotes) -> None:
-        """Add the counts of a part that comes after this one's; hashes are alike in forks of one process."""
-        for name in ("_not_in_form", "_in_words", "_by_token", "_bounded", "_mostly_outside", "_without"):
-            setattr(self, name, getattr(self, name) + getattr(later, name))
-        self._outside.extend(later._outside)
-        self._requests.extend(later._requests[: MOST_PROMPTS - len(self._requests)])
-
     def notes(self) -> tuple[str, ...]:
         """Return a sentence for each problem of the replies; () where they have none."""
         notes, of_all = [], f"of {self._by_token:,} {'answer' if self._by_token == 1 else 'answers'}"

@@ -10,18 +10,17 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from functools import partial
 from statistics import fmean, pstdev, stdev
 from typing import Any
 
 from harness.errors import ConfigError
 from harness.prompting.reading.own_words import own_words
 from harness.protocols import Task, remarks_of
-from harness.scoring import parted
 from harness.scoring.audit import audit_pair, by_judge, verdict
 from harness.scoring.classification import AnswerCounts, decisions
 from harness.scoring.definitions import of_counts
 from harness.scoring.grades import FIRM, GradeCounts, firm_only, with_firm
+from harness.scoring.one_pass import counted, together
 from harness.scoring.replies import AnswerNotes
 from harness.scoring.summary import count_field
 from harness.types import (
@@ -42,13 +41,13 @@ from harness.types import (
 def summarize_votes(task: Task, records: Iterable[Record], samples: int) -> Result:
     """Return the task's scores of the votes, with what the single samples come to in `Result.samples`."""
     answers = AnswerNotes()
-    counted = parted.Counted(records, answers, AnswerNotes.add)
+    records = counted(records, answers.add)
     if samples == 1:
-        result = _checked(task, task.summarize(counted))
+        result = _checked(task, task.summarize(records))
     else:
         draws = Draws(task.headline, samples)
-        of_items = parted.Counted(_of_items(counted, samples), draws, Draws.add)
-        result = _checked(task, task.summarize(parted.Changed(of_items, partial(map, vote))))
+        of_items = counted(_of_items(records, samples), draws.add)
+        result = _checked(task, task.summarize(map(vote, of_items)))
         failures, drawn = dict(sorted(draws.failures.items())), draws.summary(result.unreadable)
         result = replace(result, failures=failures, samples=drawn)
         if result.choices:  # draws are right or wrong there: what tells Yes from No means nothing
@@ -75,11 +74,11 @@ def _checked(task: Task, result: Any) -> Result:
 
 def votes(records: Iterable[Record], samples: int) -> Iterable[Record]:
     """Return one record an item, the vote over its samples; those that a stopped run has not all of come in the end."""
-    return records if samples == 1 else parted.Changed(_of_items(records, samples), partial(map, vote))
+    return records if samples == 1 else map(vote, _of_items(records, samples))
 
 
 def _of_items(records: Iterable[Record], samples: int) -> Iterable[Sequence[Record]]:
-    return parted.Together(records, lambda record: record.item, lambda draws: len(draws) == samples)
+    return together(records, lambda record: record.item, lambda draws: len(draws) == samples)
 
 
 def vote(records: Sequence[Record]) -> Record:
@@ -126,14 +125,6 @@ class Draws:
             if labels:
                 self._agreement[max(labels.values()), labels.total()] += 1
 
-    def merge(self, later: Draws) -> None:
-        """Add the counts of later items."""
-        self.failures.update(later.failures)
-        self._right.update(later._right)
-        self._agreement.update(later._agreement)
-        for sample, counts in later._counts.items():
-            self._counts[sample].update(counts)
-
     def summary(self, unreadable: Unreadable) -> dict[str, float | int | None]:
         """Return what the samples come to: shares as fractions, None where undefined.
 
@@ -171,17 +162,17 @@ def summarize(task: Task, read: Callable[[], Iterable[Record]], samples: int, ju
     """
     grades = GradeCounts()
     tally = _Tally()
-    records = read() if judge is None else parted.Counted(read(), tally, _Tally.add)
-    result = summarize_votes(task, parted.Counted(records, grades, GradeCounts.add), samples)
+    records = read() if judge is None else counted(read(), tally.add)
+    result = summarize_votes(task, counted(records, grades.add), samples)
     counts = grades.summary
     result = replace(result, grades=counts)
     if counts.keys() - FIRM:
-        result = with_firm(result, summarize_votes(task, parted.Changed(read(), partial(map, firm_only)), samples))
+        result = with_firm(result, summarize_votes(task, map(firm_only, read()), samples))
     if judge is None:
         return result
     without = result
     if tally.judged:
-        without = summarize_votes(task, parted.Changed(read(), partial(map, by_rules_alone)), samples)
+        without = summarize_votes(task, map(by_rules_alone, read()), samples)
     return replace(result, judge=tally.summary(judge, result, without.overall))
 
 
@@ -229,14 +220,6 @@ class _Tally:
                 self._audit_failures[outcome.kind] += 1
         if isinstance(outcome, Response):
             self._requests.setdefault(judgement.request, outcome.usage)
-
-    def merge(self, later: _Tally) -> None:
-        """Add the counts of a part that comes after this one's."""
-        for name in ("judged", "_waiting", "_not_words"):
-            setattr(self, name, getattr(self, name) + getattr(later, name))
-        for counts in ("_audit", "_labels", "_failures", "_audit_failures"):
-            getattr(self, counts).update(getattr(later, counts))
-        self._requests = later._requests | self._requests
 
     def summary(self, judge: str, result: Result, without: Scores) -> Judged:
         labels = self._labels

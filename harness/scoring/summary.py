@@ -10,7 +10,6 @@ from typing import Any
 from harness.errors import DataError
 from harness.scoring.classification import AnswerCounts, decisions, probabilities
 from harness.scoring.intervals import intervals, with_intervals
-from harness.scoring.parted import Counted, add_all
 from harness.scoring.replies import cut_off
 from harness.scoring.tally import Tally
 from harness.types import TOKENS, Failure, Metric, Record, Result, Scores, Unreadable, Usage
@@ -40,11 +39,13 @@ def summarize(
     `orders` gives the order of a breakdown's groups; others follow in alphabetical order. Two breakdowns that are
     `crossed` make one more, called a/b. Intervals are over clusters; in a row of one cluster over what `within` gives
     for each record, called `unit`. Memory grows with the number of kinds of records in each cluster and, for models
-    that give probabilities, by two numbers an item. Records in parts are counted apart, which changes no digit.
+    that give probabilities, by two numbers an item.
     """
     tally: Tally[Kind] = Tally()
     totals = OutcomeCounts()
-    add_all(Counted(records, totals, OutcomeCounts.add), tally, lambda tally, record: _add(tally, record, within))
+    for record in records:
+        totals.add(record)
+        _add(tally, record, within)
     kinds = tally.kinds
     members = _members(kinds, crossed)
     keys = sorted(members, key=lambda key: (key[0] != headline, key[0], key[1] != "overall", _rank(key, orders)))
@@ -100,11 +101,6 @@ class OutcomeCounts:
                 count = getattr(outcome.usage, name)
                 if count is not None:
                     self.tokens[name] += count
-
-    def merge(self, later: OutcomeCounts) -> None:
-        """Add the counts of outcomes that come after this one's."""
-        for name, counts in vars(later).items():
-            getattr(self, name).update(counts)
 
     def parts(self) -> dict[str, Any]:
         """Return the parts of a result that do not depend on what was answered, by their names.

@@ -58,19 +58,6 @@ class Tally(Generic[Kind]):
         self._counts: defaultdict[Kind, Counter[int]] = defaultdict(Counter)
         self._numbers: defaultdict[Kind, tuple[array[int], array[float]]] = defaultdict(_no_numbers)
 
-    def merge(self, later: Tally[Kind]) -> None:
-        """Add the counts of records that come after this one's; the later one is not used again."""
-        if not self._units:
-            self._units, self._counts, self._numbers = later._units, later._counts, later._numbers
-            return
-        units = array("q", (self._units.setdefault(place, len(self._units)) for place in later._units))
-        for kind, counts in later._counts.items():
-            self._counts[kind].update({units[unit]: count for unit, count in counts.items()})
-        for kind, (of_units, numbers) in later._numbers.items():
-            mine = self._numbers[kind]
-            mine[0].extend(units[unit] for unit in of_units)
-            mine[1].extend(numbers)
-
     def add(self, kind: Kind, cluster: str, part: str = "", numbers: Sequence[float] = ()) -> None:
         """Count a record; `numbers` are none, or as many of each one of its kind."""
         unit = self._units.setdefault((cluster, part), len(self._units))

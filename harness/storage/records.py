@@ -13,7 +13,7 @@ import json
 import shutil
 import time
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import zip_longest
 from pathlib import Path
 from typing import IO, Any, NamedTuple, TypeVar
@@ -155,21 +155,8 @@ def json_lines(path: Path) -> Iterator[tuple[bytes, Line]]:
     return _each(path, lambda text: (text, _checked_json(text)), lines(path))
 
 
-class Lines(NamedTuple):
-    """Lines of a file that follow each other."""
-
-    path: Path
-    lines: Sequence[bytes]
-    first: int
-    """The number of the first in the file, from 1 on."""
-
-    def records(self) -> Iterator[Record]:
-        """Yield their records. Raises DataError for a line that is none."""
-        return (line.record for line in _each(self.path, parsed, self.lines, self.first))
-
-
-def _each(path: Path, read: Callable[[bytes], T], lines: Iterable[bytes], first: int = 1) -> Iterator[T]:
-    for number, text in enumerate(lines, start=first):
+def _each(path: Path, read: Callable[[bytes], T], lines: Iterable[bytes]) -> Iterator[T]:
+    for number, text in enumerate(lines, start=1):
         try:
             value = read(text)
         except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from harness.scoring.samples import summarize
-from harness.storage import record_parts
+from harness.storage import records
 from harness.storage.files import inside, read_bytes
 from harness.storage.result_json import counts, result_json
 from harness.storage.run_folder import MANIFEST, RESULT
@@ -32,7 +32,7 @@ def problems_of_scores(
     assert path is not None
     exact = result["complete"] and not check.openings
     try:
-        again = summarize(task, lambda: record_parts.read(path), samples or 1, judge.name if judge else None)
+        again = summarize(task, lambda: records.read(path), samples or 1, judge.name if judge else None)
         expected, tallied = (json.loads(json.dumps(value)) for value in (result_json(again), counts(again)))
     except (KeyError, ValueError, TypeError, AttributeError, ArithmeticError) as error:
         yield f"{path.name} cannot be scored ({type(error).__name__}: {error})."

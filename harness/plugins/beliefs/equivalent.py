@@ -14,7 +14,7 @@ from pydantic import Field
 from harness.causal.relations import Relation
 from harness.plugins.beliefs.contradictions import Pairs, beside
 from harness.plugins.beliefs.forms import CONTRAPOSITIVE, PLAIN, TURNED, worded
-from harness.scoring.parted import Changed, Counted, Together
+from harness.scoring.one_pass import counted, together
 from harness.tasks.base import LazyItems, OneOrMore, Share, TaskBase
 from harness.tasks.benchmark import Benchmark
 from harness.tasks.corr2cause.task import ORDERS, Corr2Cause, Size, Split
@@ -89,8 +89,8 @@ class Equivalent(TaskBase):
     def summarize(self, records: Iterable[Record]) -> Result:
         """Return the scores of all forms, and how often a form's answer is not that of the plain one."""
         pairs, number = Pairs(), len({PLAIN, *self.forms})
-        questions = Together(records, lambda record: record.unit, lambda forms: len(forms) == number)
-        result = super().summarize(Changed(Counted(questions, pairs, Pairs.add_forms), chain.from_iterable))
+        questions = together(records, lambda record: record.unit, lambda forms: len(forms) == number)
+        result = super().summarize(chain.from_iterable(counted(questions, pairs.add_forms)))
         return replace(result, scores={**result.scores, self.headline: beside(result.scores[self.headline], pairs)})
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain, count, islice
 from typing import Annotated, ClassVar, Literal
 
@@ -22,7 +22,7 @@ from harness.plugins.fresh.blocks import ORDERED, PHRASINGS, Names, names, page
 from harness.plugins.fresh.matching import SIZES, Half, Matching, Pair, index, index_digest
 from harness.plugins.fresh.metrics import BOTH_MISSED, NO_MISSED, PAIR_ACCURACY, YES_MISSED
 from harness.scoring.means import MeanRow, MeanTally
-from harness.scoring.parted import Changed, Counted, Together
+from harness.scoring.one_pass import counted, together
 from harness.scoring.summary import summarize
 from harness.tasks.base import Count, LazyItems, OneOrMore, Share, TaskBase, in_brackets
 from harness.tasks.corr2cause.claim import Claim, ItemWriter, Page
@@ -147,8 +147,8 @@ class Pairs(TaskBase):
     def summarize(self, records: Iterable[Record]) -> Result:
         """Return the scores of halves and of pairs; no pair counts of which a call failed, or a half is missing."""
         tally = MeanTally((*_MEASURES, "lowest", "highest"))
-        pairs = Together(records, lambda record: record.cluster, lambda halves: len(halves) == 2)
-        halves = Changed(Counted(pairs, tally, self._add), chain.from_iterable)
+        pairs = together(records, lambda record: record.cluster, lambda halves: len(halves) == 2)
+        halves = chain.from_iterable(counted(pairs, partial(self._add, tally)))
         result = summarize(halves, headline=self.headline, orders=self.orders, unreadable=self.unreadable)
         means = tally.scores(self.orders)
         scores = {

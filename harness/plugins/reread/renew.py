@@ -20,7 +20,7 @@ from harness.protocols import Task
 from harness.runtime.progress import Progress
 from harness.scoring.audit import by_judge, read_by_rules
 from harness.scoring.samples import summarize, unread
-from harness.storage import rebuild, record_parts, records, runs
+from harness.storage import rebuild, records, runs
 from harness.storage.configuration import folder_of, variant
 from harness.storage.manifest import Items, provenance
 from harness.storage.run_folder import MANIFEST, Account, Folder
@@ -214,7 +214,7 @@ def _folder(
 
 def _result(source: RereadableRun, folder: Folder, judge: Judge | None) -> Result:
     name = judge.name if judge is not None else None
-    result = summarize(source.task, lambda: record_parts.read(folder.records_file), source.run.samples, name)
+    result = summarize(source.task, lambda: records.read(folder.records_file), source.run.samples, name)
     return folder.with_usage(result)
 
 

@@ -12,7 +12,7 @@ from harness.plugins.steps.questions import Parts, read_parts, right_parts
 from harness.prompting.listing import entries
 from harness.scoring import means
 from harness.scoring.means import MeanRow
-from harness.scoring.parted import Together
+from harness.scoring.one_pass import together
 from harness.tasks.corr2cause.task import ORDERS
 from harness.tasks.corr2cause.text import Hypothesis, Premise, read_dag, read_premise
 from harness.types import Record, Result
@@ -51,7 +51,7 @@ def summarize(
         MEASURES,
         headline=HEADLINE,
         orders={"step": QUESTIONS, **ORDERS},
-        groups=lambda passing: Together(
+        groups=lambda passing: together(
             passing, lambda record: record.cluster, lambda steps: len(steps) == sizes[steps[0].cluster]
         ),
         notes=(NOTE,),

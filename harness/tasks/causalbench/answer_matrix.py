@@ -73,13 +73,6 @@ class Sheet:
         if "paper" in record.labels:
             self.outcomes[record.labels["paper"], strict] += 1
 
-    def merge(self, later: Sheet) -> None:
-        """Enter the answers of records that come after this one's."""
-        asked = later.has_question
-        self.cells[asked], self.strict[asked] = later.cells[asked], later.strict[asked]
-        self.has_question |= asked
-        self.outcomes.update(later.outcomes)
-
     @cached_property
     def _place(self) -> Mapping[str, int]:
         return {name: k for k, name in enumerate(self.network.variables)}
@@ -97,11 +90,6 @@ class Sheets(dict[tuple[str, str], Sheet]):
     def add(self, record: Record) -> None:
         """Enter an answer, by the pair that the record names and never by its place in the file."""
         self._sheet(record.groups["network"], record.groups[self._breakdown]).add(*ends(record.unit), record)
-
-    def merge(self, later: Sheets) -> None:
-        """Enter the answers of records that come after this one's."""
-        for key, sheet in later.items():
-            self._sheet(*key).merge(sheet)
 
     def in_order(self) -> Sheets:
         """Return the sheets by network and template, in the order of their items: records come in any."""

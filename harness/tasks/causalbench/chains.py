@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from harness.codec import shuffled
 from harness.scoring.bootstrap import NO_MEAN
-from harness.scoring.parted import Counted
+from harness.scoring.one_pass import counted
 from harness.tasks.base import TaskBase
 from harness.types import Item, Metric, Record, Result, Scores
 
@@ -152,7 +152,7 @@ class Chains(TaskBase):
     def summarize(self, records: Iterable[Record]) -> Result:
         """Return scores overall, per kind and per length, with the longest chain that was answered right throughout."""
         right = _Right()
-        result = super().summarize(Counted(records, right, _Right.add))
+        result = super().summarize(counted(records, right.add))
         rows = {name: dict(groups) for name, groups in result.scores["exact"].items()}
         for kind, row in rows.get("kind", {}).items():
             rows["kind"][kind] = _with_longest(row, {length: right[of, length] for of, length in right if of == kind})
@@ -170,9 +170,6 @@ class _Right(dict[tuple[str, int], bool | None]):
     def add(self, record: Record) -> None:
         correct = None if record.answer is None else record.answer.label == record.labels["exact"]
         self[record.groups["kind"], int(record.groups["length"])] = correct
-
-    def merge(self, later: _Right) -> None:
-        self.update(later)
 
 
 def _with_longest(row: Scores, right: Mapping[int, bool | None]) -> Scores:

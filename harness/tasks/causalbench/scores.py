@@ -12,7 +12,7 @@ from harness.scoring.bootstrap import RESAMPLES
 from harness.scoring.classification import multiclass
 from harness.scoring.graphs import EdgeDirection, sid
 from harness.scoring.intervals import means
-from harness.scoring.parted import Counted
+from harness.scoring.one_pass import counted
 from harness.scoring.summary import summarize as count
 from harness.scoring.tally import unordered
 from harness.tasks.causalbench.answer_matrix import Sheet, Sheets, graph_files
@@ -54,7 +54,7 @@ def summarize(
         each: [f"{network}/{template}" for network in NETWORKS for template in templates],
     }
     result = count(
-        Counted(records, entered, Sheets.add),
+        counted(records, entered.add),
         headline="exact",
         orders=orders,
         unreadable=unreadable,

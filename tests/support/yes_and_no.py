@@ -1,4 +1,4 @@
-"""A task of Yes and No with every kind of breakdown, for tests of scores that are counted in parts."""
+"""A task of Yes and No with every kind of breakdown."""
 
 from __future__ import annotations
 
