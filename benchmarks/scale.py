@@ -231,12 +231,12 @@ def figure(rows: Sequence[dict[str, Any]], rates: Sequence[float], file: Path) -
     """Draw hours by workers, a panel for each rate of the servers."""
     from matplotlib.figure import Figure
 
-    from harness.plugins.figures.plot_paper import COLOURS, GREY, MARKERS, WIDTHS, style
+    from harness.plot.draw import COLOURS, GREY, WIDTHS, style
 
     with style():
         sheet = Figure(figsize=(WIDTHS["text"], 2.9), layout="constrained")
         for place, (axes, rate) in enumerate(zip(sheet.subplots(1, len(rates), sharey=True), rates, strict=True)):
-            for items, colour, marker in zip(ITEMS, COLOURS, MARKERS, strict=False):
+            for items, colour, marker in zip(ITEMS, COLOURS, "osD^vPX", strict=False):
                 own = [row for row in rows if row["items"] == items and row["rate"] == rate]
                 hours = [row["total"] / 3600 for row in own]
                 ideal = [items / rate / row["workers"] / 3600 for row in own]

@@ -86,7 +86,7 @@ def figure(rows: Sequence[Part], file: Path) -> None:
     """Draw what each part takes by items, time and bytes apart, with a ring where it breaks."""
     from matplotlib.figure import Figure
 
-    from harness.plugins.figures.plot_paper import COLOURS, GREY, MARKERS, WIDTHS, style
+    from harness.plot.draw import COLOURS, GREY, WIDTHS, style
 
     panels = {"time": 0, "memory": 1, "disk": 1}
     with style():
@@ -94,7 +94,7 @@ def figure(rows: Sequence[Part], file: Path) -> None:
         axes = sheet.subplots(1, 2)
         for place, part in enumerate(rows):
             own = axes[panels[part.resource]]
-            colour, marker = COLOURS[place % len(COLOURS)], MARKERS[place % len(MARKERS)]
+            colour, marker = COLOURS[place % len(COLOURS)], "osD^vPX"[place % 7]
             own.plot(SIZES, [part.of(size) for size in SIZES], color=colour, marker=marker, label=part.name)
             own.axhline(part.limit, color=GREY, linewidth=0.5, linestyle=":")
             if part.breaks_at <= SIZES[-1]:

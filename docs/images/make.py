@@ -128,7 +128,7 @@ LEARNED = ("reasoner", "linear", "hypothesis_only", "shortcut", "tiny", "tiny_re
 
 def figures() -> None:
     """The shipped results' figures, as harness plot writes them: all models, and the learned ones for the README."""
-    from harness.plugins.figures.plot import main
+    from harness.plot.__main__ import main
 
     corr2cause = ROOT / "results" / "shipped" / "corr2cause"
     learned = [str(folder) for name in LEARNED for folder in sorted(corr2cause.glob(f"*/*/{name}"))]

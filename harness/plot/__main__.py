@@ -121,7 +121,7 @@ def _wanted(charts: Iterable[Chart], settings: PlotSettings) -> list[Drawable]:
     for pattern in settings.chart:
         if not any(_fits(chart, pattern) for chart in drawable):
             raise ConfigError(_no_chart(pattern, drawable))
-    wanted = settings.metric or [name for name in metrics if definition(name).lead == "first"]
+    wanted = settings.metric or [name for name in metrics if definition(name).lead == "first"] or sorted(metrics)
     patterns = settings.chart or ("*",)
     matches = [
         chart for chart in drawable if chart.metric in wanted and any(_fits(chart, pattern) for pattern in patterns)
