@@ -8,6 +8,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from harness_lab import beliefs_command as command
+from harness_lab.beliefs import Belief, coherence, shuffles
 from support import brute_force
 from support.compared_runs import put
 from support.corr2cause_help import corr2cause, meaning
@@ -17,8 +19,6 @@ from harness.causal.dag import bits, children, from_integer
 from harness.causal.equivalence import members
 from harness.causal.relations import Relation, common_relations
 from harness.codec import shuffled, uniform
-from harness.plugins.beliefs import command
-from harness.plugins.beliefs.belief import Belief, coherence, shuffles
 from harness.types import Answer, Failure, Record, Response
 
 LETTERS = "ABCDEFG"
@@ -170,7 +170,7 @@ def test_shuffles_keep_how_many_of_each_relation_are_yes():
 
 
 def belief(flips, shuffled):
-    return Belief("p", 5, "", 60, 10, flips, shuffled, 1, 2.0, 1.0)
+    return Belief("p", 60, 10, flips, shuffled, 1, 2.0, 1.0)
 
 
 def test_the_ratio_is_of_sums_and_rests_on_premises_with_shuffles():
@@ -194,12 +194,16 @@ def test_what_tells_nothing_is_counted(tmp_path, told):
 
 
 def test_a_claim_with_both_answers_is_none(tmp_path, told):
+    """A child is a parent seen from the other end."""
     first = PREMISES[60 * VARIED :][:60]
-    items = [*first, *first[:3]]
-    records = [record(item, item.labels["audited"] if k < 60 else 1 - item.labels["audited"]) for k, item in
-               enumerate(items)]  # fmt: skip
-    records = [*records[:60], *(replace(r, item=f"{r.item}/turned") for r in records[60:])]
-    put(tmp_path / "m", records, headline="audited")
+    records = [record(item, item.labels["audited"]) for item in first]
+    turned = [
+        replace(one, item="-".join([*start, "child", j, i]), answer=Answer(1 - one.answer.label))
+        for one in records
+        for *start, relation, i, j in [one.item.split("-")]
+        if relation == "parent"
+    ][:3]
+    put(tmp_path / "m", [*records, *turned], headline="audited")
     text = told(tmp_path)
     assert "3 hypotheses answered with both Yes and No" in text and "57.0" in text
 
@@ -208,11 +212,11 @@ def test_sizes_and_files(tmp_path, told):
     smaller = corr2cause(split="all", whole=True, num_nodes=[4], limit=1).items()
     items = [*PREMISES, *smaller, replace(PREMISES[0], id="n7-g9-parent-A-G", cluster="n7-g9")]
     run(tmp_path, ANSWERERS["noisy"], items=items)
-    text = told(tmp_path, "per=size", f"out={tmp_path / 'x.json'}", "shuffles=5")
-    assert "| 5 " in text and "of other sizes than two to six variables" in text
+    text = told(tmp_path, "per=premise", f"out={tmp_path / 'x.json'}", "shuffles=5")
+    assert "n5-g" in text
     (table,) = json.loads((tmp_path / "x.json").read_text())["tables"]
-    assert "5" in {row["variables"] for row in table["rows"]}
-    told(tmp_path, f"out={tmp_path / 'x.md'}", "shuffles=5")
+    assert "n4-g" in str(table["rows"])
+    assert "of other sizes than two to six variables" in told(tmp_path, f"out={tmp_path / 'x.md'}", "shuffles=5")
     assert (tmp_path / "x.md").read_text().startswith("# Believed worlds")
 
 

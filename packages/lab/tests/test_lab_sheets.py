@@ -6,10 +6,10 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from harness_lab.sheets import canonical, essential_graph, hamming, marks, packed, places, sheet, sheets
 from support import brute_force
 
 from harness.causal.relations import Relation
-from harness.causal.sheets import canonical, essential_graph, hamming, marks, packed, places, sheet, sheets
 
 KINDS = (Relation.PARENT, Relation.ANCESTOR, Relation.COLLIDER, Relation.CONFOUNDER)
 
