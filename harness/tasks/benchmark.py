@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
@@ -40,14 +41,37 @@ class GraphSize:
     scale: str
 
 
-class Explanations(Protocol):
+class Explanations(ABC):
     """Why the answer of each item is what it is, for the page: graphs that fit the item, and a sentence."""
+
+    def __init__(self) -> None:
+        """Begin without items."""
+        self._names: dict[tuple[str, ...], int] = {}
+        self._of: list[int] = []
+        self._called: list[int] = []
+        self._why: list[JSON] = []
 
     def add(self, item: Item) -> None:
         """Add the next item. Add every item, explained or not: explanations are matched by position."""
+        number, names, why = self.explain(item) or (-1, None, None)
+        self._of.append(number)
+        self._called.append(-1 if names is None else self._names.setdefault(names, len(self._names)))
+        self._why.append(why)
 
     def json(self) -> dict[str, JSON] | None:
         """Return classes (graphs), of (the class of each item), names and why; None where nothing is explained."""
+        if not (classes := self.classes()):
+            return None
+        names = {"table": [list(names) for names in self._names], "codes": self._called}
+        return {"classes": classes, "of": self._of, "names": names, "why": self._why}
+
+    @abstractmethod
+    def explain(self, item: Item) -> tuple[int, tuple[str, ...], JSON] | None:
+        """Return the place of the item's graphs among `classes`, its variables' names, and why; None without graphs."""
+
+    @abstractmethod
+    def classes(self) -> list[JSON]:
+        """Return the graphs of the items so far, each once."""
 
 
 class Graphs(Protocol):

@@ -14,8 +14,8 @@ from harness.causal.relations import Relation
 from harness.errors import ConfigError
 from harness.prompting.prompts import load
 from harness.tasks.corr2cause import shortcut
-from harness.tasks.corr2cause.small_models import log_share
 from harness.tasks.corr2cause.text import read_premise
+from harness.tasks.fitted import log_share
 from harness.types import ChatRequest, ChoiceRequest, Message
 
 PROMPT = load("corr2cause", "plain", ())

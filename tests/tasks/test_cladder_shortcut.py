@@ -28,7 +28,7 @@ def model(sees):
 
 
 def accuracy(sees, items):
-    right = [(shipped(sees).log_odds(str(item.fields["text"])) > 0) == item.labels["stated"] for item in items]
+    right = [(shipped(sees)(str(item.fields["text"])) > 0) == item.labels["stated"] for item in items]
     return sum(right) / len(right)
 
 
@@ -82,7 +82,7 @@ def test_they_find_the_question_in_every_prompt_that_ships(name, sees):
         request = prompt.render(item.fields, (), ChatRequest)
         assert last_question(request.messages[-1].content) == item.fields["text"]
         ((_, response),) = next(iter(model(sees).respond([request])))
-        expected = "Yes" if shipped(sees).log_odds(str(item.fields["text"])) > 0 else "No"
+        expected = "Yes" if shipped(sees)(str(item.fields["text"])) > 0 else "No"
         assert response.text == expected
 
 

@@ -26,8 +26,8 @@ from harness.protocols import Outcomes, Traits
 from harness.tasks.corr2cause.claim import truth
 from harness.tasks.corr2cause.enumerate import SIZES, premises
 from harness.tasks.corr2cause.shortcut import CLAIMS, SYMMETRIC, count
-from harness.tasks.corr2cause.small_models import respond
 from harness.tasks.corr2cause.text import Premise, read_question
+from harness.tasks.fitted import Forest, respond
 from harness.types import JSON, ChatRequest, ChoiceRequest, Request
 
 if TYPE_CHECKING:
@@ -132,28 +132,6 @@ def facts(stated: Stated, kind: Relation, i: int, j: int) -> bytearray:
             row[column] = 1
     row[-1] = stated.n
     return row
-
-
-@dataclass(frozen=True)
-class Forest:
-    """Boosted trees: a node is [feature, threshold, left, right], left up to the threshold; a leaf is its log-odds."""
-
-    base: float
-    trees: Sequence[Sequence[Any]]
-
-    def log_odds(self, row: Sequence[int]) -> float:
-        total = self.base
-        for nodes in self.trees:  # sum() would add up otherwise than scikit-learn does
-            total += _leaf(nodes, row)
-        return total
-
-
-def _leaf(nodes: Sequence[Any], row: Sequence[int]) -> float:
-    node = nodes[0]
-    while isinstance(node, list):
-        feature, threshold, left, right = node
-        node = nodes[left if row[feature] <= threshold else right]
-    return float(node)
 
 
 @cache

@@ -4,52 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from harness.tasks.benchmark import Explanations
+from harness.tasks.cladder.formulas import formal, numbers_told, sum_of
 from harness.tasks.cladder.graphs import Graph, X, Y
 from harness.tasks.cladder.parse_text import read_named
 from harness.tasks.cladder.queries import NUMERIC, TITLES
-from harness.tasks.cladder.reasoning import formal, numbers_told, sum_of
 from harness.tasks.cladder.stated import Stated, effect_range, stated_answer
 from harness.tasks.text_reasoner import UnreadableText
 from harness.types import JSON, Item
 
 
-class QuestionExplanations:
+class QuestionExplanations(Explanations):
     """The graphs that questions tell of, and why each is answered as it is."""
 
     def __init__(self) -> None:
         """Begin without items."""
+        super().__init__()
         self._graphs: dict[str, tuple[int, Graph]] = {}
-        self._names: dict[tuple[str, ...], int] = {}
-        self._of: list[int] = []
-        self._called: list[int] = []
-        self._why: list[JSON] = []
 
-    def add(self, item: Item) -> None:
-        """Add the next item; one in other words than the benchmark's has no graph."""
+    def explain(self, item: Item) -> tuple[int, tuple[str, ...], JSON] | None:
+        """Return the item's graph, names and why; one in other words than the benchmark's has none."""
         try:
             stated, nodes = read_named(str(item.fields["text"]))
         except (KeyError, UnreadableText):
-            self._of.append(-1)
-            self._called.append(-1)
-            self._why.append(None)
-            return
+            return None
         graph = stated.graph
         called = {node: name for name, node in nodes.items()}
         names = tuple(called[node] for node in graph.nodes)
-        self._of.append(self._graphs.setdefault(graph.name, (len(self._graphs), graph))[0])
-        self._called.append(self._names.setdefault(names, len(self._names)))
-        self._why.append(_why(stated, names, item.labels))
+        number, _ = self._graphs.setdefault(graph.name, (len(self._graphs), graph))
+        return number, names, _why(stated, names, item.labels)
 
-    def json(self) -> dict[str, JSON] | None:
-        """Return the chunk of the page; None where no item has a graph."""
-        if not self._graphs:
-            return None
-        return {
-            "classes": [_class(graph) for _, graph in self._graphs.values()],
-            "of": self._of,
-            "names": {"table": [list(names) for names in self._names], "codes": self._called},
-            "why": self._why,
-        }
+    def classes(self) -> list[JSON]:
+        """Return the graphs of the items so far."""
+        return [_class(graph) for _, graph in self._graphs.values()]
 
 
 def _class(graph: Graph) -> dict[str, JSON]:

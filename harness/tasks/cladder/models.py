@@ -66,11 +66,6 @@ def rounds(variants: Sequence[Variant], seed: int) -> Iterator[Iterator[FreshMod
         yield _round(variants, seed, number)
 
 
-def example_models(variants: Sequence[Variant]) -> Iterator[FreshModel]:
-    """Yield the models of a round before the first one: no run asks about them."""
-    return _round(variants, 0, -1)
-
-
 def _round(variants: Sequence[Variant], seed: int, number: int) -> Iterator[FreshModel]:
     for place in range(len(names(nonsense=False))):
         for variant in variants:

@@ -10,16 +10,16 @@ import gzip
 import hashlib
 import json
 import re
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from harness.protocols import Outcomes, Traits
 from harness.tasks.cladder.parse_text import kind_of
 from harness.tasks.cladder.queries import ORDER
-from harness.tasks.corr2cause.small_models import respond
+from harness.tasks.fitted import Forest, respond
 from harness.tasks.text_reasoner import UnreadableText
 from harness.types import JSON, ChatRequest, ChoiceRequest, Request
 
@@ -73,30 +73,9 @@ class WordWeights:
         return _rounded(self.intercept + sum(self.weights.get(word, 0.0) for word in words_of(text)))
 
 
-@dataclass(frozen=True)
-class Trees:
-    """Boosted trees over `FEATURES`: each node is [feature, threshold, left, right], each leaf its log-odds."""
-
-    base: float
-    trees: Sequence[Sequence[Any]]
-
-    def log_odds(self, text: str) -> float:
-        """Return the logarithm of P(Yes) / P(No)."""
-        row = features(text)
-        return _rounded(self.base + sum(_leaf(nodes, row) for nodes in self.trees))
-
-
 def _rounded(log_odds: float) -> float:
     """Return log-odds in ten-thousandths; as likely as not is a No, and not unread."""
     return round(log_odds, 4) or -0.0001
-
-
-def _leaf(nodes: Sequence[Any], row: Sequence[int]) -> float:
-    node = nodes[0]
-    while isinstance(node, list):
-        feature, threshold, left, right = node
-        node = nodes[left if row[feature] <= threshold else right]
-    return float(node)
 
 
 @cache
@@ -105,10 +84,13 @@ def _file() -> bytes:
 
 
 @cache
-def shipped(sees: str) -> WordWeights | Trees:
-    """Return the model that ships, of words or of numbers."""
+def shipped(sees: str) -> Callable[[str], float]:
+    """Return what gives the logarithm of P(Yes) / P(No) of a text, by its words or by its numbers."""
     data = json.loads(gzip.decompress(_file()))[sees]
-    return WordWeights(**data) if sees == "words" else Trees(**data)
+    if sees == "words":
+        return WordWeights(**data).log_odds
+    forest = Forest(**data)
+    return lambda text: _rounded(forest.log_odds(features(text)))
 
 
 @dataclass(frozen=True)
@@ -126,6 +108,6 @@ class LadderShortcut:
         return {"kind": "ladder_shortcut", "sees": self.sees, "sha256": hashlib.sha256(_file()).hexdigest()}
 
     def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
-        model = shipped(self.sees)
+        log_odds = shipped(self.sees)
         for request in requests:
-            yield [(request, respond(request, lambda words: model.log_odds(last_question(words))))]
+            yield [(request, respond(request, lambda words: log_odds(last_question(words))))]

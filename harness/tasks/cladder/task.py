@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
+from importlib import resources
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -26,7 +27,6 @@ from harness.tasks.cladder.items import (
 )
 from harness.tasks.cladder.models import Variant
 from harness.tasks.cladder.queries import RUNGS, TITLES, Query, asked_of
-from harness.tasks.cladder.reasoning import solved
 from harness.types import JSON, Item
 
 ORDERS: Mapping[str, Sequence[str]] = {
@@ -164,7 +164,7 @@ class CLadder(SourcedTask):
 
     def examples(self) -> Sequence[Mapping[str, JSON]]:
         """Return four solved questions that no split asks."""
-        return solved()
+        return _solved()
 
     @cached_property
     def _choice(self) -> QuestionChoice:
@@ -183,3 +183,13 @@ class CLadder(SourcedTask):
         else:
             rows = sources.from_hub(*self.hub_place, self.split or sources.HUB_SPLIT)
         return listed(rows, self._choice, self.limit)
+
+
+@cache
+def _solved() -> Sequence[Mapping[str, JSON]]:
+    """Return the fields of the examples, with the steps to the answer and the answer."""
+    import yaml
+
+    file = resources.files("harness") / "data" / "cladder" / "examples.yaml"
+    found = yaml.safe_load(file.read_text(encoding="utf-8"))
+    return [{"text": f"{one['background']} {one['given']} {one['question']}", **one} for one in found]

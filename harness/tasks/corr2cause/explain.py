@@ -9,6 +9,7 @@ from functools import lru_cache
 from harness.causal.dag import DAG, bits, children
 from harness.causal.equivalence import members
 from harness.causal.relations import Holds, Relation, relations
+from harness.tasks.benchmark import Explanations
 from harness.tasks.corr2cause.text import Hypothesis, Premise, follows, read_dag, read_hypothesis, read_premise
 from harness.types import JSON, Item
 
@@ -170,43 +171,30 @@ class Class:
         return way, f"Follows: {every}, {claim} ({where}: {example})."
 
 
-class Classes:
+class Classes(Explanations):
     """The classes of many items, and why each hypothesis follows or does not."""
 
     def __init__(self) -> None:
+        """Begin without items."""
+        super().__init__()
         self._classes: dict[tuple[int, frozenset[object]], tuple[int, Class]] = {}
-        self._names: dict[tuple[str, ...], int] = {}
-        self._of: list[int] = []
-        self._called: list[int] = []
-        self._why: list[JSON] = []
 
-    def add(self, item: Item) -> None:
-        """Add the next item; an item that is not in the benchmark's words gets no class."""
+    def explain(self, item: Item) -> tuple[int, tuple[str, ...], JSON] | None:
+        """Return the item's class, names and why; an item that is not in the benchmark's words has none."""
         try:
             premise = read_premise(str(item.fields["premise"]))
             claim = _hypothesis(item.fields, premise)
             number, graphs = self._class_of(premise)
             why = graphs.why(claim, premise.names, item.labels.get("published"))
         except (KeyError, ValueError):
-            self._of.append(-1)
-            self._called.append(-1)
-            self._why.append(None)
-            return
-        self._of.append(number)
-        self._called.append(self._names.setdefault(premise.names, len(self._names)))
-        edges = [list(edge) for edge in why.edges]
-        self._why.append({"holds": why.holds, "member": why.member, "said": why.sentence, "marked": edges})
-
-    def json(self) -> dict[str, JSON] | None:
-        """Return the chunk of the page; None where no item has a class."""
-        if not self._classes:
             return None
-        return {
-            "classes": [graphs.json() for _, graphs in self._classes.values()],
-            "of": self._of,
-            "names": {"table": [list(names) for names in self._names], "codes": self._called},
-            "why": self._why,
-        }
+        edges = [list(edge) for edge in why.edges]
+        told = {"holds": why.holds, "member": why.member, "said": why.sentence, "marked": edges}
+        return number, premise.names, told
+
+    def classes(self) -> list[JSON]:
+        """Return the classes of the items so far."""
+        return [graphs.json() for _, graphs in self._classes.values()]
 
     def _class_of(self, premise: Premise) -> tuple[int, Class]:
         """Return the index of a premise's class, and the class. Raises UnreadableText if no graph fits."""

@@ -19,8 +19,8 @@ from harness.causal.separation import Independence, independences
 from harness.protocols import Outcomes, Traits
 from harness.tasks.corr2cause.claim import truth
 from harness.tasks.corr2cause.enumerate import SIZES, premises
-from harness.tasks.corr2cause.small_models import respond
 from harness.tasks.corr2cause.text import Premise, read_question
+from harness.tasks.fitted import respond
 from harness.types import JSON, ChatRequest, ChoiceRequest, Request
 
 if TYPE_CHECKING:

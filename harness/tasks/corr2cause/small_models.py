@@ -14,41 +14,20 @@ import io
 import json
 import math
 import re
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from harness.protocols import Outcomes, Traits, as_text
+from harness.protocols import Outcomes, Traits
+from harness.tasks.fitted import respond
 from harness.tasks.text_reasoner import UnreadableText
-from harness.types import JSON, ChatRequest, ChoiceRequest, PairRequest, Request, Response
+from harness.types import JSON, ChatRequest, ChoiceRequest, Request
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-
-def respond(request: Request, log_odds: Callable[[str], float]) -> Response:
-    """Return the answer to a request, of whose users' words `log_odds` gives the logarithm of P(Yes) / P(No).
-
-    Where that raises UnreadableText the response says why, in words that no parser takes for an answer.
-    """
-    assert not isinstance(request, PairRequest)
-    words = as_text(tuple(message for message in request.messages if message.role == "user"))
-    try:
-        value = log_odds(words)
-    except UnreadableText as departure:
-        return Response(text=f"Unreadable: {departure}.")
-    if isinstance(request, ChatRequest):
-        return Response(text="Yes" if value > 0 else "No")
-    yes, no = request.choices
-    return Response(text=yes if value > 0 else no, logprobs={yes: log_share(value), no: log_share(-value)})
-
-
-def log_share(log_odds: float) -> float:
-    """Return the logarithm of the probability that these log-odds are, without overflow."""
-    return -(math.log1p(math.exp(-abs(log_odds))) + max(-log_odds, 0.0))
 
 
 LEAD = "closed system of"

@@ -1,25 +1,17 @@
-"""The steps to an answer, in the layout of the authors' files: names, graph, query, estimand, numbers, sum, verdict.
+"""What a question asks for as a formula, and the sum that gives it, over the numbers printed.
 
-The sums are right where those of the files are not (a minus for a plus, a factor that is missing), and come to what is
-printed behind them; what needs a formula that the graph does not bear out (an instrument, a mediator with an unobserved
-cause) has none.
+The sums are right where those of the authors' files are not (a minus for a plus, a factor that is missing); what needs
+a formula that the graph does not bear out (an instrument, a mediator with an unobserved cause) has none.
 """
 
 from __future__ import annotations
 
-import ast
-import operator
-from collections.abc import Callable, Mapping, Sequence
-from fractions import Fraction
-from functools import cache
+from collections.abc import Mapping
 from itertools import product
 
 from harness.tasks.cladder.graphs import Graph, X, Y
-from harness.tasks.cladder.models import example_models
 from harness.tasks.cladder.queries import Ask, Query
-from harness.tasks.cladder.questions import Question, percents
 from harness.tasks.cladder.stated import XY, Printed
-from harness.types import JSON
 
 _FORMAL: Mapping[Query, str] = {
     "ate": "E[Y | do(X = 1)] - E[Y | do(X = 0)]",
@@ -69,50 +61,6 @@ _SUMS: Mapping[tuple[Query, str], tuple[str, str]] = {
 }
 """Estimand, and the sum over the numbers: p and q of a single probability and its complement, m and n of a mediator's
 (or V3's) by X, y of the outcome by its conditions in their order, b of X and Y together."""
-
-
-def steps(question: Question) -> tuple[str, ...] | None:
-    """Return the seven steps; None for a question that has none (a back-door set) or whose formula does not hold."""
-    ask, graph = question.ask, question.model.scm.graph
-    words = question.model.story.words
-    names = "; ".join(f"{node} = {words[node].name}" for node in graph.nodes)
-    edges = ",".join(f"{cause}->{effect}" for cause, effect in graph.edges)
-    first = (f"Let {names}.", edges, formal(ask, graph))
-    if ask.query == "collider_bias":
-        return (*first, "X and Y do not affect each other.", "", "0", "no" if ask.polarity else "yes")
-    tables = percents(question.model.facts(ask.query).tables)
-    if (told := sum_of(ask, graph, tables)) is None:
-        return None
-    estimand, arithmetic = told
-    try:
-        value = sum_value(arithmetic)
-    except ZeroDivisionError:  # a condition of 0%
-        return None
-    middle = Fraction(ask.query == "marginal", 2)
-    digits = next(digits for digits in (2, 3, 4, 8) if value == middle or round(value, digits) != middle)
-    printed = f"{float(round(value, digits)) + 0.0:.{digits}f}"  # no minus before a zero
-    sign = ">" if value > middle else "<" if value < middle else "="
-    against = f"{float(middle):.2f}" if middle else "0"
-    return (*first, estimand, numbers_told(tables), f"{arithmetic} = {printed}", f"{printed} {sign} {against}")
-
-
-def sum_value(arithmetic: str) -> Fraction:
-    """Return what a sum of printed numbers comes to, exactly. Raises ZeroDivisionError."""
-    return _value_of(ast.parse(arithmetic, mode="eval").body)
-
-
-def _value_of(part: ast.expr) -> Fraction:
-    if isinstance(part, ast.BinOp):
-        return _OPERATIONS[type(part.op)](_value_of(part.left), _value_of(part.right))
-    return Fraction(ast.unparse(part))
-
-
-_OPERATIONS: Mapping[type[ast.operator], Callable[[Fraction, Fraction], Fraction]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-}
 
 
 def sum_of(ask: Ask, graph: Graph, printed: Printed) -> tuple[str, str] | None:
@@ -173,29 +121,3 @@ def _cells(printed: Printed) -> dict[str, str]:
             else:
                 cells["p"], cells["q"] = chance, rest
     return cells
-
-
-CHOSEN = (
-    "college_salary-chain-easy-s0r-1-correlation-q0",
-    "simpson_drug-confounding-hard-s0r-1-ate-q0",
-    "candle-fork-easy-s0r-1-ett-q1",
-    "encouagement_program-mediation-easy-s0r-1-nie-q1",
-)
-"""Two are a Yes, and all follow from their words."""
-
-
-@cache
-def solved() -> Sequence[Mapping[str, JSON]]:
-    """Return the fields of the examples, with the steps to the answer and the answer; no split asks one of them."""
-    questions = {name: question for model in example_models(("easy", "hard")) for name, question in model.questions()}
-    return tuple(map(_solved, map(questions.__getitem__, CHOSEN)))
-
-
-def _solved(question: Question) -> Mapping[str, JSON]:
-    parts = {"background": question.model.background, "given": question.given, "question": question.text}
-    return {
-        "text": " ".join(parts.values()),
-        **parts,
-        "steps": "\n".join(steps(question) or ()),
-        "answer": "Yes" if question.stated else "No",
-    }
