@@ -141,11 +141,6 @@ def table_of(text: str) -> tuple[list[str], dict[tuple[str, str], str]]:
     return header[1:], {(row[0], b): cell for row in rows for b, cell in zip(header[1:], row[1:], strict=True)}
 
 
-def graph_of(text: str, tmp_path: Path) -> nx.Graph:
-    (tmp_path / "graph.graphml").write_text(text, encoding="utf-8")
-    return nx.read_graphml(tmp_path / "graph.graphml")
-
-
 FIVE = [
     ("Correlation", {}),
     ("Causality", {}),

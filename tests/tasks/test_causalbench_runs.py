@@ -216,9 +216,6 @@ def test_graphs_and_the_leaderboard_from_the_command_line(harness, tmp_path):
     place = tmp_path / "results/causalbench/causality/method=2,networks=cancer/closed/always_yes"
     files = {file.relative_to(place).as_posix() for file in place.glob("graphs/**/*.*")}
     structures = ("direct", "indirect", "reversed_direct", "reversed_indirect", "common_effect", "common_cause")
-    assert files == {f"graphs/cancer/{name}.csv" for name in structures} | {
-        "graphs/cancer/direct.graphml",
-        "graphs/cancer/reversed_direct.graphml",
-    }
+    assert files == {f"graphs/cancer/{name}.csv" for name in structures}
     board = harness(module="harness.leaderboard").stdout
     assert "## causalbench/causality" in board and "| always_yes" in board

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
-from xml.etree import ElementTree
 
 import numpy as np
 from numpy.typing import NDArray
@@ -124,15 +123,12 @@ _CELLS = {NO: "0", YES: "1", UNREADABLE: "unreadable", MISSING: "failed"}
 def graph_files(sheets: Sheets) -> Mapping[str, str]:
     """Return graphs/<network>/<template>.csv for every template that asks about two variables.
 
-    Row a, column b: 1 for Yes, 0 for No, `unreadable`, `failed`, empty where nothing was asked. Templates whose Yes
-    is an edge have a .graphml beside it.
+    Row a, column b: 1 for Yes, 0 for No, `unreadable`, `failed`, empty where nothing was asked.
     """
     files: dict[str, str] = {}
     for (network, template), sheet in sheets.items():
         if "{c}" not in sheet.template.question:
             files[f"graphs/{network}/{template}.csv"] = _table(sheet)
-        if sheet.template.graph:
-            files[f"graphs/{network}/{template}.graphml"] = _graphml(sheet)
     return files
 
 
@@ -150,27 +146,3 @@ def _cell(sheet: Sheet, a: int, b: int) -> str:
     if a == b:
         return "0"
     return _CELLS[int(sheet.cells[a, b])] if sheet.has_question[a, b] else ""
-
-
-def _graphml(sheet: Sheet) -> str:
-    """Write nodes by name and an edge for every Yes; the graph's `unanswered` names pairs without a readable reply."""
-    names = sheet.network.variables
-    root = ElementTree.Element("graphml", xmlns="http://graphml.graphdrawing.org/xmlns")
-    ElementTree.SubElement(
-        root, "key", {"id": "unanswered", "for": "graph", "attr.name": "unanswered", "attr.type": "string"}
-    )
-    undirected = sheet.template.graph == "undirected"
-    graph = ElementTree.SubElement(
-        root, "graph", id=sheet.network.name, edgedefault="undirected" if undirected else "directed"
-    )
-    without = [
-        f"{names[a]} -> {names[b]}: {_cell(sheet, a, b)}"
-        for a, b in np.argwhere(sheet.has_question & ((sheet.cells == UNREADABLE) | (sheet.cells == MISSING))).tolist()
-    ]
-    ElementTree.SubElement(graph, "data", key="unanswered").text = "; ".join(without)
-    for name in names:
-        ElementTree.SubElement(graph, "node", id=name)
-    for a, b in np.argwhere(np.triu(sheet.graph) if undirected else sheet.graph).tolist():
-        ElementTree.SubElement(graph, "edge", source=names[a], target=names[b])
-    ElementTree.indent(root)
-    return ElementTree.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
