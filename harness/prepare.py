@@ -26,7 +26,6 @@ from harness.prompting.prompts import Prompt
 from harness.prompting.version import reading_version
 from harness.protocols import Committed, Model, Task, training_of
 from harness.run import RunOutcome, run
-from harness.runtime import signals
 from harness.runtime.interrupt import Stoppable, interruptible
 from harness.runtime.progress import Progress
 from harness.settings import Main, build_main
@@ -191,9 +190,7 @@ def carry_out(prepared: Prepared, *, announced: bool = False) -> RunOutcome:
 
     `announced` says that the plan has been shown.
     """
-    # An earlier job may have left the server that this one needs, or another one.
-    signals.end_companions(but=prepared.model.traits.companion)
-    with interruptible(prepared.progress), _beside(announced), opened_store(prepared) as store:
+    with interruptible(prepared.progress), opened_store(prepared) as store:
         model, judge = answering(prepared, store, announced=announced), judging(prepared, store)
         return run(
             prepared.task,
@@ -205,16 +202,6 @@ def carry_out(prepared: Prepared, *, announced: bool = False) -> RunOutcome:
             judge,
             pause=prepared.settings.pause,
         )
-
-
-@contextmanager
-def _beside(stays: bool) -> Iterator[None]:
-    """End what the run has started, such as a server, with the block, unless it `stays` for the next job of a sweep."""
-    try:
-        yield
-    finally:
-        if not stays:
-            signals.end_companions()
 
 
 def rehearse(prepared: Prepared) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import length_hint
 from pathlib import Path
@@ -206,8 +206,6 @@ class Traits:
     """Its settings ask for ranking (model.method=rank), so a prompt that makes it write is refused."""
     ranks_and_writes: bool = False
     """It ranks and writes under one identity: the request tells its answers apart, and a run says which of the two."""
-    companion: Callable[[], Hashable] = lambda: None
-    """Returns the key of what it starts beside the run (a server): an equal one of an earlier run is kept."""
 
 
 class Model(Protocol):

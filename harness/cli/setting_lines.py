@@ -189,11 +189,7 @@ def choice_of(group: str, config_name: str, arguments: Sequence[str]) -> str:
 
 
 def unknown_choice(group: str, value: str, names: Mapping[str, Path], *, shipped: bool = False) -> str:
-    """Return the sentence for a name that a group lacks.
-
-    A name as the Hub has them, which other harnesses take, is told how it is written here; any other name of a model
-    may be one that a server has.
-    """
+    """Return the sentence for a name that a group lacks, with how a model of the Hub or of a server is named."""
     if group == "model" and "/" in value and not shipped:
         ways = [way for way in ("causal_lm", "vllm") if way in names]
         use = " or, through vLLM, ".join(f"model={way} model.path={value}" for way in ways)

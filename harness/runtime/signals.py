@@ -1,4 +1,4 @@
-"""How a process ends: whether Ctrl-C has asked for it, how to end at once, and what else has to end with it.
+"""How a process ends: whether Ctrl-C has asked for it, how to end at once, and what is done before that.
 
 A command imports this first, and little is imported here: Ctrl-C may come while the rest is being imported.
 """
@@ -10,10 +10,10 @@ import gc
 import os
 import signal
 import sys
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from contextlib import suppress
 from types import FrameType
-from typing import NoReturn, Protocol
+from typing import NoReturn
 
 INTERRUPTED = 130
 """The exit code of what Ctrl-C has ended, as shells have it."""
@@ -32,7 +32,7 @@ STOP = Stop()
 _HANDLERS: list[Callable[[int, FrameType | None], None]] = []
 """Those that `at_once` has set."""
 LAST: list[Callable[[], object]] = []
-"""Called before the process ends at once: erase a bar, remove an incomplete file."""
+"""Called before the process ends at once: erase a bar, remove an incomplete file, end a server."""
 
 
 def sentence(state: str = "every stored answer is kept") -> str:
@@ -95,43 +95,3 @@ def leave(code: int) -> NoReturn:
     atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)
     atexit.register(gc.freeze)  # a process that ends needs no look for circles in all that it holds
     sys.exit(code)
-
-
-class Companion(Protocol):
-    """A helper that a run has started, such as a server."""
-
-    @property
-    def what(self) -> Hashable:
-        """A key, equal for equivalent companions."""
-
-    def close(self) -> None:
-        """End it; does nothing if it has ended."""
-
-
-_COMPANIONS: list[tuple[int, Companion]] = []
-"""Each with the id of the process that started it: a forked process ends none of them."""
-
-
-def add_companion(companion: Companion) -> None:
-    """Have a companion ended with the run, at the latest with the process."""
-    if not _COMPANIONS:
-        atexit.register(end_companions)
-    _COMPANIONS.append((os.getpid(), companion))
-
-
-def find_companion(what: Hashable) -> Companion | None:
-    """Return the companion with this key, or None."""
-    return next(
-        (companion for owner, companion in _COMPANIONS if owner == os.getpid() and companion.what == what), None
-    )
-
-
-def end_companions(*, but: Callable[[], Hashable] = lambda: None) -> None:
-    """End all companions, except the one whose key `but` returns; `but` is not called if there are none."""
-    kept = but() if _COMPANIONS else None
-    for started in list(_COMPANIONS):
-        owner, companion = started
-        if owner != os.getpid() or kept is None or companion.what != kept:
-            _COMPANIONS.remove(started)
-            if owner == os.getpid():
-                companion.close()

@@ -200,22 +200,6 @@ def test_what_lies_in_a_marked_folder_is_not_marked_and_marks_outlive_the_proces
     assert trust.main([str(tmp_path)]) == 1 and "cannot be written" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("marked", [False, True])
-def test_a_server_s_python_looks_for_nothing_in_a_folder_that_is_not_marked(here, monkeypatch, marked):
-    from harness.plugins.serve import identity
-
-    monkeypatch.setattr(trust, "trusted", lambda: marked)
-    (here / "engine.py").write_text("print('version 9.9.9')\n")
-    (here / "csv.py").write_text(TRAP.format(place=str(here / "sprung")))
-    identity.version_of.cache_clear()
-    if marked:
-        assert identity.version_of((sys.executable, "-m", "engine"), None) == "9.9.9"
-    else:
-        with pytest.raises(ConfigError, match="does not tell its version"):
-            identity.version_of((sys.executable, "-m", "engine"), "engine")
-        assert not (here / "sprung").exists()
-
-
 @pytest.mark.parametrize("name", ["a\n", "a\u2028b", "\udcff"])
 def test_a_folder_whose_name_would_mark_others_is_refused(here, monkeypatch, capsys, name):
     monkeypatch.setenv("XDG_CONFIG_HOME", str(here / "settings"))

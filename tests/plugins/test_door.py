@@ -185,7 +185,7 @@ MISSING = (
     "discover", "leaderboard results by=prompt out=-", "finetune", "plot", "stories", "cache stats",
     "export results to=eee", "model=openai model.model=m model.batch=true", "compare a b", "published",
     "leaderboard results preset=4", "-m model=reasoner,always_no parallel=2", "leaderboard results published=true",
-    "model=vllm model.path=x", "workers=processes", "reread results", "cache=shard",
+    "workers=processes", "reread results", "cache=shard",
 )  # fmt: skip
 """What only plug-ins do."""
 

@@ -24,7 +24,6 @@ from harness.codec import content_digest
 from harness.config_files import read_yaml
 from harness.errors import ConfigError, DataError, HarnessError
 from harness.models.local import checkpoint
-from harness.plugins.serve import identity
 from harness.prompting import schema
 from harness.settings import build, without_path
 from harness.tasks import data_files, find
@@ -91,7 +90,6 @@ READERS: dict[str, tuple[str, Callable[[Path], object]]] = {
     "prompt": (".yaml", schema.read),
     "config": (".yaml", read_yaml),
     "help": (".yaml", setting_lines.text_of),
-    "chat template": (".jinja", lambda place: identity.template_of("x", str(place))),
     "checkpoint": (".json", checkpoint.settings_in),
 }
 """What reads a file that a user names, and the endings such a file has."""
