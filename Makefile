@@ -39,7 +39,7 @@ MAIN_JOB := -m model=reasoner,linear,hypothesis_only,always_no task.perturbation
 # make test LOCKED=1: exactly the versions of requirements.lock.
 PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check $(if $(LOCKED),-c requirements.lock)
 
-.PHONY: help run test test-packages test-core test-browser test-slow test-servers test-cluster test-oldest test-wheel test-bridges torture dist lock check format page results shipped strengths latent league small-models leaderboard report site pictures bench-peers clean
+.PHONY: help run test test-packages test-core test-browser test-slow test-servers test-cluster test-oldest test-wheel test-bridges torture dist lock check format page results shipped strengths latent small-models leaderboard report site pictures bench-peers clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 22
@@ -123,7 +123,7 @@ format: $(DEV_READY) $(NPM_READY)  ## put the code in order
 page: node_modules/.ready  ## the page's script and styles, bundled from harness/report/page (needs npm)
 	@npm run --silent bundle
 
-results: $(DEV_READY)  ## everything in results/shipped/ once more: baselines, the reasoner, discovery algorithms (ten minutes)
+results: $(DEV_READY) $(PACKAGES_VENV)/.ready  ## everything in results/shipped/ once more: baselines, the reasoner, discovery algorithms (ten minutes)
 	$(SHIPPED) model=reasoner,shortcut,linear,hypothesis_only,always_yes,always_no,majority,random_uniform,random_proportional \
 		task.perturbation=none,paraphrase,refactorization,permutation
 	$(SHIPPED) model=reasoner,shortcut task.labels=audited task.perturbation=none,paraphrase,refactorization,permutation
@@ -150,7 +150,7 @@ results: $(DEV_READY)  ## everything in results/shipped/ once more: baselines, t
 		$(RECORDED) task.labels=$$labels where=run:o1_mini name=o1-mini && \
 		$(RECORDED) task.labels=$$labels where=run:o1_mini_no_reasoning name=o1-mini-no-reasoning || exit 1; \
 	done
-	$(BIN)/python -m harness.discover -m records=gzip results=results/shipped algorithm=pc,hc,mmhc,boss network=null samples=500,1500
+	$(PACKAGES_VENV)/bin/python -m harness.discover -m records=gzip results=results/shipped algorithm=pc,hc,mmhc,boss network=null samples=500,1500
 	$(MAKE) shipped
 
 shipped: $(RUN_READY)  ## LEADERBOARD.md and report.html of results/shipped/ once more, from the runs that are there
@@ -166,9 +166,6 @@ strengths: $(RUN_READY)  ## the true causal strengths once more, from the networ
 
 latent: $(RUN_READY)  ## what follows of five observed variables with hidden ones, once more, from all graphs (minutes)
 	$(BIN)/python benchmarks/latent_classes.py
-
-league: $(DEV_READY)  ## seven algorithms on fourteen networks: results/shipped/LEAGUE.md and docs/images/league.png; goes on where it was stopped
-	$(BIN)/python benchmarks/league.py
 
 small-models: $(DEV_READY)  ## the models that ship, made once more: four in seconds, byte for byte; tiny and tiny_renamed in 70 minutes of one core
 	$(BIN)/python benchmarks/small_models.py

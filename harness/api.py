@@ -11,7 +11,6 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, TypeVar, get_type_hints
 
-from harness import plugin
 from harness.cli import commands, hydra_app
 from harness.cli.setting_lines import unknown_choice
 from harness.config_files import BUILTIN, CONFIGS, OWN, listed
@@ -102,27 +101,10 @@ def verify(*folders: str | PathLike[str] | Run, trust: Sequence[str] = ()) -> bo
     return job(paths, VerifySettings(tuple(trust))) == 0
 
 
-def discover(
-    algorithm: str, network: str | Sequence[str] | None = None, *, overrides: Sequence[str] = (), **settings: Any
-) -> Run:
-    """Run what `harness discover algorithm=… network=…` would, and return the run; None: all of the paper's networks.
-
-    `settings` are the command's (`samples=`, `seed=`, `results=`), or full names (`**{"algorithm.alpha": 0.01}`).
-    Raises ConfigError.
-    """
-    module = commands.module_of("discover") if "discover" in commands.summaries() else None
-    if module is None:
-        raise ConfigError(" ".join(["discover is a command of a plug-in that is not installed.", plugin.absent()]))
-    config = _composed({"algorithm": algorithm}, overrides, {"network": network, **settings}, root="discover")
-    prepared = _as_harness_error(partial(module.prepare, config))
-    _as_harness_error(partial(module.carry_out, prepared))
-    return load_run(prepared.folder.path)
-
-
 def _composed(
-    groups: Mapping[str, str | None], overrides: Sequence[str], settings: Mapping[str, Any], root: str = "config"
+    groups: Mapping[str, str | None], overrides: Sequence[str], settings: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the config that a command composes of the same settings, by its root file. Raises ConfigError."""
+    """Return the config that a command composes of the same settings. Raises ConfigError."""
     if isinstance(overrides, str) or not all(isinstance(setting, str) for setting in overrides):
         masked = secrets.mask_keys(repr(overrides))
         raise ConfigError(f'overrides={masked}: it takes a list of settings, such as overrides=["task.limit=100"].')
@@ -134,25 +116,25 @@ def _composed(
     arguments = [*(f"{group}={name}" for group, name in choices.items()), *overrides]
     secrets.refuse_arguments([*arguments, *(f"{name}={value}" for name, value in settings.items())])
     with _COMPOSING:
-        config = _composed_by_hydra(root, arguments, settings)
+        config = _composed_by_hydra(arguments, settings)
     secrets.refuse_config(config)
     return config
 
 
-def _composed_by_hydra(root: str, arguments: Sequence[str], settings: Mapping[str, Any]) -> dict[str, Any]:
+def _composed_by_hydra(arguments: Sequence[str], settings: Mapping[str, Any]) -> dict[str, Any]:
     from harness.cli import own_configs
 
     with _own_hydra():
         try:
             own_configs.register()
-            config = hydra_app.without_hydra(hydra_app.composed(root, arguments))
+            config = hydra_app.without_hydra(hydra_app.composed("config", arguments))
             for name, value in settings.items():
-                _set(config, _full_name(name, config) if root == "config" else name, value)
+                _set(config, _full_name(name, config), value)
             return plain(config)
         except HarnessError:
             raise
         except Exception as error:
-            raise ConfigError(secrets.mask_keys(hydra_app.sentence(error, root, arguments))) from error
+            raise ConfigError(secrets.mask_keys(hydra_app.sentence(error, "config", arguments))) from error
 
 
 @contextmanager

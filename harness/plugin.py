@@ -73,8 +73,6 @@ class Plugin:
     """Classes of models whose identity follows from their settings alone, so that `verify` may make them again."""
     views: Mapping[str, str] = field(default_factory=dict)
     """What carries out settings of the leaderboard: `by` or `over` a setting of runs, `preset`, `published`."""
-    tables: Mapping[str, str] = field(default_factory=dict)
-    """Functions of a task's runs that return tables which leaderboard and page show below its own, by its name."""
     jobs: Mapping[str, str] = field(default_factory=dict)
     """Values of `harness.cli.key_value.Choice` by the words that call them, such as "cache requests"."""
     graders: Mapping[str, str] = field(default_factory=dict)
@@ -217,11 +215,6 @@ def view(name: str, value: str | None = None) -> Any:
     if value is not None:
         raise ConfigError(f"{name}={value}: there is no plug-in for {name}=. {absent()}".rstrip())
     return None
-
-
-def tables(task: str) -> list[Any]:
-    """Return the functions that make more tables of a task's runs."""
-    return [load(plugin.tables[task]) for plugin in plugins() if task in plugin.tables]
 
 
 def wrappers() -> list[Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol
 
 from harness.causal.dag import DAG, bits
 from harness.types import JSON, Role
@@ -67,7 +67,11 @@ class Identified(Protocol):
 
     @property
     def role(self) -> Role:
-        """What it is, for tables and charts; a baseline learns nothing from the data."""
+        """What it is, for tables and charts."""
+
+    @property
+    def library(self) -> str:
+        """The distribution whose version the identity has under its name."""
 
 
 class Algorithm(Identified, Protocol):
@@ -80,12 +84,3 @@ class Algorithm(Identified, Protocol):
         is a function of data, arities and seed. Raises ValueError for data that do not fit the arities, ConfigError
         where a library is missing.
         """
-
-
-@runtime_checkable
-class Bounded(Protocol):
-    """The extra property of an algorithm that takes a limited number of variables."""
-
-    @property
-    def most_variables(self) -> int:
-        """How many it takes."""

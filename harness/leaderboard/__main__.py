@@ -12,7 +12,7 @@ from harness import plugin
 from harness.cli import key_value
 from harness.cli.key_value import Words
 from harness.errors import ConfigError, StoreError
-from harness.leaderboard.build import BoardOptions, breakdowns_of, build, with_more
+from harness.leaderboard.build import BoardOptions, breakdowns_of, build
 from harness.leaderboard.chains import setting_names
 from harness.leaderboard.columns import expanded
 from harness.leaderboard.comparable import find_runs, select_runs
@@ -143,8 +143,6 @@ def _leaderboard(folders: Sequence[str], settings: LeaderboardSettings) -> list[
         settings.over,
     )
     tables = build(rows, choice)
-    if not (choice.metrics or choice.by or choice.over):  # whoever chooses numbers wants no others
-        tables = with_more(tables, rows)
     return _with_published(tables, rows, choice) if settings.published else tables
 
 

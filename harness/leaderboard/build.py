@@ -65,26 +65,6 @@ def build(rows: Sequence[Run], choice: BoardOptions | None = None) -> list[Table
     return [table for task, of_task in sorted(by_task.items()) for table in _tables(task, of_task, choice)]
 
 
-def with_more(tables: Sequence[Table], rows: Sequence[Run]) -> list[Table]:
-    """Return the tables, those of each task followed by what plug-ins show of its runs."""
-    return [
-        table
-        for task in dict.fromkeys(table.task for table in tables)
-        for table in (
-            *(table for table in tables if table.task == task),
-            *more_tables([row for row in rows if row.task == task]),
-        )
-    ]
-
-
-def more_tables(rows: Sequence[Run]) -> list[Table]:
-    """Return what plug-ins show of runs besides a leaderboard's own tables, task by task."""
-    by_task: dict[str, list[Run]] = defaultdict(list)
-    for row in rows:
-        by_task[row.task].append(row)
-    return [table for task, of_task in by_task.items() for make in plugin.tables(task) for table in make(of_task)]
-
-
 def _of_setting(by_task: Mapping[str, list[Run]], name: str, choice: BoardOptions) -> list[Table]:
     """Return the tables by or over a setting; of a task whose runs do not differ in it, a note."""
     tables: list[Table] = []

@@ -15,7 +15,7 @@ from harness.charts import charts_of, run_ids
 from harness.charts.values import marks_json
 from harness.cli import key_value
 from harness.errors import ConfigError
-from harness.leaderboard.build import build, with_more
+from harness.leaderboard.build import build
 from harness.leaderboard.comparable import family, find_runs
 from harness.report import bundle
 from harness.report.chunks import NO_RECORDS, NOT_WANTED, ChunkBuilder
@@ -161,7 +161,7 @@ def _tables(rows: Sequence[Run], names: Sequence[str]) -> list[dict[str, JSON]]:
     """Return the leaderboard's tables; every row with the name of its run."""
     named = dict(zip(names, rows, strict=True))
     sourced = [replace(row, source=name) for name, row in named.items()]
-    tables = [table_json(table) for table in with_more(build(sourced), sourced)]
+    tables = [table_json(table) for table in build(sourced)]
     for table in tables:
         lines = table["rows"]
         table["rows"] = [line | {"run": line["folder"], "folder": named[line["folder"]].source} for line in lines]

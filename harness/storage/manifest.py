@@ -188,7 +188,7 @@ ManifestForm = form_of(
 )
 """manifest.json as it is read. A part that is there has its form; verify says which parts are missing."""
 
-_PACKAGES = ("hydra-core", "aiohttp", "torch", "transformers", "datasets", "scikit-learn", "numpy", "causal-learn")
+_PACKAGES = ("hydra-core", "aiohttp", "torch", "transformers", "datasets", "scikit-learn", "numpy")
 
 
 def provenance(config: Mapping[str, JSON]) -> dict[str, JSON]:

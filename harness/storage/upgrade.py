@@ -9,19 +9,10 @@ from harness.errors import PluginMissing
 from harness.types import Role
 
 MOVED: Mapping[str, str] = {
-    f"harness.causal.discovery.{old}": f"harness.plugins.discovery.{new}"
-    for old, new in {
-        "boss.BOSS": "causal_learn.BOSS",
-        "dag_gnn.DAGGNN": "dag_gnn.DAGGNN",
-        "empty.Empty": "hill_climbing.Empty",
-        "ensaobs.ENSAOBS": "stochastic.Ensemble",
-        "exact.Exact": "exact.Exact",
-        "hill_climbing.HillClimbing": "hill_climbing.HillClimbing",
-        "miga.MIGA": "stochastic.Genetic",
-        "mmhc.MMHC": "mmhc.MMHC",
-        "pc.PC": "causal_learn.PC",
-    }.items()
-} | {
+    "harness.causal.discovery.boss.BOSS": "harness_discovery.algorithms.BOSS",
+    "harness.causal.discovery.pc.PC": "harness_discovery.algorithms.PC",
+    "harness.plugins.discovery.causal_learn.BOSS": "harness_discovery.algorithms.BOSS",
+    "harness.plugins.discovery.causal_learn.PC": "harness_discovery.algorithms.PC",
     "harness.tasks.causalbench.Strength": "harness.plugins.papers.strength.Strength",
     "harness.tasks.causalbench.strength_baselines.Ranker": "harness.plugins.papers.strength_baselines.Ranker",
     "harness.plugins.cladder.reasoner.LadderReasoner": "harness.tasks.cladder.reasoner.LadderReasoner",
@@ -39,7 +30,6 @@ ROLES: Mapping[str, Role] = {
     "hypothesis_only": "baseline",
     "linear": "baseline",
     "ranker": "baseline",
-    "empty graph": "baseline",
     "reasoner": "solver",
     "ladder_reasoner": "solver",
     "column order": "cheat",
@@ -93,9 +83,12 @@ def _renamed(section: Any) -> Any:
 
 
 def need_plugin(target: str) -> None:
-    """Raise PluginMissing for a class of a plug-in of this project that is not installed."""
+    """Raise PluginMissing for a class of a package or plug-in of this project that is not installed."""
     from harness.plugin import plugins
 
+    package = target.partition(".")[0]
+    if package.startswith("harness_") and package not in {plugin.home.name for plugin in plugins()}:
+        raise PluginMissing(f"the run needs the package {package:.40}, which is not installed ({target:.100}).")
     name = target.removeprefix(_PLUGINS).partition(".")[0]
     if target.startswith(_PLUGINS) and name not in {plugin.name for plugin in plugins()}:
         raise PluginMissing(f"the run needs the plug-in {name:.40}, which is not installed ({target:.100}).")

@@ -14,7 +14,7 @@ from harness.cli.multirun import Multirun
 from harness.engine import Engine, dispatch, engine
 from harness.errors import ConfigError
 from harness.leaderboard import __main__ as leaderboard
-from harness.leaderboard.build import BoardOptions, build, more_tables
+from harness.leaderboard.build import BoardOptions, build
 from harness.runtime import console
 from harness.settings import Limits
 from harness.storage.run_folder import RESULT
@@ -115,7 +115,7 @@ def conclude(
         if shown is not parts:
             print(f"With all metrics, a table for each value: {board}", flush=True)
             parts = [*shown, *parts]
-        leaderboard.write(markdown([*parts, *more_tables(rows)]), board)
+        leaderboard.write(markdown(parts), board)
     unreported: dict[str, list[int]] = defaultdict(list)
     failed = 0
     for number, outcome in outcomes.items():

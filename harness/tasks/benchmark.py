@@ -91,21 +91,6 @@ class Graphs(Protocol):
         """Return what one graph file shows; None for a file that no run writes."""
 
 
-@dataclass(frozen=True)
-class PublishedAlgorithms:
-    """What a paper prints of algorithms that learn graphs from data."""
-
-    table: str
-    """As in Table XI; its metric is SHD."""
-    names: Mapping[str, str]
-    """The paper's names by those of our configs."""
-    others: tuple[str, ...]
-    """The paper's names of those that stand in tables even where no run of them is."""
-    networks: tuple[str, ...]
-    """In the order in which tables have them."""
-    note: str
-
-
 @runtime_checkable
 class Learnable(Protocol):
     """The extra methods of a task whose questions are about graphs that an algorithm can learn from data."""
@@ -180,7 +165,6 @@ class Benchmark:
     """Its tables of what the data consist of, by name: the same measured here, beside the printed numbers."""
     digits: Literal["in percent", "digits as printed, measured ones in the same form"] = "in percent"
     """How presets show shares."""
-    algorithms: PublishedAlgorithms | None = None
 
     # Which runs compare with it.
     defaults: Mapping[str, str] = field(default_factory=dict)

@@ -59,6 +59,7 @@ def problems_of(
     if missing := [name for name in _REQUIRED if run.manifest_json.get(name) is None]:
         yield f"{MANIFEST} does not say {', '.join(missing)}: the run has not ended, or somebody has taken it out."
         return
+    yield from _of_seals(result, run.manifest_json)
     task = rebuild.task_of(manifest, trust, folder)
     sealed = task.sealed if isinstance(task, Committed) else ""
     config, count = manifest.config or {}, (manifest.items or {}).get("count")
@@ -68,7 +69,6 @@ def problems_of(
     judge = None
     if settings := config.get("judge"):
         judge = JudgeCheck(manifest, settings, _price((manifest.judge or {}).get("price")))
-    yield from _of_seals(result, run.manifest_json)
     yield from _of_settings(manifest, config, result, task, prompt, model, judge, trust)
     price = _price(manifest.price)
     yield from _of_cost(result, manifest, model, price)
@@ -158,7 +158,7 @@ def _of_settings(
         identity = expected[1]["model"]
         # The version of a library is the machine's: the run says its own.
         expected[1]["model"] = identity | {
-            name: value for name, value in manifest.configuration["model"].items() if name == "causal-learn"
+            name: value for name, value in manifest.configuration["model"].items() if name == algorithm.library
         }
     else:
         yield from _of_prompt(prompt, config.get("prompt"), task)

@@ -88,7 +88,7 @@ def test_all_ways_to_call_a_command_are_the_same(harness, tmp_path):
         assert len(ends) == 1 and processes[0].returncode == code, [*ends]
 
 
-@pytest.mark.parametrize("module", ["harness", "harness.leaderboard", "harness.discover", "harness.cache"])
+@pytest.mark.parametrize("module", ["harness", "harness.leaderboard", "harness.cache"])
 def test_the_version_is_the_projects(harness, module):
     for arguments in (["--version"], ["results", "--version"]):
         assert harness(*arguments, module=module).stdout.startswith(f"harness {package.__version__} (Python 3.")

@@ -31,7 +31,6 @@ DOCUMENT = Path(__file__).parents[2] / "docs/commands.md"
         ("harness cache ex", {"export "}),
         ("harness cache prune mo", {"model="}),
         ("harness leaderboard intervals=p", {"intervals=pm"}),
-        ("harness discover algorithm=h", {"algorithm=hc"}),
         ("OPENAI_API_KEY=none harness model=mine", {"model=mine"}),
         ("harness leaderboard my", {"my\\ runs/"}),
         ("harness task.path=my\\ runs/a", {"task.path=my\\ runs/a.csv"}),

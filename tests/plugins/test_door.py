@@ -164,7 +164,7 @@ def ended(bare: Path, cwd: Path, *arguments: str, code: int = 0) -> str:
 
 def test_without_plug_ins_the_core_does_its_work(bare, tmp_path, serve):
     told = ended(bare, tmp_path, "--help")
-    assert "  leaderboard " in told and "  discover " not in told and "Without their packages: the plug-ins " in told
+    assert "  leaderboard " in told and "Without their packages: the plug-ins " in told
     ended(bare, tmp_path, "-m", "model=reasoner,always_no", "task.limit=20")
     asked = ("model=openai", "model.model=m", f"model.base_url={serve().url}", "task.limit=20")
     ended(bare, tmp_path, *asked)
@@ -182,7 +182,7 @@ def test_without_plug_ins_a_local_model_does_its_work(bare, tmp_path, gpt2_path)
 
 
 MISSING = (
-    "discover", "leaderboard results by=prompt out=-", "finetune", "plot", "stories", "cache stats",
+    "leaderboard results by=prompt out=-", "finetune", "plot", "stories", "cache stats",
     "export results to=eee", "model=openai model.model=m model.batch=true", "compare a b", "published",
     "leaderboard results preset=4", "-m model=reasoner,always_no parallel=2", "leaderboard results published=true",
     "workers=processes", "reread results", "cache=shard",

@@ -367,12 +367,3 @@ def test_tables_are_what_the_command_prints(tmp_path, monkeypatch):
         api.tables("leaderbord")
     with pytest.raises(DataError, match="there is no folder nowhere"):
         api.tables("leaderboard", "nowhere")
-
-
-def test_an_algorithm_is_run_as_the_command_runs_it(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    run = api.discover("empty", "cancer", samples=100)
-    assert run.learned and run.model == "empty"
-    assert run.folder.is_relative_to(tmp_path / "results")
-    with pytest.raises(ConfigError, match="algorithm"):
-        api.discover("no_such", "cancer")

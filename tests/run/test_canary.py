@@ -143,7 +143,6 @@ def test_right_places_and_what_servers_do_with_them(here, serve):
     for name in ("model", "sort", FORM):
         assert call(here, f"{name}={FORM}", module="harness.leaderboard").returncode == 1
     assert call(here, f"task.limit={FORM}", module="harness.items").returncode == 1
-    assert call(here, f"+algorithm.key={PLAIN}", "-m", module="harness.discover").returncode == 1
     assert call(here, *fine, OPENAI_BASE_URL=f"http://u:{PLAIN}@127.0.0.1:9/v1").returncode == 0
     assert call(here, "model=gpt4", OPENAI_BASE_URL=f"http://u:{PLAIN}@127.0.0.1:9/v1").returncode == 1
 

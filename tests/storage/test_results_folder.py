@@ -10,7 +10,6 @@ import pytest
 
 from harness import __main__
 from harness.errors import ConfigError, DataError, StoreError
-from harness.plugins.discovery import discover
 from harness.storage.configuration import safe, variant
 from harness.storage.manifest import Manifest
 from harness.storage.result_json import result_from_json, result_json
@@ -422,7 +421,6 @@ def test_records_in_two_forms_are_refused_until_one_is_removed(tmp_path):
     [
         (__main__, "model=reasoner task.limit=12", "corr2cause/limit=12/plain/reasoner"),
         (__main__, "model=random_uniform task.limit=12", "corr2cause/limit=12/plain/random_uniform"),
-        (discover, "network=cancer", "causalbench/causality/method=2,networks=cancer/samples=500,seed=0/hc"),
     ],
 )
 def test_what_needs_no_server_leaves_the_same_bytes_each_time(tmp_path, monkeypatch, command, arguments, place):

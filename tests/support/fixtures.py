@@ -64,7 +64,7 @@ WITH_TORCH = {
             "shared_prefixes", "sharing_limits", "small_models",
         )
     ),
-    *("discovery/test_discovery_dag_gnn.py", "storage/test_upgrade.py", "tasks/test_causalbench_models.py"),
+    *("storage/test_upgrade.py", "tasks/test_causalbench_models.py"),
     *("train/test_finetune.py", "train/test_from_scratch.py"),
 }  # fmt: skip
 """What imports torch and transformers, which takes seconds in each worker."""

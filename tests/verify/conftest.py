@@ -9,12 +9,11 @@ from support import forks
 
 @pytest.fixture(scope="module")
 def finished_runs(tmp_path_factory) -> Path:
-    """Two runs of a model, and one of an algorithm."""
+    """Two runs of a model."""
     folder = tmp_path_factory.mktemp("made")
     for module, *arguments in (
         ("harness", "task.limit=12"),
         ("harness", "task.limit=12", "model=random_uniform"),
-        ("harness.discover", "network=asia"),
     ):
         forks.run(module, arguments, folder, os.environ).check_returncode()
     return folder / "results"

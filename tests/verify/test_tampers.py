@@ -20,7 +20,7 @@ from harness.errors import HarnessError
 from harness.verify.__main__ import HOLDS, _verdict
 
 Tamper = Callable[[Path], object]
-RUNS = ("reasoner", "coin", "paid", "opened", "algorithm")
+RUNS = ("reasoner", "coin", "paid", "opened")
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +37,6 @@ def finished_runs(tmp_path_factory) -> Path:
             ("coin", "harness", "task.limit=8", "model=random_uniform", "samples=3"),
             ("paid", "harness", "task.limit=12", "prompt=plain", *server_model, *price),
             ("opened", "harness", *data, "replies=model", *server_model),
-            ("algorithm", "harness.discover", "network=asia"),
         ):
             environment = os.environ | {"OPENAI_API_KEY": KEY}
             process = forks.run(module, [*arguments, f"results={results}"], folder, environment)
@@ -209,7 +208,6 @@ MANIFEST: dict[str, Tamper] = {
     "the task's split": manifest(lambda m: m["config"]["task"].update(split="dev")),
     "the samples": manifest(lambda m: m["config"].update(samples=2)),
     "the seed": manifest(lambda m: m["config"].update(seed=m["config"]["seed"] + 7)),
-    "the algorithm": manifest(lambda m: m["config"]["algorithm"].update(name="pc")),
     "the prompt": manifest(lambda m: m["config"]["model"] and m["config"].update(prompt="few_shot")),
     "counts": manifest(lambda m: m["counts"].update(unreadable=m["counts"]["unreadable"] + 1)),
     "complete of the manifest": manifest(lambda m: m.update(complete=not m["complete"])),

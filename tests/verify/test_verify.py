@@ -19,7 +19,7 @@ from harness.verify.run import problems_of
 PLACES = {
     "reasoner": "results/corr2cause/limit=40/plain/reasoner",
     "coin": "results/causalbench/causality/networks=asia/closed/random_uniform",
-    "algorithm": "results/causalbench/causality/method=2,networks=asia/samples=500,seed=0/hc",
+    "constant": "results/causalbench/causality/networks=cancer/closed/always_yes",
 }
 
 
@@ -30,7 +30,7 @@ def finished_runs(tmp_path_factory) -> Path:
     for arguments in (
         ["harness", "task.limit=40"],
         ["harness", "model=random_uniform", "task=causalbench/causality", "task.networks=[asia]"],
-        ["harness.discover", "network=asia"],
+        ["harness", "model=always_yes", "task=causalbench/causality", "task.networks=[cancer]"],
     ):
         forks.run(arguments[0], arguments[1:], folder, os.environ).check_returncode()
     return folder
@@ -119,9 +119,9 @@ def test_a_record_that_was_changed_is_found(runs, change, message):
 
 
 def test_a_graph_that_was_changed_is_found(runs):
-    (first, *_) = sorted((runs / PLACES["algorithm"]).rglob("graphs/**/*.csv"))
+    (first, *_) = sorted((runs / PLACES["coin"]).rglob("graphs/**/*.csv"))
     first.write_text(first.read_text().replace("1", "0"))
-    assert any("is not what the records come to" in problem for problem in problems_of(runs / PLACES["algorithm"]))
+    assert any("is not what the records come to" in problem for problem in problems_of(runs / PLACES["coin"]))
 
 
 def test_other_settings_and_other_words_are_found(runs):

@@ -1,20 +1,15 @@
-"""CausalBench as the views show it: its paper, its algorithms, and what is drawn of its networks."""
+"""CausalBench as the views show it: its paper, and what is drawn of its networks."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from harness.tasks.benchmark import Benchmark, Graphs, GraphSize, Origin, PublishedAlgorithms
+from harness.tasks.benchmark import Benchmark, Graphs, GraphSize, Origin
 from harness.tasks.causalbench.networks import NETWORKS, SCALES, edges, load
 
 REPOSITORY = "https://www.bnlearn.com/bnrepository/"
 """The Bayesian Network Repository (harness/data/networks/README.md)."""
-_NOTE = """\
-SHD counts the pairs of variables whose edge differs; a reversal or an unknown direction counts once. Cell SHD counts
-cells of the adjacency matrix; a reversal counts twice (the paper's measure for language models). Table XI's numbers for
-algorithms count edges; sample sizes are not told. An undirected edge counts as both directions. F1, in percent, is that
-of "does a directly cause b?"."""
 
 
 def _graph_sizes(names: Collection[str]) -> Sequence[GraphSize]:
@@ -40,21 +35,6 @@ BENCHMARK = Benchmark(
     source="Zhou et al., CausalBench (now CausalBN-Bench): A Comprehensive Benchmark for Causal Learning Capability "
     "of LLMs",
     year=2024,
-    algorithms=PublishedAlgorithms(
-        table="Table XI",
-        names={
-            "hc": "HC",
-            "hc_bdeu": "HC",
-            "mmhc": "MMHC",
-            "pc": "PC",
-            "genetic": "MIGA",
-            "dag_gnn": "DAG-GNN",
-            "ensemble": "ENSAOBS",
-        },
-        others=("MIGA", "DAG-GNN", "ENSAOBS"),
-        networks=NETWORKS,
-        note=_NOTE,
-    ),
     defaults={"format": "variable_name", "kind": "all", "method": "1", "names": "original"},
     label_word="convention",
     label_titles={

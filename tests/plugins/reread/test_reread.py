@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -232,7 +233,8 @@ def test_what_cannot_be_read_again_is_said(harness, place):
     reseal(place)
     done = harness("results", module="harness.reread")
     assert done.returncode == 1 and "holds no records.jsonl" in done.stdout, done.stdout
-    assert harness("network=asia", module="harness.discover").returncode == 0
+    learned = Path(__file__).parents[3] / "results/shipped/causalbench/causality/method=2/samples=500,seed=0/pc"
+    shutil.copytree(learned, place.parents[3] / "causalbench/pc")
     done = harness("results/causalbench", module="harness.reread")
     assert done.returncode == 0 and "an algorithm has answered" in done.stdout, done.stdout
     assert "choose one with judge=" in sentence(harness("results", "judge.seed=1", module="harness.reread"))
