@@ -63,7 +63,7 @@ ROOMS: dict[str, tuple[int, int]] = {
     "packages/papers": (1900, 16),
     "packages/scale": (750, 8),
     "packages/train": (600, 8),
-    "tests": (58199, 369),
+    "tests": (58198, 369),
     "tools": (1500, 15),
 }  # fmt: skip
 """Lines and files by room. A room within a room counts in its own row alone."""
