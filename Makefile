@@ -65,9 +65,9 @@ test-slow: $(DEV_READY)  ## the tests that take minutes
 test-servers: $(DEV_READY) $(SERVERS)/transformers/.ready $(SERVERS)/llama_cpp/.ready $(SERVERS)/vllm/.ready  ## real servers with a tiny model, each in an environment of its own below .servers/ (args="-k vllm" for one)
 	SERVERS=$(abspath $(SERVERS)) $(BIN)/python -m pytest -m servers tests/long/servers -rs $(args)
 
-test-cluster: $(DEV_READY) $(SERVERS)/ray/.ready $(SERVERS)/vllm/.ready  ## sweeps, shards and workers on a real Slurm and a real Ray, begun and ended here (installs Slurm as root)
+test-cluster: $(PACKAGES_VENV)/.ready $(SERVERS)/ray/.ready  ## sweeps and shards on a real Slurm and a real Ray, begun and ended here (installs Slurm as root)
 	sh tests/long/cluster/install.sh
-	RAY=$(abspath $(SERVERS)/ray) VLLM_HOME=$(abspath $(SERVERS)/vllm) $(BIN)/python -m pytest -m cluster tests/long/cluster -rs $(args)
+	RAY=$(abspath $(SERVERS)/ray) $(PACKAGES_VENV)/bin/python -m pytest -m cluster tests/long/cluster -rs $(args)
 
 # pip installs, not uv: of torch 2.13.0, the lower bound, it takes a file that the machine has, where uv fetches CUDA's.
 test-oldest:  ## make test with the oldest versions that pyproject.toml allows, in an environment of its own (.oldest)
@@ -215,9 +215,9 @@ $(PACKAGES_VENV)/.ready: $(DEV_READY) $(wildcard packages/*/pyproject.toml)
 	$(PACKAGES_VENV)/bin/python -m pip install --quiet --disable-pip-version-check $(foreach package,$(PACKAGES),-e '$(package)[test]')
 	@touch $@
 
-$(SERVERS)/ray/.ready: pyproject.toml
+$(SERVERS)/ray/.ready: packages/scale/pyproject.toml
 	$(PYTHON) -m venv $(@D)
-	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check -e '.[ray]' 'ray[data]'
+	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check -e . -e 'packages/scale[ray]'
 	@touch $@
 
 $(SERVERS)/transformers/.ready:

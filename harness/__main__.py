@@ -13,17 +13,13 @@ from typing import TYPE_CHECKING
 from harness.runtime import environment
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from omegaconf import DictConfig
 
     from harness.cli.multirun import Multirun
     from harness.cost.shared_budget import Book
     from harness.prepare import Prepared
     from harness.run import RunOutcome
-    from harness.sweep.jobs import CheckedJob, SweepCommand
-
-_IN_SHARDS = "shard= or workers="
+    from harness.sweep.jobs import SweepCommand
 
 
 def main() -> None:
@@ -74,71 +70,50 @@ def sweep(multirun: Multirun) -> int:
 
 def command() -> SweepCommand:
     """Return what a sweep needs to know of this command."""
-    from harness.engine import dispatch
     from harness.prepare import check, prepare
     from harness.sweep.jobs import SweepCommand
     from harness.sweep.plan import plan_of_all
-
-    def check_all(prepared: Prepared) -> None:
-        check(prepared)
-        if prepared.in_shards:
-            dispatch(_IN_SHARDS).check(prepared)
-
-    def next_step(jobs: Sequence[CheckedJob]) -> str:
-        shards = [job.prepared for job in jobs if job.prepared.shard]
-        return dispatch(_IN_SHARDS).next_step(shards) if shards else ""
 
     return SweepCommand(
         "harness.__main__",
         prepare,
         run_one,
-        check_all,
+        check,
         plan_of_all,
         asks=lambda prepared: prepared.spending.paid,
-        place=lambda prepared: (prepared.folder.path, prepared.settings.shard),
-        next_step=next_step,
     )
 
 
-def run_one(config: DictConfig, *, brief: bool, book: Book | None = None) -> Path | None:
-    """Run what the config describes and print the scores; return the results folder, None for a shard.
+def run_one(config: DictConfig, *, brief: bool, book: Book | None = None) -> Path:
+    """Run what the config describes and print the scores; return the results folder.
 
     `brief`: in half a line, for a job of a sweep, whose plan has been shown. `book`: where jobs take from one budget.
     """
-    from harness.engine import dispatch
     from harness.prepare import carry_out, prepare, rehearse
     from harness.settings import plain
     from harness.tables import results
 
     # Build task, model and prompt, see that they fit, find the run's place and price.
     prepared = prepare(plain(config), book)
-    shards = dispatch(_IN_SHARDS) if prepared.in_shards else None
-    if shards is not None:
-        shards.check(prepared)
     # A dry run says what would be asked, and for how much.
     if prepared.settings.dry_run:
         prepared.folder.check()
         print(*rehearse(prepared), sep="\n")
         return prepared.folder.path
-    # Ask, record, score: here, or by way of workers. A shard is asked into the cache, for a later command to score.
-    if shards is None:
-        outcome = carry_out(prepared, announced=brief)
-    else:
-        outcome = shards.carry_out(prepared, plain(config), announced=brief)
-    if outcome is None:
-        return None
+    # Ask, record, score.
+    outcome = carry_out(prepared, announced=brief)
     # Show the scores, whole or not.
     if brief:
         print(f"    {'NOT COMPLETE: ' if outcome.stopped else ''}{results.brief(outcome.result)}", file=sys.stderr)
     elif outcome.result.overall.items:
-        _show(prepared, outcome)
+        show(prepared, outcome)
     # What stopped the run early, or left it without anything to score, is the command's error.
     if outcome.error:
         raise outcome.error
     return prepared.folder.path
 
 
-def _show(prepared: Prepared, outcome: RunOutcome) -> None:
+def show(prepared: Prepared, outcome: RunOutcome) -> None:
     """Print the scores, where the answers come from, what they cost and where everything is left."""
     from harness.prepare import own_lines
     from harness.tables import results, terminal

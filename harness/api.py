@@ -52,8 +52,6 @@ def evaluate(
     config = _composed({"model": model, "task": task, "cache": cache, "judge": judge}, overrides, settings)
     if config.get("dry_run") is True:
         raise ConfigError("dry_run shows a plan and leaves no run to return: harness … dry_run=true does it.")
-    if config.get("shard") is not None or config.get("workers") is not None:
-        raise ConfigError("shard= and workers= are for the command (docs/clusters.md): leave them out here.")
     prepared = _as_harness_error(partial(prepare, config))
     outcome = _as_harness_error(partial(interrupt.call, partial(carry_out, prepared), prepared.progress))
     if outcome.stopped is not None:

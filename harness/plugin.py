@@ -86,8 +86,6 @@ class Plugin:
     """What starts processes, by the name that the command line gives it (`harness.engine.Engine`)."""
     stores: Mapping[str, str] = field(default_factory=dict)
     """Stores of answers beside the SQLite file, by how their paths end, such as ".parts" (`harness.cache.Store`)."""
-    dispatch: str = ""
-    """The module that deals items to shards and waits for what engines have taken (`harness.engine.Dispatch`)."""
     metrics: tuple[str, ...] = ()
     """Metrics beside those that every run has (`harness.scoring.definitions.MetricDefinition`)."""
     wrappers: tuple[str, ...] = ()

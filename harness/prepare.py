@@ -18,7 +18,6 @@ from harness.config_files import own_files
 from harness.cost.plan import Plan
 from harness.cost.shared_budget import Book
 from harness.cost.spending import Spending
-from harness.engine import dispatch
 from harness.errors import ConfigError
 from harness.judge import Judge, judge_of, prompt_of
 from harness.prompting.fit import fitting
@@ -57,16 +56,6 @@ class Prepared:
         return self.settings.cache.mode != "off" and (not self.instant or self.settings.judge is not None)
 
     @property
-    def shard(self) -> str:
-        """Which part of the items is asked, into the cache alone: "shard 1 of 2"; "" for a whole run."""
-        settings = self.settings
-        return "" if settings.shard is None else f"shard {settings.shard} of {settings.shards}"
-
-    @property
-    def in_shards(self) -> bool:
-        return _in_shards(self.settings)
-
-    @property
     def instant(self) -> bool:
         return self.model.traits.instant
 
@@ -90,12 +79,11 @@ def prepare(config: Mapping[str, Any], book: Book | None = None) -> Prepared:
     task, model, prompt = parts_of(settings)
     if isinstance(task, Committed):
         config = {**config, "task": {**config["task"], **task.recorded}}
-    part = dispatch("shard= or workers=").shard_of(task, prompt, model, settings) if _in_shards(settings) else task
     # What will be asked needs a key; a dry run asks nothing, nor does a frozen cache.
     asks = not settings.dry_run and settings.cache.mode != "frozen"
     if asks and (service := model.traits.service) is not None:
         service.check_key()
-    judge = _judge(settings, prompt, asks=asks and settings.shard is None)
+    judge = _judge(settings, prompt, asks=asks)
     # Its place. Every setting that can change what it finds is in the path or in the configuration.
     judge_part = of_judge(judge.name, judge.model.identity, judge.words) if judge is not None else None
     answerer = of_answerer(model, prompt, fitting(prompt, model))
@@ -103,14 +91,11 @@ def prepare(config: Mapping[str, Any], book: Book | None = None) -> Prepared:
     if not model.name.strip(". "):
         raise ConfigError(f"model.name={model.name!r} is no name of a row and a folder: it needs a letter or a digit.")
     path = folder_of(settings.results, place)
-    # Of a shard all that follows is about its own items; its answers belong to the run in that place.
-    is_shard = settings.shard is not None
-    task, judge, whose = (part, None, "this shard alone") if is_shard else (task, judge, "this run")
     # Its price, which an earlier run in the same place may have written down, and its budget.
     config, own = own_files(config)
     own |= prompt.own_file
     limits, notes = settings.budget.amounts, tuple(own_lines(own))
-    spending = Spending.of(task, prompt, model, settings.samples, limits, path / MANIFEST, judge, book, notes, whose)
+    spending = Spending.of(task, prompt, model, settings.samples, limits, path / MANIFEST, judge, book, notes)
     if settings.cache.mode != "frozen":  # a dry run refuses what the run will
         spending.check()
     # What it leaves, and what it shows meanwhile.
@@ -121,16 +106,12 @@ def prepare(config: Mapping[str, Any], book: Book | None = None) -> Prepared:
         judge_ledger=spending.judge.ledger if spending.judge is not None else None,
         form=settings.records,
     )
-    progress = Progress(f"{task.name} {model.name}{f' {task}' if is_shard else ''}", spending.so_far)
+    progress = Progress(f"{task.name} {model.name}", spending.so_far)
     prepared = Prepared(settings, task, prompt, model, spending, folder, progress, own)
     for each in (model, *(() if judge is None else (judge.model,))):
         if settings.cache.mode == "off" or (_in_batches(each) and not plugin.wrappers()):
             _wrapped(each, prepared, None)  # refuses what needs the cache, or a plug-in
     return prepared
-
-
-def _in_shards(settings: Main) -> bool:
-    return settings.shards > 1 or settings.shard is not None or settings.workers is not None
 
 
 def _judge(settings: Main, prompt: Prompt, *, asks: bool) -> Judge | None:

@@ -158,9 +158,6 @@ class Main:
     pause: bool = True
     budget: Limits = field(default_factory=Limits)
     parallel: Annotated[int, Field(ge=1)] = 1
-    shards: Annotated[int, Field(ge=1)] = 1
-    shard: Annotated[int, Field(ge=0)] | None = None
-    workers: dict[str, Any] | None = None
     records: Form | None = None
     dry_run: bool = False
     debug: bool = False

@@ -26,7 +26,6 @@ SECTIONS = {
         "tasks",
         "prompts",
         "sweeps",
-        "clusters",
         "finetuning",
         "steps",
     ),

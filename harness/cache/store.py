@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import math
 import random
 import shutil
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace as with_changes
 from pathlib import Path
 from typing import Any
 
@@ -49,8 +47,6 @@ class Store:
         self._noted = False
         self.replaced = 0
         """Rows that could not be read, in whose place an answer of this process stands now."""
-        self.asked_after: float = math.inf
-        """Rows after this one were asked by this command's own workers, and do not count as cached."""
         self.claims = Claims(self, needed=not self._alone)
         if readonly and not path.exists():
             raise StoreError(f"there is no cache {self.path}: give the cache.path that runs wrote to.")
@@ -95,10 +91,9 @@ class Store:
         if (row := self._row(key, since)) is None:
             return None
         try:
-            response = response_of(key, *row[:2])
+            return response_of(key, *row[:2])
         except ValueError:
             return None
-        return response if row[2] <= self.asked_after else with_changes(response, cached=False)
 
     def damaged(self, key: str) -> bool:
         """Return whether the key has a row that counts as missing because it cannot be read."""

@@ -6,7 +6,6 @@ Names are looked up in the config files themselves; Hydra's errors are not read.
 from __future__ import annotations
 
 import json
-import os
 import re
 import shlex
 from collections.abc import Iterator, Sequence
@@ -32,8 +31,6 @@ _PLAIN = re.compile(r"[+~]{0,2}[\w/.@:]+=[\w./:@%+,\[\]{}\"'$-]*")
 """A setting that Hydra reads as it is written, or refuses for what it is."""
 _SETTING = re.compile(r"(?P<key>\+{0,2}[\w/.@:]+)=(?P<value>[^\[\]{},\"'$\\\n]+)", re.DOTALL)
 """A setting whose value is one text: no list, no quotes, no sweep."""
-_OF_ENGINES = {"workers": None, "hydra/launcher": None, "cache": "shard"}
-"""Groups of which the plug-in with engines brings the files: all, or the one that is named."""
 
 
 def ready_for_hydra(arguments: Sequence[str], config_name: str) -> list[str]:
@@ -52,8 +49,6 @@ def ready_for_hydra(arguments: Sequence[str], config_name: str) -> list[str]:
         elif "=" not in argument and not argument.startswith("~") and arguments[number - 1 : number] not in _TAKE_ONE:
             raise ConfigError(_bare(argument, arguments, config_name))
         ready.append(_quoted(argument))
-    if any(_NUMBERED.fullmatch(argument) for argument in ready):
-        ready = engine.dispatch("shard=auto").numbered(ready, os.environ)
     return without_switches(ready)
 
 
@@ -68,7 +63,6 @@ def without_switches(arguments: Sequence[str]) -> list[str]:
 
 
 _SWITCH = re.compile(r"\+{0,2}((?:model|judge)\.batch)=(?:true|1|yes|on)", re.IGNORECASE)
-_NUMBERED = re.compile(r"\+{0,2}shards?=auto", re.IGNORECASE)
 _UNREADABLE = object()
 _TAKE_VALUES = ("--info", "--shell-completion")
 _TAKE_ONE = (["-i"], ["--info"], ["-sc"], ["--shell-completion"])
@@ -193,8 +187,8 @@ def _key(argument: str) -> str:
 
 def _wrong_choices(group: str, value: str, *, may_be_null: bool) -> Iterator[str]:
     """Yield the errors in the names chosen from a group."""
-    if group in _OF_ENGINES and not plugin.engines() and value != "null" and _OF_ENGINES[group] in (None, value):
-        yield engine.without_plugin(f"{group}={_OF_ENGINES[group] or ''}")
+    if group == "hydra/launcher" and not plugin.engines() and value != "null":
+        yield engine.without_plugin("hydra/launcher=")
     if value.startswith("[") or (value in ("null", "") and not may_be_null):
         yield f"{group}= takes one name: {', '.join(listed(CONFIGS, group))}."
     for word in value.split(","):
@@ -221,8 +215,6 @@ def _wrong_bases(group: str, name: str) -> Iterator[str]:
 def _wrong_setting(key: str, config_name: str, arguments: Sequence[str]) -> Iterator[str]:
     """Yield the error in the name of a setting."""
     section = key.partition(".")[0]
-    if section == "workers" and not plugin.engines():
-        yield engine.without_plugin("workers=")
     if section == "hydra" and not key.startswith("hydra.launcher."):
         return
     if section == "judge" and not any(argument.startswith("judge=") for argument in arguments):

@@ -48,7 +48,7 @@ harness: can language models reason about cause and effect?
                                               CausalBench: does one variable cause another? And task=cladder
 
   harness --help model=gpt6_luna              the settings of a model, their values and what they mean; so too task=
-                                              (with the fields that prompts may name), prompt=, cache=, workers=, judge=
+                                              (with the fields that prompts may name), prompt=, cache=, judge=
   harness --help leaderboard                  the help of a command; --version prints the version
 """
 
@@ -89,7 +89,6 @@ def help_of(config_name: str) -> str:
         group_text("task"),
         *(prompt_list(task) for task in listed(CONFIGS, "task")),
         group_text("cache"),
-        *([group_text("workers")] if listed(CONFIGS, "workers") else []),
         settings_text("config", root_file("config")),
         settings_text("cache", CONFIGS / "cache" / "on.yaml", "cache."),
         *_tasks(),

@@ -220,6 +220,11 @@ def own_line(error: Exception) -> str:
 
 def run_settings(arguments: Sequence[str]) -> Main:
     """Return what `harness` would make of these arguments. Raises ConfigError."""
+    return build_main(run_config(arguments))
+
+
+def run_config(arguments: Sequence[str]) -> dict[str, Any]:
+    """Return the config that `harness` would compose of these arguments. Raises ConfigError."""
     from harness.cli import own_configs
 
     secrets.refuse_arguments(arguments)
@@ -231,4 +236,4 @@ def run_settings(arguments: Sequence[str]) -> Main:
     except Exception as error:
         raise ConfigError(secrets.mask_keys(sentence(error, "config", arguments))) from error
     secrets.refuse_config(config)
-    return build_main(config)
+    return config

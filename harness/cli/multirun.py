@@ -25,8 +25,8 @@ from hydra.core.plugins import Plugins
 from hydra.types import HydraContext, RunMode
 from omegaconf import DictConfig, OmegaConf, open_dict
 
-from harness import plugin
 from harness.config_files import CONFIGS
+from harness.engine import is_engine
 from harness.errors import ConfigError, HarnessError
 from harness.settings import build
 
@@ -117,7 +117,7 @@ class Multirun:
         config = self._config
         section = OmegaConf.to_container(config.hydra.launcher, resolve=True)
         assert isinstance(section, dict)
-        if str(section["_target_"]) not in {path.replace(":", ".") for path in plugin.engines().values()}:
+        if not is_engine(str(section["_target_"])):
             return None
         return build({str(name): value for name, value in section.items()}, "hydra.launcher")
 

@@ -194,10 +194,8 @@ def _counted(items: Iterable[Item], plan: Plan, say: Callable[[str], None]) -> I
             say(f"counting what is to be asked: {plan.items:,} items so far")
 
 
-def plan_lines(
-    plan: Plan, model: Model, price: Price | None, budget: Budget, whose: str = "this run", *, paid: bool
-) -> Iterator[str]:
-    """Yield the lines of a plan: what is asked, of whom, for how much, how long, within `whose` limit."""
+def plan_lines(plan: Plan, model: Model, price: Price | None, budget: Budget, *, paid: bool) -> Iterator[str]:
+    """Yield the lines of a plan: what is asked, of whom, for how much, how long, within which limit."""
     total = plan.total
     openings = f", {plan.turns.calls:,} of them before the questions (openings)" * (plan.turns.calls > 0)
     service = model.traits.service
@@ -224,7 +222,7 @@ def plan_lines(
     if service is not None and service.caution:
         yield f"Note: {service.caution}"
     if budget:
-        yield f"Limit of {whose}: {budget}."
+        yield f"Limit of this run: {budget}."
 
 
 def judge_lines(plan: Plan, judge: Judge, price: Price | None, *, paid: bool) -> Iterator[str]:

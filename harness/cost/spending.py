@@ -95,8 +95,6 @@ class Spending:
     judge: JudgeSpending | None
     notes: tuple[str, ...] = ()
     """Lines that belong to the plan."""
-    whose: str = "this run"
-    """Whose limits these are, as messages put it."""
 
     @classmethod
     def of(
@@ -110,7 +108,6 @@ class Spending:
         judge: Judge | None = None,
         book: Book | None = None,
         notes: tuple[str, ...] = (),
-        whose: str = "this run",
     ) -> Spending:
         """Return the account of a run with `samples` answers to each item.
 
@@ -123,10 +120,8 @@ class Spending:
         budget = Budget(**limits)
         ledger = Ledger(price if paid else None, paid=paid)
         till = till_of(budget, price, model, ledger.discard, book)
-        if book is None and whose != "this run":
-            till.whose = f" of {whose}"
         judge_spending = None if judge is None else JudgeSpending.of(judge, budget, till, manifest, book)
-        return cls(task, prompt, model, samples, budget, paid, price, ledger, till, judge_spending, notes, whose)
+        return cls(task, prompt, model, samples, budget, paid, price, ledger, till, judge_spending, notes)
 
     @property
     def provenance(self) -> dict[str, JSON]:
@@ -188,7 +183,7 @@ class Spending:
         return plan_of(*arguments, samples=self.samples, examples=examples, judge=judge, elsewhere=elsewhere)
 
     def _lines(self, plan: Plan) -> Iterator[str]:
-        yield from plan_lines(plan, self.model, self.price, self.budget, self.whose, paid=self.paid)
+        yield from plan_lines(plan, self.model, self.price, self.budget, paid=self.paid)
         yield from self.notes
 
 

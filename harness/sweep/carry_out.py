@@ -5,13 +5,14 @@ from __future__ import annotations
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from harness.cli.key_value import ERROR
 from harness.cli.multirun import Multirun
-from harness.engine import Engine, dispatch, engine
+from harness.engine import Engine, engine
 from harness.errors import ConfigError
 from harness.leaderboard import __main__ as leaderboard
 from harness.leaderboard.build import BoardOptions, build
@@ -44,9 +45,9 @@ def carry_out(command: SweepCommand, multirun: Multirun) -> int:
     notes = [*sweep.notes, *([_SHARED] if sweep.multirun.is_spread and _share_budget(settings) else [])]
     if launcher is not None and at_once > 1:
         raise ConfigError(f"parallel={at_once} and hydra/launcher= would both begin the jobs: choose one of them.")
-    parallel = f"parallel={at_once}"
-    chosen: Engine | None = engine("parallel", parallel, count=at_once) if at_once > 1 else sweep.multirun.engine()
-    elsewhere = None if chosen is None else dispatch(parallel)
+    chosen: Engine | None = sweep.multirun.engine()
+    if at_once > 1:
+        chosen = engine("processes", f"parallel={at_once}", count=at_once)
     if settings.get("dry_run"):
         terminal.show([*command.plan(sweep.jobs), *notes, "Nothing was asked (dry_run=true)."])
         return 0
@@ -57,10 +58,10 @@ def carry_out(command: SweepCommand, multirun: Multirun) -> int:
         ends: Mapping[str, str] = {}
         interrupted = True
         try:
-            if elsewhere is not None and chosen is not None:
+            if chosen is not None:
                 if at_once > 1:  # each prints its error itself
                     jobs.REPORTED.update(job.number for job in placed.jobs)
-                ends = elsewhere.wait(chosen, "hydra.launcher", jobs.work(placed, command.module), place)
+                ends = chosen.carry_out(jobs.work(placed, command.module), place, partial(_has_ended, place))
             else:
                 placed.launch(partial(jobs.job, command.module))
             interrupted = False
@@ -71,9 +72,13 @@ def carry_out(command: SweepCommand, multirun: Multirun) -> int:
             console.complain(_stopped(error), launcher)
         finally:
             code = conclude(place, placed, command.tables, ends, interrupted=interrupted)
-        if not code and (next_step := command.next_step(sweep.jobs)):
-            print(next_step)
         return code
+
+
+def _has_ended(place: Path, job: str) -> bool:
+    with suppress(OSError):  # a network file system looks at its server when a folder is listed
+        list((place / job).iterdir())
+    return jobs.outcome(place / job) is not None
 
 
 def _stopped(error: Exception) -> str:

@@ -6,7 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from pathlib import Path
 
 from omegaconf.errors import OmegaConfBaseException
 
@@ -152,9 +152,9 @@ def _distinct(
 
     Raises ConfigError where different runs would share a folder.
     """
-    by_place: dict[Any, list[CheckedJob]] = defaultdict(list)
+    by_place: dict[Path, list[CheckedJob]] = defaultdict(list)
     for checked in jobs:
-        by_place[command.place(checked.prepared)].append(checked)
+        by_place[checked.prepared.folder.path].append(checked)
     kept, notes = [], []
     for sharing in by_place.values():
         first, *others = sharing

@@ -12,7 +12,7 @@ import shutil
 import socket
 import sys
 import traceback
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from importlib import import_module
@@ -27,7 +27,7 @@ from harness.cli import hydra_app, own_configs
 from harness.cli.key_value import ERROR
 from harness.cli.multirun import Job, Multirun, multirun
 from harness.cost.shared_budget import Book
-from harness.engine import Work
+from harness.engine import Work, is_engine
 from harness.errors import ConfigError, Interrupted, StoreError
 from harness.runtime import console, signals
 from harness.runtime.secrets import in_environment, mask_keys, refuse_config
@@ -71,10 +71,6 @@ class SweepCommand:
     """Returns the plan of all jobs."""
     asks: Callable[[Any], bool] = lambda prepared: False
     """Returns whether a prepared run may cost money."""
-    place: Callable[[Any], Hashable] = lambda prepared: prepared.folder.path
-    """Returns what a prepared run has for itself: of two that have the same, one is made."""
-    next_step: Callable[[Sequence[CheckedJob]], str] = lambda checked: ""
-    """Returns what the user does when the jobs have ended; "" where nothing is left to do."""
     tables: Callable[[Sequence[Run]], Sequence[Part]] | None = None
     """Returns the tables at the end; None: the leaderboard's."""
 
@@ -147,7 +143,7 @@ def _budget(config: DictConfig, place: Path, hydra: Any) -> Book | None:
         for limit, amount in Limits(**plain(limits)).amounts.items():
             if amount is not None:
                 limits[limit] = amount / jobs
-    if not str(hydra.launcher._target_).startswith("harness."):
+    if not is_engine(str(hydra.launcher._target_)):
         return None
     place.mkdir(exist_ok=True)
     return Book(place / BUDGET, name, whose="")

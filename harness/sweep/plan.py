@@ -46,7 +46,6 @@ class PlanLine:
         """Return the job as a row of the table."""
         prepared, variant = self.prepared, self.prepared.folder.manifest.run["variant"]
         task = prepared.task.name + (f" {variant}" if variant != "default" else "")
-        task += f" {prepared.shard}" if prepared.shard else ""
         words = [str(self.number), task, prepared.prompt.name, prepared.model.name, f"{self.items:,}"]
         if self.plan is None:
             return [*words, *["–"] * 5, "nothing"]

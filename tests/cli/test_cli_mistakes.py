@@ -20,7 +20,7 @@ from support.thinned import few
         pytest.param("+foo=3", "no setting 'foo'", marks=pytest.mark.slow),
         pytest.param("prompt=1", "prompt=1", marks=pytest.mark.slow),
         pytest.param("results=null", "results=None", marks=pytest.mark.slow),
-        ("cache=null", "cache= takes one name: frozen, off, on, refresh, shard."),
+        ("cache=null", "cache= takes one name: frozen, off, on, refresh."),
         pytest.param("cache=frozn", "did you mean 'frozen'", marks=pytest.mark.slow),
         pytest.param("cache.mode=frozn", "did you mean frozen?", marks=pytest.mark.slow),
         pytest.param("cache.pth=x", "did you mean 'cache.path'", marks=pytest.mark.slow),

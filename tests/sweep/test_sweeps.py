@@ -114,10 +114,6 @@ def test_a_dry_run_refuses_what_the_run_refuses(command, serve, key):
         ([*openai, "judge=openai", "judge.model=j", "budget.usd=2"], "budget.usd needs the model's price"),
         ([*openai, "model.name=there", "model.temperature=1"], "model.temperature: 0.0 there, 1.0 now"),
         (["-m", *openai, "budget.usd=20", "prompt=plain,cot"], "budget.usd needs the model's price"),
-        (
-            ["-m", *openai, "hydra/launcher=submitit_local", "parallel=2", "prompt=plain,cot"],
-            "would both begin the jobs",
-        ),
     ]
     for arguments, sentence in refused:
         for more in ([], ["dry_run=true"]):

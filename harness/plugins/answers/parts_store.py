@@ -12,7 +12,6 @@ import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
-from dataclasses import replace as with_changes
 from pathlib import Path
 from typing import Any
 
@@ -84,8 +83,7 @@ class PartsStore(Store):
             if (row := self._part_row(key, since)) is None or super()._row(key, 0.0) is not None:
                 continue
             with suppress(ValueError):
-                response = response_of(key, *row[:2])
-                responses[key] = response if row[2] <= self.asked_after else with_changes(response, cached=False)
+                responses[key] = response_of(key, *row[:2])
         return responses
 
     def text(self, digest: str) -> str:

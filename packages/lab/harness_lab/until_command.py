@@ -92,8 +92,8 @@ def job(own: Sequence[str], config: DictConfig) -> int:
 def _refuse(prepared: Prepared) -> None:
     """Raise ConfigError for settings that finish before anybody could look."""
     settings, service = prepared.settings, prepared.model.traits.service
-    if prepared.in_shards or settings.judge is not None or settings.dry_run:
-        raise ConfigError("until looks at answers as they come: leave workers, shard, judge and dry_run out.")
+    if settings.judge is not None or settings.dry_run:
+        raise ConfigError("until looks at answers as they come: leave judge and dry_run out.")
     if service is not None and service.batch_window is not None:
         raise ConfigError("until looks at answers as they come: leave model.batch out.")
 

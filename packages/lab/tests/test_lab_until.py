@@ -72,7 +72,7 @@ def test_better_or_worse_than_a_run(asked):
         ([], "say what is to be known"),
         (["width=0"], "width"),
         (["width=5", "metric=brier"], r"metric=f1 \| precision"),
-        (["width=5", "dry_run=true"], "leave workers, shard, judge and dry_run out"),
+        (["width=5", "dry_run=true"], "leave judge and dry_run out"),
         (["against=nowhere"], "nowhere"),
         (["wide=5"], "wide"),
     ],

@@ -1,4 +1,4 @@
-"""Sweeps and shards on a real Slurm: jobs are cancelled, nodes fail, time runs out: nothing is lost."""
+"""Sweeps on a real Slurm: jobs are cancelled, nodes fail, time runs out: nothing is lost."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 import signal
 
 import pytest
-from slurm_runs import array, ended, records, settings, wait_until
+from slurm_runs import array, ended, settings, wait_until
 from support.openai_server import WAIT
 
 pytestmark = pytest.mark.cluster
@@ -22,8 +22,7 @@ def test_a_cancelled_job_is_told_and_the_others_go_on_to_the_leaderboard(slurm, 
     slurm.says("scancel", f"{array(slurm)}_2")
     code, out, err = ended(process)
     assert code == 1 and "| m40 " in out and "| m60 " in out and "| m300" not in out, err
-    assert re.search(r"error in job 2: its process ended without a word \(Slurm job \d+_2: CANCELLED\)\.", err), err
-    assert re.search(r"\[2\] has left no result \(Slurm job \d+_2: CANCELLED\)", err)
+    assert re.search(r"error in job 2: its process ended without a word \(no longer in the queue; ", err), err
     asked = len(server.calls)
     code, out, err = ended(begin(*sweep))
     assert code == 0 and "| m300 " in out and len(server.calls) < asked + 300, err
@@ -82,31 +81,8 @@ def test_ctrl_c_cancels_the_jobs_and_keeps_their_answers(slurm, begin, serve, tm
     assert code == 0 and len(server.calls) == 401, err  # calls under way were finished, and kept
 
 
-def test_shards_as_an_array_are_one_run(slurm, begin, serve, tmp_path):
-    server = serve(delay=0.1)
-    run = settings(server, "task.limit=240")
-    shards = (*LAUNCHER, *run, "shards=4", "shard=range(4)", "cache=shard")
-    process = begin(*shards)
-    wait_until(lambda: len(server.calls) > 40)
-    slurm.says("scancel", "--signal=KILL", f"{array(slurm)}_1")
-    code, _, err = ended(process)
-    assert code == 1 and re.search(r"Slurm job \d+_1: (FAILED|CANCELLED)", err), err
-    code, _, err = ended(begin(*shards))
-    assert code == 0 and 240 <= len(server.calls) <= 244, err
-    caches = sorted(str(file.relative_to(tmp_path)) for file in tmp_path.glob(".cache/shards/*.sqlite"))
-    assert len(caches) == 4 and ended(begin("import", *caches, module="harness.cache"))[0] == 0
-    asked = len(server.calls)
-    code, _out, err = ended(begin(*run, "cache=frozen"))
-    assert code == 0 and len(server.calls) == asked, err
-    apart = ended(begin(*run, "results=alone", "cache.path=alone.sqlite"))
-    assert apart[0] == 0 and records(tmp_path / "results" / "corr2cause") == records(tmp_path / "alone"), apart[2]
-
-
 def test_what_slurm_refuses_is_one_sentence(slurm, begin, serve):
     sweep = (*LAUNCHER, "model=always_yes,always_no", "task.limit=4")
-    code, _, err = ended(begin(*sweep, "hydra.launcher.partition=gpu"))
-    assert code == 1 and "Traceback" not in err
-    assert "hydra.launcher.partition=gpu: the cluster has no such partition, only debug" in err
     code, _, err = ended(begin(*sweep, "+hydra.launcher.additional.partition=gpu"))
     assert code == 1 and "Slurm does not take the jobs: Invalid partition name specified" in err
     assert "Traceback" not in err

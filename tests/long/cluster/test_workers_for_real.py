@@ -1,4 +1,4 @@
-"""workers=slurm on a real Slurm, and workers=ray on a real cluster of a head and two more nodes on this machine."""
+"""Shards on a real Slurm, and on a real Ray cluster of a head and two more nodes on this machine."""
 
 from __future__ import annotations
 
@@ -26,13 +26,16 @@ def scored_alone(begin, run: tuple[str, ...], folder: Path) -> list[dict[str, ob
     return records(folder)
 
 
-def test_a_cancelled_task_of_slurm_leaves_its_part_to_others(slurm, begin, serve, tmp_path):
+def test_a_cancelled_task_of_slurm_leaves_its_part_to_the_same_command(slurm, begin, serve, tmp_path):
     server = serve(delay=0.2)
     run = settings(server, "task.limit=300")
-    process = begin("workers=slurm", "workers.count=2", "workers.minutes=10", *run)
+    scale = ("scale", "workers=slurm", "workers.count=2", "workers.minutes=10", *run)
+    process = begin(*scale)
     wait_until(lambda: len(server.calls) > 60)
     slurm.says("scancel", "--signal=KILL", f"{array(slurm)}_1")
     code, _, err = ended(process)
+    assert code == 1 and "shard 1 has left no result" in err, err
+    code, _, err = ended(begin(*scale))
     assert code == 0 and 300 <= len(server.calls) <= 302, err  # what two calls at a time may lose
     assert records(tmp_path / "results" / "corr2cause") == scored_alone(begin, run, tmp_path / "alone")
 
@@ -105,7 +108,7 @@ def test_sweeps_and_workers_on_ray_lose_nothing_where_processes_are_killed(ray, 
     code, out, err = ended(process)
     assert code == 0 and "| m60 " in out and "| m61 " in out and len(server.calls) <= 125, err
     asked = len(server.calls)
-    process = ray("workers=ray", "workers.count=2", *settings(server, "task.limit=240", "cache.path=workers.sqlite"))
+    process = ray("scale", "workers=ray", "shards=2", *settings(server, "task.limit=240", "cache.path=workers.sqlite"))
     wait_until(lambda: len(server.calls) > asked + 60)
     os.kill(tasks_of_ray(tmp_path)[0], signal.SIGKILL)
     code, out, err = ended(process)

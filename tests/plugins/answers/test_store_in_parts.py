@@ -174,17 +174,6 @@ def test_a_folder_that_is_moved_away_under_a_running_process_comes_back_whole(pa
         assert count(place) == number and command("verify", f"cache={place}").returncode == 0
 
 
-def test_what_landed_after_a_moment_is_told_from_what_was_there(path):
-    fill(path, 20)
-    with closing(open_store(path)) as store:
-        store.asked_after = store.last_row()
-        model = CachedModel(Scripted(says), store)
-        fill(path, 40)
-        store.flush()
-        found = [store.get(model.key(ask(f"{k}?"))).cached for k in range(40)]
-    assert found == [True] * 20 + [False] * 20
-
-
 def test_an_answer_that_another_process_has_moved_is_neither_missed_nor_asked_again(path):
     with closing(open_store(path)) as one:
         model = CachedModel(Scripted(says), one)

@@ -1,0 +1,121 @@
+"""Jobs of a sweep in processes of their own: one budget, whole lines, one that is killed, a stop that loses nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+from support import forks
+from support.openai_server import KEY, WAIT
+
+from harness import __main__ as main_command
+from harness.cli import hydra_app
+from harness.sweep import jobs
+
+KILLED = """\
+import os, signal
+from dataclasses import dataclass
+
+from harness.models.baselines import Baseline
+
+
+@dataclass(frozen=True)
+class Killed(Baseline):
+    def respond(self, requests):
+        os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.fixture
+def command(tmp_path, monkeypatch, capsys):
+    """Return a function that runs `harness …` here: its exit code, standard output and standard error."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(jobs, "REPORTED", set())
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["harness", *arguments])
+        code = hydra_app.launch(main_command.job, "config", main_command.sweep)
+        return code, *capsys.readouterr()
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        (("hydra/launcher=submitit_slurm",), "needs submitit (pip install submitit), and a login node"),
+        (("hydra/launcher=submitit_slurm", "hydra.launcher.minutes=soon"), "hydra.launcher.minutes=soon: "),
+        (("hydra/launcher=submitit_slurm", "hydra.launcher.partion=x"), "hydra.launcher.partion"),
+        (("hydra/launcher=ray",), "hydra/launcher=ray: no Ray cluster answers"),
+        (("hydra/launcher=submitit_slurm", "parallel=2"), "would both begin the jobs"),
+    ],
+)
+def test_an_engine_that_is_not_there_is_one_sentence_before_anything_is_asked(command, monkeypatch, settings, said):
+    pytest.importorskip("submitit")
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setitem(sys.modules, "ray", None)
+    code, out, err = command("-m", *settings, "model=always_yes,always_no", "task.limit=4")
+    assert code == 1 and not out and said in err and err.count("\n") == 1, err
+
+
+def test_the_plan_says_where_a_budget_of_several_nodes_stands(command):
+    sweep = ("-m", "hydra/launcher=submitit_slurm", "model=always_yes,always_no", "budget.requests=4", "dry_run=true")
+    assert "whose file locks hold" in " ".join(command(*sweep)[1].split())
+    assert "file locks" not in command(*sweep, "budget.of=part")[1]
+
+
+@pytest.mark.slow
+def test_a_killed_job_is_told_with_its_state_and_the_others_are_on_the_leaderboard(command):
+    Path("my_models.py").write_text(KILLED)
+    Path("configs/model").mkdir(parents=True)
+    Path("configs/model/killed.yaml").write_text("_target_: my_models.Killed\nname: killed\np_yes: 1\n")
+    code, out, err = command("-m", "parallel=2", "model=always_yes,killed", "task.limit=4")
+    assert code == 1 and "| always_yes " in out, err
+    assert "error in job 1: its process ended without a word (exit code -9; killed, or out of memory)" in err, err
+    (place,) = Path("results/.sweeps").iterdir()
+    assert [(place / str(number) / "outcome.json").exists() for number in range(2)] == [True, False]
+
+
+def begin(folder: Path, *arguments: str) -> forks.Command:
+    return forks.Command("harness", ["-m", *arguments], folder, os.environ | {"OPENAI_API_KEY": KEY})
+
+
+@pytest.mark.slow
+def test_jobs_side_by_side_keep_one_budget_and_speak_in_whole_lines(serve, tmp_path):
+    server = serve()
+    sweep = ("model=gpt35,gpt4,always_no", f"model.base_url={server.url}", "task.limit=20", "parallel=3")
+    first = begin(tmp_path, *sweep, "budget.requests=30")
+    _, err = first.communicate(WAIT)
+    assert first.wait() == 1 and len(server.calls) == 30
+    assert all(line.startswith(("[", "model=always_no", "sweep: ")) for line in err.splitlines() if line), err
+    again = begin(tmp_path, *sweep)
+    out, err = again.communicate(WAIT)
+    assert again.wait() == 0 and len(server.calls) == 40 and "3 of 3 jobs are done" in err, err
+    assert all(f"| {name} " in out for name in ("gpt35", "gpt4", "always_no"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_a_stop_loses_nothing(serve, tmp_path, number):
+    server = serve(held=40)
+    run = ("model=gpt35,gpt4", f"model.base_url={server.url}", "task.limit=30", "model.max_concurrency=2")
+    job = begin(tmp_path, *run, "parallel=2")
+    server.wait_for_calls(41)
+    job.send_signal(number)
+    if number == signal.SIGINT:
+        server.held = 10**9
+    _, err = job.communicate(WAIT)
+    if number == signal.SIGINT:
+        assert job.wait() == 130 and err.count("stopping:") == 1 and err.count("interrupted") == 1, err
+    asked = len(server.calls)
+    server.held = 10**9
+    again = begin(tmp_path, *run, "parallel=2")
+    again.communicate(WAIT)
+    assert again.wait() == 0
+    assert len(server.calls) <= 60 + (asked if number == signal.SIGKILL else 0)
+    results = [json.loads(file.read_text()) for file in tmp_path.glob("results/*/*/*/*/result.json")]
+    assert [result["complete"] for result in results] == [True, True]
