@@ -167,10 +167,9 @@ strengths: $(RUN_READY)  ## the true causal strengths once more, from the networ
 latent: $(RUN_READY)  ## what follows of five observed variables with hidden ones, once more, from all graphs (minutes)
 	$(BIN)/python benchmarks/latent_classes.py
 
-small-models: $(DEV_READY)  ## the models that ship, made once more: four in seconds, byte for byte; tiny and tiny_renamed in 70 minutes of one core
-	$(BIN)/python benchmarks/small_models.py
+small-models: $(DEV_READY)  ## the small models that ship, made once more, byte for byte, in seconds
+	$(BIN)/python tools/small_models.py
 	$(BIN)/python tools/cladder_shortcut.py
-	$(BIN)/python benchmarks/small_models.py transformers=true
 
 leaderboard: $(RUN_READY)  ## results/LEADERBOARD.md from everything below results/
 	$(BIN)/python -m harness.leaderboard

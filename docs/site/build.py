@@ -26,7 +26,6 @@ SECTIONS = {
         "tasks",
         "prompts",
         "sweeps",
-        "finetuning",
         "steps",
     ),
     "Read the results": ("results", "replies", "leaderboard", "findings", "recorded"),

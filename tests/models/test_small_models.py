@@ -9,7 +9,6 @@ import pytest
 from support.corr2cause_help import corr2cause
 from support.outcomes import each
 
-from harness.plugins.train import fit_small_models as fitting
 from harness.prompting.prompts import load
 from harness.tasks.corr2cause.small_models import (
     HypothesisOnly,
@@ -133,16 +132,3 @@ def test_the_identity_is_that_of_the_numbers():
         "sha256": hashlib.sha256(_text("linear", "weights.csv").encode()).hexdigest(),
     }
     assert HypothesisOnly().identity["threshold"] == 0.33
-
-
-def test_the_threshold_is_the_best_one_on_the_data():
-    data = fitting.LabelledClaims(
-        [("x",)], {"a": [(0, 1)] * 9 + [(0, 0)], "b": [(0, 1)] * 4 + [(0, 0)] * 6, "c": [(0, 0)] * 9}, [1], ""
-    )
-    assert fitting.fit_shares(data).threshold == 0.2  # a and b are Yes: F1 0.79, where a alone has 0.78
-
-
-@pytest.mark.slow
-def test_what_ships_is_made_again_byte_for_byte():
-    for name, text in fitting.files().items():
-        assert text == _text(*name.split("/")), name

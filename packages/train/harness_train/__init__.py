@@ -1,4 +1,4 @@
-"""Fine-tuning: a checkpoint trained on a task's train split, and the making of the small models that ship."""
+"""`harness finetune`: a checkpoint trained on a task's train split, which the adapters then evaluate."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ PLUGIN = Plugin(
     commands={
         "finetune": Command(
             summary="a checkpoint trained on a task's train split, which is then evaluated like any other",
-            module="harness.plugins.train.finetune",
+            module=f"{__name__}.finetune",
             config="finetune",
-            help="harness.plugins.train.finetune:help_text",
+            help=f"{__name__}.finetune:help_text",
         )
     },
 )

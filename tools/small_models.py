@@ -1,13 +1,18 @@
-"""Fit the small models that ship on the train split, the same every time; benchmarks/small_models.py writes them."""
+"""Fit model=hypothesis_only and model=linear of Corr2Cause once more, byte for byte.
+
+`python tools/small_models.py [FOLDER]`: on the train split with audited labels; nothing is drawn at random, no torch.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.tasks.corr2cause.claim import ItemWriter
@@ -32,7 +37,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-COMMAND = "python benchmarks/small_models.py"
+COMMAND = "python tools/small_models.py"
+SHIPPED = Path(__file__).parents[1] / "harness" / "data" / "models"
 REGULARISATION = 1.0
 """scikit-learn's C, as it is by default: nothing was tuned."""
 TOLERANCE = 1e-8
@@ -185,3 +191,11 @@ def files() -> dict[str, str]:
         f"linear/{WEIGHTS}": weight_text,
         f"linear/{TRAINING}": training_json(data, fitted, WEIGHTS, weight_text, **sizes),
     }
+
+
+if __name__ == "__main__":
+    out = Path(sys.argv[1]) if len(sys.argv) > 1 else SHIPPED
+    for name, text in files().items():
+        (out / name).parent.mkdir(parents=True, exist_ok=True)
+        (out / name).write_text(text, encoding="utf-8")
+        print(out / name)

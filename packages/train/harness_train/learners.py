@@ -9,21 +9,13 @@ from typing import Any
 
 from harness.errors import ConfigError
 from harness.models.local.causal_lm import CausalLM
-from harness.models.local.checkpoint import dtype_of
 from harness.models.local.nli import NLI, class_indices
-from harness.models.local.placing import placed
-from harness.plugins.train.examples import Example, Lessons
-from harness.plugins.train.recipe import Recipe
-from harness.runtime.progress import Progress
 from harness.types import JSON, ChoiceRequest, Failure, PairRequest
+from harness_train.examples import Example, Lessons
+from harness_train.recipe import Recipe
 
 NO_LABEL = -100
 """transformers' target for a token that is not learned."""
-_DROPOUTS = (
-    *("hidden_dropout_prob", "attention_probs_dropout_prob", "classifier_dropout", "pooler_dropout", "dropout"),
-    *("attention_dropout", "activation_dropout", "resid_pdrop", "embd_pdrop", "attn_pdrop"),
-)
-"""Names of shares of dropout in the configs of transformers' models."""
 
 
 @dataclass(frozen=True)
@@ -51,26 +43,15 @@ class _OneByOne:
     def tokenizer(self) -> Any:
         return self._parts[0]
 
-    def units(self, examples: Sequence[Example]) -> list[list[int]]:
-        """Return the indices of the examples that go through the model together: each alone."""
-        return [[place] for place in range(len(examples))]
-
 
 @dataclass(frozen=True, kw_only=True)
 class PairLearner(_OneByOne, NLI):
     """A classifier of pairs. A base that is no classifier gets a head of two classes, drawn by the seed."""
 
     recipe: Recipe
-    weights: list[float] = field(default_factory=list)
-    """Weights of No and Yes in the loss; empty if both count alike."""
 
     def _load(self, auto_class: str, **config: JSON) -> tuple[Any, Any]:
-        config |= _dropout(self) | self._head
-        tokenizer, model = super()._load(auto_class, **config)
-        if scratch := self.recipe.scratch:
-            for name in {*scratch.zeros, *scratch.fixed}:
-                model.get_parameter(name).requires_grad_(False)
-        return tokenizer, model
+        return super()._load(auto_class, **config, **self._head)
 
     @property
     def _head(self) -> dict[str, JSON]:
@@ -103,16 +84,7 @@ class PairLearner(_OneByOne, NLI):
         import torch
 
         pairs = [pair for _, pair in self.encode(self._requests(examples)) if not isinstance(pair, Failure)]
-        inputs = dict(self.inputs(pairs))
-        if self.recipe.settings == "paper":
-            del inputs["attention_mask"]  # the authors' code hands on input_ids alone: padding is read
-        return inputs | {"labels": torch.tensor([example.label for example in examples])}
-
-    def balance(self, positives: int, examples: int) -> None:
-        """Weigh the answers as the recipe says: by N / (2 · count), or as the authors' code does by 1 / count."""
-        if self.recipe.settings == "paper" or self.recipe.class_weight == "balanced":
-            scale = 1.0 if self.recipe.settings == "paper" else examples / 2
-            self.weights[:] = [scale / (examples - positives), scale / positives]
+        return dict(self.inputs(pairs)) | {"labels": torch.tensor([example.label for example in examples])}
 
     def loss(self, outputs: Any, labels: Any, num_items_in_batch: Any = None) -> Any:
         """Return the mean of −log p(entailment) of what is a Yes and −log(1 − p(entailment)) of what is a No."""
@@ -122,12 +94,7 @@ class PairLearner(_OneByOne, NLI):
         logprobs = outputs.logits.float().log_softmax(-1)
         others = [k for name, k in indices.items() if name != "entailment"]
         losses = -torch.where(labels == 1, logprobs[:, indices["entailment"]], logprobs[:, others].logsumexp(-1))
-        if not self.weights:
-            return losses.sum() / (len(labels) if num_items_in_batch is None else num_items_in_batch)
-        weights = torch.tensor(self.weights, device=losses.device)[labels]
-        if self.recipe.settings == "paper":  # torch's weighted mean: by the weights of the batch
-            return (weights * losses).sum() / weights.sum()
-        return (weights * losses).sum() / (len(labels) if num_items_in_batch is None else num_items_in_batch)
+        return losses.sum() / (len(labels) if num_items_in_batch is None else num_items_in_batch)
 
     def _requests(self, examples: Sequence[Example]) -> list[PairRequest]:
         return [example.request for example in examples if isinstance(example.request, PairRequest)]
@@ -142,25 +109,9 @@ class AnswerLearner(_OneByOne, CausalLM):
     """Parts of the base that the adapter replaces, to be saved unchanged."""
 
     def _load(self, auto_class: str, **config: JSON) -> tuple[Any, Any]:
-        tokenizer, model = super()._load(auto_class, **(config | _dropout(self)))
+        tokenizer, model = super()._load(auto_class, **config)
         self.kept["generation_config"] = model.generation_config
-        if self.recipe.bits:
-            from peft import prepare_model_for_kbit_training
-
-            # The Trainer turns checkpointing of activations on, where recipe.trainer asks for it.
-            model = prepare_model_for_kbit_training(model, use_gradient_checkpointing=False)  # type: ignore[no-untyped-call]
         return tokenizer, model
-
-    def _placed(self, device: str, dtype: Any) -> dict[str, Any]:
-        """Return what transformers is told of a base in 4 bits, as QLoRA has it (Dettmers et al. 2023)."""
-        import torch
-
-        if not self.recipe.bits:
-            return {}
-        computing = getattr(torch, dtype_of(self.recipe.dtype, device) if device == "cuda" else "float32")
-        told = placed(None, self.recipe.bits, self.device, device, computing, double=True)
-        # accelerate compares the number of the GPU with its own, and "cuda" has none.
-        return told | {"device_map": {"": torch.cuda.current_device() if device == "cuda" else device}}
 
     def fits(self, examples: Sequence[Example]) -> Iterator[ExampleFit]:
         for sequences in self.sequences(self._requests(examples)):
@@ -207,20 +158,6 @@ def base_config(folder: Any) -> Mapping[str, Any]:
     return content if isinstance(content, dict) else {}
 
 
-def _dropout(learner: PairLearner | AnswerLearner) -> dict[str, JSON]:
-    """Return the settings that give the whole model the recipe's share of dropout; {} to keep the base's."""
-    share = learner.recipe.dropout
-    if share is None:
-        return {}
-    from transformers import AutoConfig
-
-    base = AutoConfig.from_pretrained(learner.folder)
-    names = [name for name in _DROPOUTS if hasattr(base, name)]
-    if not names:
-        raise ConfigError(f"recipe.dropout={share}: the model {learner.path} has no dropout: leave it out.")
-    return dict.fromkeys(names, share)
-
-
 Learner = PairLearner | AnswerLearner
 """An adapter with trainable weights."""
 
@@ -234,37 +171,39 @@ def fits_of(learner: Learner, examples: Sequence[Example]) -> Iterator[ExampleFi
         yield from learner.fits(examples[start : start + AT_ONCE])
 
 
-def fit_counts(learner: Learner, lessons: Lessons, recipe: Recipe, progress: Progress) -> dict[str, dict[str, int]]:
-    """Print how many premises are cut, drop or refuse what does not fit, and return the counts."""
+def learner_of(recipe: Recipe, device: Any) -> Learner:
+    """Return the recipe's learner; its weights are float32 whatever the base's are, to be trained exactly."""
+    settings: dict[str, Any] = {
+        "name": recipe.name,
+        "path": recipe.path,
+        "revision": recipe.revision,
+        "dtype": "float32",
+        "device": device,
+        "max_length": recipe.max_length,
+        "recipe": recipe,
+    }
+    return PairLearner(labels=recipe.labels, **settings) if recipe.kind == "nli" else AnswerLearner(**settings)
+
+
+def leave_out(learner: Learner, lessons: Lessons, recipe: Recipe) -> dict[str, int]:
+    """Note which examples do not fit; return how many premises are cut and examples are left out.
+
+    Raises ConfigError where recipe.too_long=refuse and some do not fit, or where a hypothesis would be cut.
+    """
     rows = lessons.train.rows
-    cut: set[str] = set()
-    lessons.lengths.clear()
-    dropped: set[int] = set()
-    lost, longest, problem = 0, 0, ""
-    for place, (example, fit) in enumerate(zip(rows, fits_of(learner, rows), strict=True)):
-        longest = max(longest, fit.length)
-        if not fit.problem:
-            lessons.lengths.append(fit.length)
-        lost += fit.hypothesis_cut
-        cut |= {example.cluster} if fit.premise_cut else set()
-        if fit.problem:
-            dropped.add(place)
-            problem = fit.problem
-    cuts = f"of {lessons.train.clusters:,} premises {len(cut):,} are cut to what {learner.path} takes"
-    if lost and recipe.settings != "paper":
+    fits = list(fits_of(learner, rows))
+    if lost := sum(fit.hypothesis_cut for fit in fits):
         raise ConfigError(
-            f"{lost:,} of {len(rows):,} examples would lose the end of their hypothesis and keep their label ({cuts}): "
-            "use prompt=pair, which cuts premises only, or recipe.settings=paper to do as the authors' code did."
+            f"{lost:,} of {len(rows):,} examples would lose the end of their hypothesis and keep their label: use "
+            "prompt=pair, which cuts premises only."
         )
-    if dropped and (recipe.too_long == "refuse" or len(dropped) == len(rows)):
+    problems = {place: fit.problem for place, fit in enumerate(fits) if fit.problem}
+    if problems and (recipe.too_long == "refuse" or len(problems) == len(rows)):
         raise ConfigError(
-            f"{len(dropped):,} of {len(rows):,} examples do not fit into {learner.path} (such as: {problem}): "
-            "recipe.too_long=drop leaves them out, task.num_nodes=[4,5] takes short ones, or choose another base."
+            f"{len(problems):,} of {len(rows):,} examples do not fit into {learner.path} (such as: "
+            f"{next(iter(problems.values()))}): recipe.too_long=drop leaves them out, task.num_nodes=[4,5] takes short "
+            "ones, or choose another base."
         )
-    lessons.left_out.update(dropped)
-    if cut:
-        progress.say(f"{cuts}{f'; {lost:,} of {len(rows):,} examples lose their hypothesis' if lost else ''}.")
-    if dropped:
-        progress.say(f"{len(dropped):,} examples are left out, as they do not fit ({problem}).")
-    counts = {"premises_cut": len(cut), "hypotheses_cut": lost, "dropped": len(dropped), "longest_in_tokens": longest}
-    return {"fit": counts}
+    lessons.left_out.update(problems)
+    cut = {example.cluster for example, fit in zip(rows, fits, strict=True) if fit.premise_cut}
+    return {"premises_cut": len(cut), "dropped": len(problems), "longest_in_tokens": max(fit.length for fit in fits)}

@@ -1,36 +1,22 @@
-"""The examples that are learned and those that choose the checkpoint: their order, what is refused, their scores."""
+"""The examples that are learned and those that choose the checkpoint: what is refused, and their scores."""
 
 from __future__ import annotations
 
 import math
-import random
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
-from typing import Any, Protocol
+from typing import Any
 
-from harness.codec import uniform
 from harness.errors import ConfigError, DataError, RunStopped
 from harness.prompting.prompts import Prompt
 from harness.scoring.classification import AnswerCounts, decisions
 from harness.settings import build
 from harness.storage.manifest import TracedItems
 from harness.tasks.benchmark import Teaching, TeachingTask
-from harness.types import JSON, Answer, Failure, Item, PairRequest, Request, Response
-
-
-class Choosing(Protocol):
-    """The settings of a recipe that choose among items."""
-
-    @property
-    def yes_share(self) -> float | None:
-        """Share of Yes to keep; None keeps the items' own."""
-
-    @property
-    def seed(self) -> int:
-        """The seed of that choice."""
+from harness.types import JSON, Failure, Item, Request, Response
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +42,9 @@ class Examples:
     def positives(self) -> int:
         return sum(example.label for example in self.rows)
 
-    @property
-    def clusters(self) -> int:
-        return len({example.cluster for example in self.rows})
-
     def as_json(self) -> dict[str, JSON]:
-        return {"examples": len(self.rows), "yes": self.positives, "premises": self.clusters, "items": dict(self.items)}
+        premises = len({example.cluster for example in self.rows})
+        return {"examples": len(self.rows), "yes": self.positives, "premises": premises, "items": dict(self.items)}
 
 
 def teaching_task(section: Mapping[str, Any]) -> TeachingTask:
@@ -87,12 +70,9 @@ class Lessons:
     task: TeachingTask
     prompt: Prompt
     kind: type[Request]
-    recipe: Choosing
     dev_limit: int | None = None
     left_out: set[int] = field(default_factory=set)
     """Indices, in each pass, of examples that do not fit into the model."""
-    lengths: list[int] = field(default_factory=list)
-    """Tokens of the first pass's other examples, once they are counted."""
 
     @cached_property
     def train(self) -> Examples:
@@ -101,14 +81,14 @@ class Lessons:
         Raises ConfigError for items of dev or test, DataError if all have the same answer.
         """
         traced = TracedItems(self.task.epoch(0))
-        examples = self._examples(traced)
-        self._refuse_shared({row.cluster for row in examples})
-        if not 0 < sum(row.label for row in examples) < len(examples):
+        examples = Examples(self._examples(traced), traced.summary)
+        self._refuse_shared({row.cluster for row in examples.rows})
+        if not 0 < examples.positives < len(examples.rows):
             raise DataError(
-                f"all {len(examples):,} examples to learn from have the same answer: choose more of them (task.limit, "
-                "task.relations, task.num_nodes)."
+                f"all {len(examples.rows):,} examples to learn from have the same answer: choose more of them "
+                "(task.limit, task.relations, task.num_nodes)."
             )
-        return Examples(self._with_yes_share(examples), traced.summary)
+        return examples
 
     @cached_property
     def dev(self) -> Examples:
@@ -124,14 +104,8 @@ class Lessons:
 
     def epoch(self, number: int) -> list[Example]:
         """Return the examples of a pass: those of the first, with new names if the task draws them for each pass."""
-        rows = self.train.rows if number == 0 else self._with_yes_share(self._examples(self.task.epoch(number)))
+        rows = self.train.rows if number == 0 else self._examples(self.task.epoch(number))
         return [example for place, example in enumerate(rows) if place not in self.left_out]
-
-    def texts(self, also: Iterable[Item] = ()) -> Iterator[str]:
-        """Yield premise and hypothesis of all examples of the first pass, and of other items."""
-        for row in chain(self.train.rows, self._examples(also)):
-            if isinstance(row.request, PairRequest):
-                yield from (row.request.premise, row.request.hypothesis)
 
     @property
     def renews(self) -> bool:
@@ -148,8 +122,7 @@ class Lessons:
         shared = {k: texts.setdefault(v, v) if isinstance(v, str) else v for k, v in item.fields.items()}
         request = self.prompt.render(shared, (), self.kind)
         fields = self.prompt.parsed_fields({k: v for k, v in shared.items() if k in ("premise", "statement")})
-        label = item.labels[self.task.headline]
-        return Example(request, label, fields, item.cluster)
+        return Example(request, item.labels[self.task.headline], fields, item.cluster)
 
     def _refuse_shared(self, clusters: set[str]) -> None:
         dev = {item.cluster for item in self.task.part("dev").items()}
@@ -159,51 +132,6 @@ class Lessons:
                     f"{len(shared)} of the {len(clusters):,} premises to learn from are premises of the {name} split, "
                     f"up to names ({', '.join(shared[:3])}{', …' * (len(shared) > 3)}): use task.split=train."
                 )
-
-    def _with_yes_share(self, examples: list[Example]) -> list[Example]:
-        """Return the examples with recipe.yes_share of Yes; some of the too frequent answer are left out."""
-        if (share := self.recipe.yes_share) is None:
-            return examples
-        yes = sum(example.label for example in examples)
-        no = len(examples) - yes
-        keep = {1: min(1.0, no * share / (1 - share) / yes), 0: min(1.0, yes * (1 - share) / share / no)}
-        return [e for k, e in enumerate(examples) if uniform("yes_share", self.recipe.seed, k) < keep[e.label]]
-
-
-SORTED_BATCHES = 16
-"""Batches whose examples are sorted together: more of them mean less padding and less mixing."""
-
-
-class ByLength:
-    """Draws a new order for each pass: random, sorted by length within SORTED_BATCHES batches, these batches shuffled.
-
-    The order depends on seed and pass alone, so that a resumed training continues in it; transformers' own
-    LengthGroupedSampler draws from torch's state, which differs by then.
-    """
-
-    def __init__(self, lengths: Sequence[int], batch_size: int, seed: int) -> None:
-        self._lengths, self._size, self._seed, self._epoch = lengths, batch_size, seed, 0
-
-    def set_epoch(self, epoch: int) -> None:
-        self._epoch = epoch
-
-    def __len__(self) -> int:
-        return len(self._lengths)
-
-    def __iter__(self) -> Iterator[int]:
-        """Yield the indices of the examples; a short last batch stays last."""
-        draw = random.Random(f"{self._seed} {self._epoch}")
-        places = list(range(len(self._lengths)))
-        draw.shuffle(places)
-        blocks = [
-            places[k : k + SORTED_BATCHES * self._size] for k in range(0, len(places), SORTED_BATCHES * self._size)
-        ]
-        order = [place for block in blocks for place in sorted(block, key=lambda place: self._lengths[place])]
-        batches = [order[k : k + self._size] for k in range(0, len(order), self._size)]
-        short = [batches.pop()] if len(batches[-1]) < self._size else []
-        draw.shuffle(batches)
-        for batch in batches + short:
-            yield from batch
 
 
 Scores = dict[str, float]
@@ -215,9 +143,8 @@ def scores_of(model: Any, prompt: Prompt, examples: Sequence[Example]) -> Scores
 
     Raises RunStopped where the model gives no numbers.
     """
-    outcomes: dict[Request, Response | Failure] = {}
     requests = dict.fromkeys(example.request for example in examples)
-    outcomes.update(chain.from_iterable(model.respond(requests)))
+    outcomes: dict[Request, Response | Failure] = dict(chain.from_iterable(model.respond(requests)))
     kinds: Counter[str] = Counter()
     losses = 0.0
     for example in examples:
@@ -226,23 +153,11 @@ def scores_of(model: Any, prompt: Prompt, examples: Sequence[Example]) -> Scores
             raise RunStopped(f"the model gives no numbers any more ({outcome.detail}): take a smaller learning rate.")
         answer = None if isinstance(outcome, Failure) else prompt.parse(outcome, example.fields)
         label = answer.label if answer else None
-        kinds[_kind(label, example.label, failed=isinstance(outcome, Failure))] += 1
-        losses += _loss(answer, example.label)
+        unread = "unreadable_positive" if example.label else "unreadable_negative"
+        kinds[unread if label is None else ("tn", "fp", "fn", "tp")[2 * example.label + label]] += 1
+        share = answer.probability if answer and answer.probability is not None else 0.5
+        losses -= math.log(max(share if example.label else 1 - share, 1e-12))
     counts = AnswerCounts(**kinds)
     scores = {metric.name: metric.value or 0.0 for metric in decisions(counts, unreadable="wrong")}
     counted = {"yes": kinds["tp"] + kinds["fp"], "unreadable": counts.unreadable, "failed": counts.failed}
     return scores | {"loss": losses / len(examples)} | counted
-
-
-def _loss(answer: Answer | None, label: int) -> float:
-    """Return −log of the probability that an answer gives to the label; of nothing as if both were as likely."""
-    if answer is None or answer.probability is None:
-        return math.log(2)
-    return -math.log(max(answer.probability if label else 1 - answer.probability, 1e-12))
-
-
-def _kind(answer: int | None, label: int, *, failed: bool) -> str:
-    """Return the count that an answer adds to; failed ones count as unreadable, so that they lower the score."""
-    if failed or answer is None:
-        return "unreadable_positive" if label else "unreadable_negative"
-    return {(1, 1): "tp", (1, 0): "fp", (0, 1): "fn", (0, 0): "tn"}[answer, label]
