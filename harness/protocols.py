@@ -162,10 +162,6 @@ class Service(Protocol):
         """The limit that the user knows of."""
 
     @property
-    def tokens_per_minute(self) -> float | None:
-        """The limit that the user knows of."""
-
-    @property
     def room_to_think(self) -> int:
         """Tokens that the model may write beside a request's max_tokens."""
 

@@ -256,18 +256,12 @@ def _time(total: Totals, service: Service | None, *, turns: bool) -> str:
     if service.batch_window is not None:
         rounds = " (each turn of an opening, then the questions, is a round of batches of its own)" * turns
         return f"Time: a batch is answered within {service.batch_window}{rounds}; budget.minutes does not count it."
-    rates: dict[str, tuple[float, float]] = {}
-    if requests := service.requests_per_minute:
-        rates["requests_per_minute"] = total.calls, requests
-    if tokens := service.tokens_per_minute:
-        rates["tokens_per_minute"] = total.input + total.output_most, tokens
-    if not rates:
-        return "Time: unknown (model.requests_per_minute and model.tokens_per_minute are not set)."
-    name, (amount, rate) = max(rates.items(), key=lambda rate: rate[1][0] / rate[1][1])
-    minutes = amount / rate
+    if not (rate := service.requests_per_minute):
+        return "Time: unknown (model.requests_per_minute is not set)."
+    minutes = total.calls / rate
     span = f"{60 * minutes:,.0f} seconds" if minutes < 2 else f"{minutes:,.0f} minutes"
     span = f"{minutes / 60:,.1f} hours" if minutes >= 120 else span
-    return f"Time: {span} at model.{name}={rate:g}."
+    return f"Time: {span} at model.requests_per_minute={rate:g}."
 
 
 def shown_range(least: int, most: int) -> str:

@@ -23,18 +23,8 @@ MOVED: Mapping[str, str] = {
     "harness.tasks.corr2cause.Writing": "harness.plugins.papers.story_tasks.StoryWriting",
 }
 """Classes that a config named at another place: the old name, and today's."""
-ROLES: Mapping[str, Role] = {
-    "baseline": "baseline",
-    "majority": "baseline",
-    "shortcut": "baseline",
-    "hypothesis_only": "baseline",
-    "linear": "baseline",
-    "ranker": "baseline",
-    "reasoner": "solver",
-    "ladder_reasoner": "solver",
-    "column order": "cheat",
-}
-"""Roles of models in manifests that do not record one, by the kind in the identity."""
+GONE = frozenset(("context", "share_prefixes", "tokens_per_minute", "trust_remote_code", "window"))
+"""Settings of models on which no answer depended, and which are no more."""
 _PLUGINS = "harness.plugins."
 
 
@@ -64,9 +54,7 @@ def _method(manifest: Mapping[str, Any]) -> str:
 
 
 def _role(manifest: Mapping[str, Any]) -> Role:
-    learned = _part(manifest, "config").get("algorithm") is not None
-    kind = str(_part(manifest, "configuration", "model").get("kind"))
-    return ROLES.get(kind, "algorithm" if learned else "model")
+    return "model" if _part(manifest, "config").get("algorithm") is None else "algorithm"
 
 
 def _part(manifest: Mapping[str, Any], *names: str) -> Mapping[str, Any]:
@@ -78,8 +66,13 @@ def _part(manifest: Mapping[str, Any], *names: str) -> Mapping[str, Any]:
 
 
 def _renamed(section: Any) -> Any:
+    """Return a part's settings with today's name of its class, and without those that a model of ours has no more."""
     target = section.get("_target_") if isinstance(section, Mapping) else None
-    return {**section, "_target_": MOVED[target]} if isinstance(target, str) and target in MOVED else section
+    if not isinstance(target, str):
+        return section
+    gone = GONE if target.startswith("harness.models.") else frozenset[str]()
+    kept = {name: value for name, value in section.items() if name not in gone}
+    return kept | {"_target_": MOVED.get(target, target)}
 
 
 def need_plugin(target: str) -> None:

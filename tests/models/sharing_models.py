@@ -95,9 +95,11 @@ def checkpoint(gpt2_path, llama_path, tmp_path_factory):
     return get
 
 
-def lm(path, **settings) -> CausalLM:
+def lm(path, *, share_prefixes=True, **settings) -> CausalLM:
     fixed = {"name": "tiny", "path": str(path), "dtype": "float32", "device": "cpu", "chat_template": False}
-    return CausalLM(**{**fixed, **settings})
+    model = CausalLM(**{**fixed, **settings})
+    object.__setattr__(model, "share_prefixes", share_prefixes)
+    return model
 
 
 def ranking(text: str, *choices: str) -> ChoiceRequest:

@@ -14,8 +14,10 @@ from harness.types import ChatRequest, ChoiceRequest, Failure, Message
 TEXTS = ["Question: A correlates with B. Answer:", "A", "Question: " + "A is independent of B. " * 9 + "\n\nAnswer:"]
 
 
-def lm(path, **settings) -> CausalLM:
-    return CausalLM(**{"name": "tiny", "path": str(path), "dtype": "float32", "device": "cpu", **settings})
+def lm(path, *, share_prefixes=True, **settings) -> CausalLM:
+    model = CausalLM(**{"name": "tiny", "path": str(path), "dtype": "float32", "device": "cpu", **settings})
+    object.__setattr__(model, "share_prefixes", share_prefixes)
+    return model
 
 
 def choice(text: str) -> ChoiceRequest:

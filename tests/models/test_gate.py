@@ -32,7 +32,7 @@ def test_a_retry_that_is_due_goes_before_calls_that_have_not_been_tried():
         gate = Gate(1)
 
         async def call(name: str, again: bool) -> None:
-            async with gate.turn(tokens=0, again=again):
+            async with gate.turn(again=again):
                 order.append(name)
                 await asyncio.sleep(0.01)
 
@@ -47,7 +47,7 @@ def test_a_cancelled_call_gives_its_slot_back():
         gate = Gate(1)
 
         async def call() -> None:
-            async with gate.turn(tokens=0, again=False):
+            async with gate.turn(again=False):
                 await asyncio.sleep(10)
 
         running, waiting = asyncio.create_task(call()), asyncio.create_task(call())
@@ -56,7 +56,7 @@ def test_a_cancelled_call_gives_its_slot_back():
         running.cancel()
         await asyncio.gather(running, waiting, return_exceptions=True)
         done = 0
-        async with gate.turn(tokens=0, again=False):
+        async with gate.turn(again=False):
             done += 1
         return done
 
@@ -69,7 +69,7 @@ def test_and_then_all_may_go():
     async def go() -> None:
         gate = Gate(1, clock=loop.time)
         for k in range(4):
-            async with gate.turn(tokens=0, again=False):
+            async with gate.turn(again=False):
                 at.append(loop.time())
             if k == 1:
                 gate.read_rate_limit_headers(
@@ -97,7 +97,7 @@ def test_timeouts_halve_the_calls_at_once_but_not_all_of_them_together():
 async def take(gate: Gate, clock: Clock, taken: AsyncExitStack) -> Sent:
     """Return a call that has its turn: the first ones go out one after the other."""
     clock.now += 0.01
-    return await taken.enter_async_context(gate.turn(tokens=0, again=False))
+    return await taken.enter_async_context(gate.turn(again=False))
 
 
 def test_the_first_calls_are_spread_until_all_slots_are_in_use_or_one_is_refused():
@@ -142,7 +142,7 @@ def test_calls_wait_for_the_rate_that_refusals_lead_to():
         gate = Gate(64, clock=loop.time)
         for k in range(100):
             await asyncio.sleep(0.01)
-            async with gate.turn(tokens=0, again=False) as sent:
+            async with gate.turn(again=False) as sent:
                 if k > 30 and k % 2:
                     gate.note_failure(RefusedError(429, "slow down", {}), sent)
                 else:
@@ -150,7 +150,7 @@ def test_calls_wait_for_the_rate_that_refusals_lead_to():
             if gate.rate is not None:
                 break
         for _ in range(10):
-            async with gate.turn(tokens=0, again=False):
+            async with gate.turn(again=False):
                 at.append(loop.time())
 
     loop.run_until_complete(go())
@@ -175,7 +175,7 @@ def test_slots_do_not_grow_while_calls_have_no_answer_although_they_should(fails
             for sent in others:
                 if fails:
                     gate.note_failure(ConnectionError(), sent)
-            late = await taken.enter_async_context(gate.turn(tokens=0, again=False))
+            late = await taken.enter_async_context(gate.turn(again=False))
             clock.now += 0.1
             gate.note_success(late)
             return gate.slots - slots
@@ -188,11 +188,11 @@ def test_an_answer_that_is_not_stored_yet_keeps_its_slot():
 
     async def go() -> None:
         gate = Gate(1)
-        async with gate.turn(tokens=0, again=False):
+        async with gate.turn(again=False):
             gate.hold_slot()
 
         async def call() -> None:
-            async with gate.turn(tokens=0, again=False):
+            async with gate.turn(again=False):
                 order.append("call")
 
         waiting = asyncio.create_task(call())

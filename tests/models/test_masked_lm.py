@@ -104,7 +104,7 @@ def test_answers_are_stored_under_the_files_of_the_checkpoint(path, tmp_path):
     store = Store(tmp_path / "cache.sqlite")
     first = dict(each(CachedModel(mlm(path), store).respond([choice("A")])))
     copy = shutil.copytree(path, tmp_path / "copy")
-    again = dict(each(CachedModel(mlm(copy, batch_tokens=7, window=3, name="other"), store).respond([choice("A")])))
+    again = dict(each(CachedModel(mlm(copy, batch_tokens=7, name="other"), store).respond([choice("A")])))
     assert again[choice("A")].cached and again[choice("A")].logprobs == first[choice("A")].logprobs
     identities = [mlm(path).identity, mlm(path, max_length=9).identity, mlm(path, dtype="bfloat16").identity]
     assert all(a != b for k, a in enumerate(identities) for b in identities[:k])

@@ -109,15 +109,6 @@ def test_a_known_limit_of_requests_is_kept(serve):
     assert len(found) == 30 and time.monotonic() - started > (30 - 3) / 20
 
 
-@pytest.mark.slow
-def test_a_known_limit_of_tokens_is_kept(serve):
-    server = serve()
-    started = time.monotonic()
-    # 400 letters are about 100 tokens, and 4 may be written.
-    found = dict(each(chat(server, tokens_per_minute=60_000).respond(ask(f"{k:400}") for k in range(12))))
-    assert len(found) == 12 and time.monotonic() - started > 10 * 104 / 1000
-
-
 def test_a_servers_limit_is_found_and_hardly_overstepped(monkeypatch):
     server = InVirtualTime(monkeypatch, delay=0.02)
     limit = Limited(server.now, rate=100)

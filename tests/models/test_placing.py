@@ -17,8 +17,10 @@ REQUESTS = [ChoiceRequest((Message("user", text),), ("Yes", "No")) for text in T
 WRITING = ChatRequest((Message("user", TEXTS[0]),), max_tokens=5)
 
 
-def lm(path, **settings) -> CausalLM:
-    return CausalLM(**{"name": "tiny", "path": str(path), "dtype": "float32", "chat_template": False, **settings})
+def lm(path, *, share_prefixes=True, **settings) -> CausalLM:
+    model = CausalLM(**{"name": "tiny", "path": str(path), "dtype": "float32", "chat_template": False, **settings})
+    object.__setattr__(model, "share_prefixes", share_prefixes)
+    return model
 
 
 def logprobs(model: CausalLM) -> list[dict[str, float]]:

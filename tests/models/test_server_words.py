@@ -45,17 +45,10 @@ SHAPES = {
     "a message beside": {"message": SAYS, "request_id": "req_1"},
     "Google": [{"error": {"code": 400, "message": SAYS, "status": "INVALID_ARGUMENT"}}],
     "words": SAYS,
-    "GraphQL": {"errors": [{"message": SAYS, "path": ["x"]}]},
-    "a list of texts": {"errors": [SAYS]},
-    "twice wrapped": {"error": {"error": {"message": SAYS}}},
-    "twice wrapped text": {"error": {"error": SAYS}},
     "JSON in a text": {"error": {"message": json.dumps({"error": {"message": SAYS}})}},
     "OpenRouter": {"error": {"message": "Provider returned error", "metadata": {"raw": json.dumps({"detail": SAYS})}}},
-    "a message that is an object": {"error": {"message": {"text": SAYS}}},
-    "Apigee": {"fault": {"faultstring": SAYS, "detail": {"errorcode": "x"}}},
     "an HTML page": f"<html><head><title>Oops</title><style>a{{}}</style></head><body><p>{SAYS}</p></body></html>",
     "S3": f"<?xml version='1.0'?><Error><Code>X</Code><Message>{SAYS}</Message></Error>",
-    "deeper than any": {"a": {"b": {"c": {"why": SAYS}}}},
     "not JSON at all": "{" + SAYS,
 }
 

@@ -28,6 +28,7 @@ from support.outcomes import each
 from support.thinned import few
 
 from harness.errors import RunStopped
+from harness.models.local.causal_lm import CausalLM
 from harness.runtime.signals import STOP
 from harness.types import ChatRequest, ChoiceRequest, Message
 
@@ -255,8 +256,9 @@ REASONS = {
 
 
 @pytest.mark.parametrize("kind", few(REASONS, 1))
-def test_a_model_that_cannot_share_says_so_once_and_computes_each_prompt(kind, checkpoint, capsys):
-    model = lm(checkpoint(kind), batch_tokens=100, window=5)
+def test_a_model_that_cannot_share_says_so_once_and_computes_each_prompt(kind, checkpoint, capsys, monkeypatch):
+    monkeypatch.setattr(CausalLM, "window", 5)
+    model = lm(checkpoint(kind), batch_tokens=100)
     requests = [*map(ranking, TEXTS), writing(TEXTS[0]), writing("A")]
     found = dict(each(model.respond(requests)))
     for request in requests:

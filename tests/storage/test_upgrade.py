@@ -83,6 +83,12 @@ def test_a_run_that_does_not_say_how_its_local_model_was_asked_is_told_by_its_se
     }
 
 
+def test_settings_that_a_model_has_no_more_are_left_out() -> None:
+    ours, theirs = {"_target_": "harness.models.api.openai.Chat"}, {"_target_": "mine.Model"}
+    config = {"model": ours | {"context": 5, "seed": 1}, "judge": theirs | {"context": 5}, "task": None}
+    assert upgraded({"config": config})["config"] == config | {"model": ours | {"seed": 1}}
+
+
 @pytest.mark.parametrize("part", ["configuration", "config", "words"])
 @pytest.mark.parametrize("damage", [[], "x", 3, None, {"model": []}])
 def test_a_damaged_manifest_is_no_error_here(part, damage) -> None:

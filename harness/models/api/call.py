@@ -20,7 +20,7 @@ from harness.models.api.replies import InvalidReplyError, usage_in_all, usage_of
 from harness.models.api.retry import Policy
 from harness.models.api.sent_calls import Sent
 from harness.protocols import Admission, Outcomes
-from harness.types import ChatRequest, Failure, PairRequest, Request, Response, Usage
+from harness.types import Failure, Request, Response, Usage
 
 GRACE = 60.0
 """Seconds to wait for calls under way once the run's time is over; or twice the slowest answer's, if that is longer."""
@@ -40,7 +40,6 @@ def respond(endpoint: Endpoint, requests: Iterable[Request]) -> Generator[Outcom
     gate = Gate(
         endpoint.max_concurrency,
         requests_per_minute=endpoint.requests_per_minute,
-        tokens_per_minute=endpoint.tokens_per_minute,
     )
     wire = Wire(endpoint.base_url, endpoint.key, endpoint.timeout, gate, endpoint.speaks)
     calls = _Calls(endpoint, admission, policy, gate, wire)
@@ -78,9 +77,8 @@ class _Calls:
         call.tries += 1
         if call.tries > 1:
             await self._policy.until(partial(admission.again, call.request))
-        tokens = _estimated_tokens(self._endpoint, call.request)
         # A call that waits for its retry is outside, and holds no slot.
-        async with self._gate.turn(tokens=tokens, again=call.tries > 1, within=admission.left) as sent:
+        async with self._gate.turn(again=call.tries > 1, within=admission.left) as sent:
             self._policy.unsent -= call.unsent
             call.unsent = False
             try:
@@ -136,11 +134,3 @@ class _Call:
 
 def _usage(reply: Any) -> Usage:
     return usage_of(reply) if isinstance(reply, dict) else usage_in_all(reply)
-
-
-def _estimated_tokens(endpoint: Endpoint, request: Request) -> float:
-    """Estimate the tokens of a request and its reply; 0 without tokens_per_minute, the only reader."""
-    if endpoint.tokens_per_minute is None or isinstance(request, PairRequest):
-        return 0.0
-    input_tokens = sum(len(message.content) for message in request.messages) / 4
-    return input_tokens + (request.max_tokens if isinstance(request, ChatRequest) else 0)

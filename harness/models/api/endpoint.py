@@ -96,7 +96,6 @@ class Endpoint(ABC):
     extra: Mapping[str, Any] = field(default_factory=dict)
     max_concurrency: Annotated[int, Field(gt=0)] = 64
     requests_per_minute: Positive | None = None
-    tokens_per_minute: Positive | None = None
     timeout: Positive = 600.0
     attempts: Annotated[int, Field(gt=0)] = 10
     max_wait: Positive = 120.0

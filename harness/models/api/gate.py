@@ -53,22 +53,20 @@ class Gate:
         most: int,
         *,
         requests_per_minute: float | None = None,
-        tokens_per_minute: float | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Let at most `most` calls go at once; the rates are limits that the user knows of."""
+        """Let at most `most` calls go at once; the rate is a limit that the user knows of."""
         self.most = most
         self._slot_search = SlotSearch(most)
         self.when_room: Callable[[], None] = lambda: None
         """Called when a call has failed: it may wait for its retry now, and leave room for another."""
         self._clock = clock
         self._requests = TokenBucket(requests_per_minute / 60, clock) if requests_per_minute else None
-        self._tokens = TokenBucket(tokens_per_minute / 60, clock) if tokens_per_minute else None
         self._search = RateSearch()
         self._opening = Opening(most)
         self._search_bucket: TokenBucket | None = None
-        self._retries: deque[tuple[asyncio.Future[Sent], float]] = deque()
-        self._first_tries: deque[tuple[asyncio.Future[Sent], float]] = deque()
+        self._retries: deque[asyncio.Future[Sent]] = deque()
+        self._first_tries: deque[asyncio.Future[Sent]] = deque()
         self._under_way = 0
         self._answers_waiting = 0
         self._timer: asyncio.TimerHandle | None = None
@@ -81,17 +79,17 @@ class Gate:
         self._search.calls_left = calls_left
 
     @asynccontextmanager
-    async def turn(self, *, tokens: float, again: bool, within: float = math.inf) -> AsyncIterator[Sent]:
+    async def turn(self, *, again: bool, within: float = math.inf) -> AsyncIterator[Sent]:
         """Hold a slot: entered when a call may go out, left when its reply is there, of which it is to be told.
 
         Raises BudgetReached where that takes longer than `within` seconds.
         """
         if within == math.inf:
-            sent = await self._enter(tokens, again)
+            sent = await self._enter(again)
         else:
             try:
                 async with asyncio.timeout(within):
-                    sent = await self._enter(tokens, again)
+                    sent = await self._enter(again)
             except TimeoutError:
                 raise BudgetReached("the time was over before a call's turn came") from None
         try:
@@ -100,10 +98,10 @@ class Gate:
             self._under_way -= 1
             self._admit()
 
-    async def _enter(self, tokens: float, again: bool) -> Sent:
+    async def _enter(self, again: bool) -> Sent:
         turn: asyncio.Future[Sent] = asyncio.get_running_loop().create_future()
-        queue, place = self._retries if again else self._first_tries, (turn, tokens)
-        queue.append(place)
+        queue = self._retries if again else self._first_tries
+        queue.append(turn)
         self._admit()
         try:
             return await turn
@@ -111,8 +109,8 @@ class Gate:
             if turn.done() and not turn.cancelled():
                 self._under_way -= 1
                 self._admit()
-            elif place in queue:  # a place that nobody waits in takes the room of another
-                queue.remove(place)
+            elif turn in queue:  # a place that nobody waits in takes the room of another
+                queue.remove(turn)
             raise
 
     def _admit(self) -> None:
@@ -124,18 +122,17 @@ class Gate:
             queue = self._retries or self._first_tries
             if not queue:
                 return
-            turn, tokens = queue[0]
+            turn = queue[0]
             if turn.cancelled():
                 queue.popleft()
                 continue
-            needs = ((self._requests, 1.0), (self._search_bucket, 1.0), (self._tokens, tokens))
-            buckets = [(bucket, units) for bucket, units in needs if bucket is not None]
-            wait = max([self._pause_until - self._clock(), *(bucket.wait(units) for bucket, units in buckets)])
+            buckets = [bucket for bucket in (self._requests, self._search_bucket) if bucket is not None]
+            wait = max([self._pause_until - self._clock(), *(bucket.wait(1.0) for bucket in buckets)])
             if wait > 0:
                 self._timer = asyncio.get_running_loop().call_later(wait, self._admit)
                 return
-            for bucket, units in buckets:
-                bucket.take(units)
+            for bucket in buckets:
+                bucket.take(1.0)
             queue.popleft()
             self._under_way += 1
             turn.set_result(self._search.send(self._clock()))

@@ -34,16 +34,16 @@ class CausalLM(Checkpoint):
 
     `method` is what it prefers if a prompt allows both. Conversations go through the tokenizer's chat template, or are
     joined to one text if it has none. Common beginnings of the prompts of a window are computed once, unless
-    `share_prefixes` is false or the model cannot, which is printed.
+    the model cannot, which is printed.
     """
 
     method: Literal["rank", "generate"] = "rank"
     chat_template: bool | None = None
-    share_prefixes: bool = True
     adapter: str | None = field(default=None, metadata=LOCAL)
     device_map: DeviceMap | None = None
     bits: Bits | None = None
 
+    share_prefixes: ClassVar[bool] = True
     traits: ClassVar[Traits] = Traits(role="model", ranks_and_writes=True)
 
     @property

@@ -48,8 +48,9 @@ class Checkpoint:
     device: Device = "auto"
     max_length: Annotated[int, Field(gt=0)] | None = None
     batch_tokens: Annotated[int, Field(gt=0)] = 8192
-    window: Annotated[int, Field(gt=0)] = 512
 
+    window: ClassVar[int] = 512
+    """Requests that are sorted by length, or among which common beginnings are looked for, at once."""
     traits: ClassVar[Traits] = Traits(role="model")
 
     @cached_property

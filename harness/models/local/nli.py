@@ -7,9 +7,7 @@ import time
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Any, ClassVar
-
-from pydantic import Field
+from typing import Any, ClassVar
 
 from harness.errors import ConfigError
 from harness.models.local.engine import in_batches, windows
@@ -43,8 +41,8 @@ class NLI(Checkpoint):
     """
 
     labels: tuple[str, ...] | None = None
-    window: Annotated[int, Field(gt=0)] = 2048
 
+    window: ClassVar[int] = 2048
     accepts: ClassVar[tuple[type[Request], ...]] = (PairRequest,)
 
     @property

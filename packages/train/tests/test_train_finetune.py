@@ -78,7 +78,8 @@ def test_training_reads_the_tensors_that_the_adapter_reads(bases, name):
     kind = "nli" if name in ("nli", "two") else "causal_lm"
     learner, lessons = lessons_of(composed(f"recipe={kind}", f"recipe.path={bases[name]}", *SMALL))
     settings = {"name": name, "path": str(bases[name]), "dtype": "float32", "device": "cpu"}
-    adapter = NLI(**settings) if kind == "nli" else CausalLM(**settings, share_prefixes=False)
+    adapter = NLI(**settings) if kind == "nli" else CausalLM(**settings)
+    object.__setattr__(adapter, "share_prefixes", False)
     examples = lessons.train.rows[:6]
     read: list[dict] = []
     keep = lambda _, args, kwargs: read.append({k: v for k, v in kwargs.items() if k != "use_cache"})  # noqa: E731
