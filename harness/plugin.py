@@ -75,9 +75,6 @@ class Plugin:
     """What carries out settings of the leaderboard: `by` or `over` a setting of runs, `preset`, `published`."""
     jobs: Mapping[str, str] = field(default_factory=dict)
     """Values of `harness.cli.key_value.Choice` by the words that call them, such as "cache requests"."""
-    graders: Mapping[str, str] = field(default_factory=dict)
-    """What judges the steps of replies to a prompt that asks for them, by the prompt's name: functions from a
-    question's fields and a reply's text to numbers from 0 to 1 by name (`Question.grade`)."""
     importers: tuple[str, ...] = ()
     """Functions that `harness cache import` hands its files and folders, with the store and settings of a run: each
     takes in those of its form and returns the others."""
@@ -90,8 +87,6 @@ class Plugin:
     """Metrics beside those that every run has (`harness.scoring.definitions.MetricDefinition`)."""
     wrappers: tuple[str, ...] = ()
     """Functions that may put a model of their own around the one that a run asks (`harness.prepare.Wrapping`)."""
-    sections: tuple[str, ...] = ()
-    """Functions of a run that yield what the page says below its replies (`harness.report.sections`)."""
 
 
 def plugins() -> tuple[Plugin, ...]:
@@ -219,20 +214,10 @@ def wrappers() -> list[Any]:
     return [load(path) for plugin in plugins() for path in plugin.wrappers]
 
 
-def sections() -> list[Any]:
-    return [load(path) for plugin in plugins() for path in plugin.sections]
-
-
 def jobs(command: str) -> dict[str, Any]:
     """Return the subcommands that plug-ins add to a command, by their first word."""
     named = {words: path for plugin in plugins() for words, path in plugin.jobs.items()}
     return {words.split()[1]: load(path) for words, path in named.items() if words.split()[0] == command}
-
-
-@cache
-def grader(prompt: str) -> Any:
-    """Return the function that judges the steps of replies to a prompt; None where nobody does."""
-    return next((load(plugin.graders[prompt]) for plugin in plugins() if prompt in plugin.graders), None)
 
 
 def importers() -> list[Any]:

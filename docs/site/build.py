@@ -26,7 +26,6 @@ SECTIONS = {
         "tasks",
         "prompts",
         "sweeps",
-        "steps",
     ),
     "Read the results": ("results", "replies", "leaderboard", "findings", "recorded"),
     "Publish": ("conventions", "versions"),

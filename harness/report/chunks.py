@@ -9,7 +9,6 @@ from pathlib import Path
 from harness.errors import DataError, HarnessError
 from harness.report.bundle import pack
 from harness.report.items import Answers, ItemColumns, RequestTexts, items_of
-from harness.report.sections import Sections
 from harness.storage.files import inside, read_bytes
 from harness.storage.rebuild import task_of
 from harness.storage.replies import ReplyReader
@@ -74,20 +73,18 @@ class ChunkBuilder:
         if run.records_file is None:
             raise DataError(NO_RECORDS)
         name, items = yield from self._items_of(run)
-        answers, requests, sections = Answers(), RequestTexts(), Sections(run)
+        answers, requests = Answers(), RequestTexts()
         for line in self._replies.passing(run):
             row = items.row(line)
-            answers.add(row, line, run.right(line), *sections.of(line))
+            answers.add(row, line, run.right(line))
             requests.add(row, line)
             yield
         prompts = self._chunk("prompts", requests.json()) if requests.kind else None
-        said = sections.json()
         return {
             "items": name,
             "prompts": prompts,
             "answers": self._chunk("answers", answers.json()),
             "count": len(answers),
-            **({"sections": self._chunk("sections", said)} if said else {}),
         }
 
     def _items_of(self, run: Run) -> Generator[None, None, tuple[str, ItemColumns]]:

@@ -143,7 +143,7 @@ _NOTHING: Mapping[str, Any] = {}
 
 
 _CALLED = {column: name for name, column in _OWN.items()}
-_ORDER = ("sample", *_OWN, "failure", "right", "sections")
+_ORDER = ("sample", *_OWN, "failure", "right")
 
 
 def _shown(name: str, value: JSON) -> JSON:
@@ -163,20 +163,13 @@ class Answers:
     """A run's answers. Records come in the order in which a server replied, and are sorted by item and sample."""
 
     def __init__(self) -> None:
-        self._rows: list[tuple[int, int, dict[str, Any], Mapping[str, Any], Mapping[str, str]]] = []
+        self._rows: list[tuple[int, int, dict[str, Any], Mapping[str, Any]]] = []
 
     def __len__(self) -> int:
         return len(self._rows)
 
-    def add(
-        self,
-        item: int,
-        line: Line,
-        right: bool | None,
-        sections: Sequence[int] = (),
-        filters: Mapping[str, str] = _NOTHING,
-    ) -> None:
-        """Add a record about the item in that row; `sections` and `filters` are what plug-ins say of its reply."""
+    def add(self, item: int, line: Line, right: bool | None) -> None:
+        """Add a record about the item in that row."""
         own: dict[str, Any] = {}
         more: dict[str, Any] = {}
         for column, value in reply_columns(line).items():
@@ -193,9 +186,7 @@ class Answers:
             own["failure"] = line["failure"]
         if right is not None:
             own["right"] = right
-        if sections:
-            own["sections"] = [*sections]
-        self._rows.append((item, line["sample"], own, more or _NOTHING, filters))
+        self._rows.append((item, line["sample"], own, more or _NOTHING))
 
     def json(self) -> dict[str, JSON]:
         """Return the columns, all of one length; those that have nothing are left out."""
@@ -203,18 +194,16 @@ class Answers:
         empty = {"sample": 0, "reply": "", "reasoning": "", "span": ""}
         columns: dict[str, JSON] = {"item": [item for item, *_ in rows]}
         names: dict[str, None] = {}
-        for _, _, fields, *_ in rows:
+        for _, _, fields, _ in rows:
             if not fields.keys() <= names.keys():
                 names |= dict.fromkeys(name for name in _ORDER if name in fields)
         for name in names:
-            columns[name] = [fields.get(name, empty.get(name)) for _, _, fields, *_ in rows]
+            columns[name] = [fields.get(name, empty.get(name)) for _, _, fields, _ in rows]
         if "finish" in columns:
             columns["finish"] = _codes(columns["finish"])
-        more = dict.fromkeys(name for *_, others, _ in rows for name in others)
+        more = dict.fromkeys(name for *_, others in rows for name in others)
         if more:
-            columns["more"] = {name.replace("_", " "): [others.get(name) for *_, others, _ in rows] for name in more}
-        if filters := dict.fromkeys(name for *_, of_row in rows for name in of_row):
-            columns["filters"] = {name: _codes([of_row.get(name) for *_, of_row in rows]) for name in filters}
+            columns["more"] = {name.replace("_", " "): [others.get(name) for *_, others in rows] for name in more}
         return columns
 
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Literal
 
-from harness import plugin
 from harness.config_files import BUILTIN, CONFIGS, listed, own_file, read_yaml
 from harness.errors import ConfigError, unknown
 from harness.prompting import prompts
@@ -75,10 +74,6 @@ class Question:
         """Return what a reply answers, and whether that is right; see `score`."""
         return score(self.metadata, text, finish_reason)
 
-    def grade(self, text: str | None, finish_reason: str | None = "stop") -> dict[str, float]:
-        """Return numbers from 0 to 1 on a reply; see `grade`."""
-        return grade(self.metadata, text, finish_reason)
-
 
 def score(
     metadata: Mapping[str, JSON],
@@ -104,23 +99,6 @@ def score(
         return ScoredAnswer(None, "", as_no, "cut off" if cut_off else "unreadable", rule=answer.rule)
     word = _word(prompt, prompt.choices(metadata["fields"]), answer.label)
     return ScoredAnswer(answer.label, word, answer.label == metadata["label"], "", answer.span, answer.rule)
-
-
-def grade(
-    metadata: Mapping[str, JSON],
-    text: str | None,
-    finish_reason: str | None = "stop",
-    answer: ScoredAnswer | None = None,
-) -> dict[str, float]:
-    """Return `correct` of a reply, 1 or 0, and what its steps are worth, where the prompt asks for steps.
-
-    With prompt=trace that is `entailed`, the share of its claims that the premise entails, and `sound`, the share of
-    them before the first that it does not. Of a reply that was withheld all is 0. `answer`: what `score` returned.
-    """
-    answer = answer or score(metadata, text, finish_reason)
-    grader = plugin.grader(metadata["prompt"])
-    steps = grader(metadata["fields"], "" if answer.reason == "refused" else text or "") if grader else {}
-    return {"correct": float(answer.correct), **steps}
 
 
 def summarize(rows: Iterable[tuple[Mapping[str, JSON], ScoredAnswer]]) -> Result:
@@ -181,9 +159,7 @@ class QuestionWriter:
         request = self.prompt.render(item.fields, (), ChatRequest)
         assert isinstance(request, ChatRequest)
         label, choices = item.labels[self.task.headline], self.prompt.choices(item.fields)
-        # Steps are judged by all that the premise says; an answer is read by less, and there may be many questions.
-        graded = plugin.grader(self.source["prompt"]) is not None
-        fields = item.fields if graded else self.prompt.parsed_fields(item.fields)
+        fields = self.prompt.parsed_fields(item.fields)
         return Question(
             id=item.id,
             messages=[{"role": message.role, "content": message.content} for message in request.messages],

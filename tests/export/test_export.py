@@ -23,8 +23,8 @@ from harness.storage.run_folder import MANIFEST, RECORDS, RESULT
 from harness.types import Answer, ChatRequest, Failure, Message, PairRequest, Record, Response, Usage
 
 HOSTILE = 'a,"b"\r\nc\rd\te;\x00 é 🙂 \ud83d {"x": 1} </script>'
-OF_RUNS = [name for name, target in targets().items() if name not in ("mlflow", "wandb", "steps")]
-"""Targets that write files of any run themselves; trackers and steps have tests of their own."""
+OF_RUNS = [name for name, target in targets().items() if name not in ("mlflow", "wandb")]
+"""Targets that write files of any run themselves; trackers have tests of their own."""
 INSPECT = Path(".bench/inspect/bin/python").absolute()
 READ = """
 import json, sys
@@ -267,7 +267,7 @@ def test_settings_that_cannot_be(folder, capsys):
         (["nowhere", "to=csv"], "there is no folder nowhere"),
         (
             [str(folder), "to=xls"],
-            "There are csv, hf, inspect, mlflow, parquet, steps, wandb.",
+            "There are csv, hf, inspect, mlflow, parquet, wandb.",
         ),
         ([str(folder), "to=csv", f"out={folder / RESULT}/o.csv"], "result.json is no folder): choose another out=."),
         ([str(folder), "to=hf", f"out={folder / RESULT}"], "result.json is no folder): choose another out=."),

@@ -19,7 +19,6 @@ OTHERS = {
         *("always_no", "always_yes", "majority", "random_proportional", "random_third", "random_uniform"),
         *("hypothesis_only", "linear", "shortcut", "mutual_information", "strength_constant", "strength_uniform"),
         *("cladder_words", "cladder_shortcut", "trees", "strength_best_constant"),
-        *("argues_right", "argues_wrong", "forgets_colliders", "orients_at_random"),
     ),
     "solver": ("reasoner", "ladder_reasoner"),
     "cheat": ("column_order",),

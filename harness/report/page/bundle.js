@@ -479,10 +479,6 @@ ${reply}`.toLowerCase();
       const of = (row) => grades.indexOf(set.answers.grade[row]);
       facets.push({ name: "grade", title: "How read", values: grades, of });
     }
-    for (const [name2, { names, codes }] of Object.entries(set.answers.filters || {})) {
-      if (names.length < 2 || names.length > MOST_VALUES) continue;
-      facets.push({ name: name2, title: capitalized(groupTitle(name2)), values: names, of: (row) => codes[row] });
-    }
     if (other) facets.push(contrastFacet(set, other));
     for (const [name2, group] of Object.entries(set.items.groups)) {
       if (group.names.length < 2 || group.names.length > MOST_VALUES) continue;
@@ -3135,62 +3131,6 @@ ${reply}`.toLowerCase();
     );
   }
 
-  // harness/report/page/views/item/sections.js
-  var SIGNS2 = { true: "✓", false: "✗", null: "·" };
-  var CLASSES = { true: "right", false: "wrong", null: "neither" };
-  function replySections(sections) {
-    return sections.map(
-      (section2) => el(
-        "div",
-        { class: "said" },
-        el("h3", {}, section2.title),
-        section2.note && el("p", {}, section2.note),
-        section2.lines.length > 0 && el("ol", { class: "judged" }, section2.lines.map(judgedLine)),
-        section2.pictures.length > 0 && pictureList(section2.pictures)
-      )
-    );
-  }
-  function judgedLine({ text, verdicts, why, pictures }) {
-    return el(
-      "li",
-      {},
-      el("p", { class: "claim" }, el("bdi", {}, text), verdicts.map(verdictMark)),
-      why.length > 0 && el("p", { class: "quiet" }, why.join(" ")),
-      pictures.length > 0 && pictureFold(pictures)
-    );
-  }
-  function verdictMark({ word, good }) {
-    const sign = el("span", { "aria-hidden": "true" }, `${SIGNS2[good]} `);
-    return el("span", { class: `verdict ${CLASSES[good]}` }, sign, word);
-  }
-  function pictureFold(pictures) {
-    const title = pictures.length > 1 ? `${pictures.length} graphs that show it` : "A graph that shows it";
-    const fold = el("details", { ontoggle: build }, el("summary", {}, title));
-    return fold;
-    function build() {
-      if (fold.children.length < 2) fold.append(pictureList(pictures));
-    }
-  }
-  var pictureList = (pictures) => el(
-    "ul",
-    { class: "members" },
-    pictures.map((one) => el("li", {}, figure(one)))
-  );
-  function figure({ caption, nodes, arrows, lines, marked }) {
-    const isMarked = new Set(marked.map((edge) => edge.join(" ")));
-    const edgeOf = (arrow) => (ends) => {
-      const [a, b] = ends;
-      return { a, b, arrow, kind: isMarked.has(ends.join(" ")) ? "marked" : "" };
-    };
-    const edges = [...arrows.map(edgeOf(true)), ...lines.map(edgeOf(false))];
-    const words = edges.map(({ a, b, arrow }) => `${nodes[a]} ${arrow ? "→" : "–"} ${nodes[b]}`).join(", ") || "no edge";
-    const round = nodes.every((name2) => [...name2].length <= 3);
-    const at = circleLayout(nodes.length, round ? 62 : 92);
-    const picture = graphPicture({ nodes, at, edges, round, label: `${caption}: ${words}` });
-    picture.classList.add("small");
-    return el("figure", {}, picture, el("figcaption", {}, caption));
-  }
-
   // harness/report/page/views/item/answer.js
   var RULES = {
     "in the form": "an answer in the form that the prompt asks for",
@@ -3210,19 +3150,18 @@ ${reply}`.toLowerCase();
     const several = rows.length > 1;
     const prompts = run.answers.prompts ? await loadChunk(run.answers.prompts) : null;
     const messages = prompts && prompts.messages[item];
-    const sections = run.answers.sections ? await loadChunk(run.answers.sections) : [];
     const settings = el("span", { class: "quiet" }, ` ${run.prompt} · ${run.variant}`);
     return el(
       "section",
       { class: "side", "aria-label": run.id },
       el("h2", {}, el("a", { href: addressOf("run", [run.id]) }, run.model), settings),
       several && el("p", { class: "quiet" }, "Asked several times: the majority of these replies is scored."),
-      rows.map((reply, k) => replyBox(set, reply, several && `Reply ${k + 1} of ${rows.length}`, sections)),
+      rows.map((reply, k) => replyBox(set, reply, several && `Reply ${k + 1} of ${rows.length}`)),
       el("h3", {}, "Prompt"),
       messages ? messages.map(([role, text]) => messageBox(role, prompts.texts[text])) : el("p", { class: "quiet" }, "Nothing was sent to a model for this item.")
     );
   }
-  function replyBox(set, row, sampleTitle, sections) {
+  function replyBox(set, row, sampleTitle) {
     const { answers } = set;
     const failure = answers.failure && answers.failure[row];
     const span = spanText(answers, row);
@@ -3237,8 +3176,7 @@ ${reply}`.toLowerCase();
         "dl",
         { class: "of-reply" },
         facts.map(([name2, value]) => [el("dt", {}, name2), el("dd", {}, el("bdi", {}, value))])
-      ),
-      replySections((answers.sections && answers.sections[row] || []).map((place) => sections[place]))
+      )
     );
   }
   function reasoningFold(answers, row) {

@@ -1,4 +1,4 @@
-"""Research on causal reasoning: worlds that answers fit, intervals that hold however often one looks."""
+"""Research on how models reason: claims judged, worlds that answers fit, intervals that one may look at."""
 
 from __future__ import annotations
 
@@ -10,6 +10,10 @@ PLUGIN = Plugin(
     name="lab",
     home=Path(__file__).parent,
     commands={
+        "steps": Command(
+            summary="where the reasoning breaks: the claims of replies, judged one by one",
+            module="harness_lab.steps_command",
+        ),
         "beliefs": Command(
             summary="do a model's answers about one premise fit any world, and which one",
             module="harness_lab.beliefs_command",

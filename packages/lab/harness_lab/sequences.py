@@ -25,6 +25,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
+import numpy as np
+
 from harness.scoring.definitions import definition
 
 Pair = tuple[float, float]
@@ -82,8 +84,6 @@ class RatioSequence:
         likes, from a population that they do not use up). `aim` is the half-width that the bets are made for; None: a
         decision, at `at`, which is a point of the grid then.
         """
-        import numpy as np
-
         self._alpha, self._aim, self._draws = alpha, aim, draws
         self._points = np.union1d(np.linspace(0, 1, grid + 1), [at])
         ends = np.array([(0.0, 0.0), *outcomes])
@@ -111,8 +111,6 @@ class RatioSequence:
 
     def add(self, a: float, b: float) -> None:
         """Enter a draw. Afterwards the truth is in [low, high], with 1 - alpha at all times at once."""
-        import numpy as np
-
         m = self._points
         left = 0 if self._draws is None else self._draws - self.number
         mean = (m * self._b - self._a) / left if left else np.zeros(len(m))
@@ -138,8 +136,6 @@ class RatioSequence:
 
     def _narrow(self) -> None:
         """Leave out what a half has bet against and won, from either end; forget the capital of what is left out."""
-        import numpy as np
-
         if self.exhausted:
             self.low = self.high = self.value if self.value is not None else self.low
             return

@@ -11,15 +11,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations, permutations
-from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
 
 from harness.causal.dag import DAG, children, from_integer
 from harness.causal.equivalence import members, representatives
 from harness.causal.relations import Relation, common_relations
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 LARGEST = 6
 """n = 7 has more than 300 million labelled classes."""
@@ -65,8 +63,6 @@ class Sheets:
         All rows have equally many Yes: a sheet with k more or fewer is no nearer than k, and those far off are left
         out.
         """
-        import numpy as np
-
         best = np.full(len(answers), 255, np.uint8)
         if not len(answers):
             return best.astype(np.int64)
@@ -84,15 +80,11 @@ class Sheets:
 
     def nearest(self, answers: NDArray[np.uint64], asked: NDArray[np.uint64]) -> tuple[int, NDArray[np.int64]]:
         """Return the fewest asked answers that differ from a sheet's, and which sheets these are. `answers`: (2,)."""
-        import numpy as np
-
         distances = _ones((self.words ^ answers[:, None]) & asked[:, None])
         return int(distances.min()), np.flatnonzero(distances == distances.min())
 
     def classes(self, chosen: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
         """Return the classes that have one of the chosen sheets: which sheet, and the essential graph."""
-        import numpy as np
-
         counts = self.first[chosen + 1] - self.first[chosen]
         within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
         return np.repeat(chosen, counts), self.graphs[np.repeat(self.first[chosen], counts) + within]
@@ -103,16 +95,12 @@ class Sheets:
 
 
 def _ones(words: NDArray[np.uint64]) -> NDArray[np.uint8]:
-    import numpy as np
-
     counts = np.bitwise_count(words)
     return np.asarray(counts[0] + counts[1], np.uint8)
 
 
 def packed(answers: NDArray[np.bool_]) -> NDArray[np.uint64]:
     """Return rows of up to 128 bits as rows of two words."""
-    import numpy as np
-
     padded = np.zeros((len(answers), 128), np.bool_)
     padded[:, : answers.shape[1]] = answers
     return np.packbits(padded, axis=1).view(np.uint64)
@@ -120,8 +108,6 @@ def packed(answers: NDArray[np.bool_]) -> NDArray[np.uint64]:
 
 def sheet(dag: DAG) -> NDArray[np.bool_]:
     """Return the answers of a DAG's class to all claims, in the order of `places`."""
-    import numpy as np
-
     holds = common_relations(members(dag))
     return np.array([holds[relation][i] >> j & 1 for relation, i, j in places(len(dag))], np.bool_)
 
@@ -153,8 +139,6 @@ def hamming(n: int, graphs: NDArray[np.uint32], graph: int) -> NDArray[np.uint8]
 
     Tsamardinos, Brown and Aliferis (2006), section 3.
     """
-    import numpy as np
-
     pairs = n * (n - 1) // 2
     differing = graphs ^ np.uint32(graph)
     return np.asarray(np.bitwise_count((differing | differing >> np.uint32(pairs)) & np.uint32((1 << pairs) - 1)))
@@ -163,8 +147,6 @@ def hamming(n: int, graphs: NDArray[np.uint32], graph: int) -> NDArray[np.uint8]
 @cache
 def sheets(n: int) -> Sheets:
     """Return all sheets over n nodes, n = 2 … 6: 527,222 of 1,067,825 classes for n = 6, made in two seconds."""
-    import numpy as np
-
     if not 2 <= n <= LARGEST:
         raise ValueError(f"all classes over {n} nodes are not at hand: 2 to {LARGEST}")
     dags = [from_integer(n, number) for number in representatives(n)]
@@ -190,8 +172,6 @@ def _columns(n: int, new: tuple[int, ...]) -> list[int]:
 
 def _distinct(n: int, words: NDArray[np.uint64], graphs: NDArray[np.uint32]) -> Sheets:
     """Return the classes without those that come twice, as they do where a renaming changes nothing."""
-    import numpy as np
-
     order = np.lexsort((graphs, words[:, 1], words[:, 0]))
     words, graphs = words[order], graphs[order]
     new_sheet = np.append(True, (words[1:] != words[:-1]).any(axis=1))

@@ -19,9 +19,9 @@ const SORTS = {
 const MOST_VALUES = 40; // of a filter
 
 /**
- * Return what a filter may ask for: outcome, gold, grade, what plug-ins say of replies, and every group that tells
- * items apart; with a second run also what the two have in common. Each is {name, title, values, of(row)}, with
- * `all(row)` for `of` where several values may hold for one answer.
+ * Return what a filter may ask for: outcome, gold, grade, and every group that tells items apart; with a second run
+ * also what the two have in common. Each is {name, title, values, of(row)}, with `all(row)` for `of` where several
+ * values may hold for one answer.
  */
 export function facetsOf(set, other) {
   const facets = [
@@ -32,10 +32,6 @@ export function facetsOf(set, other) {
   if (grades.length > 1) {
     const of = (row) => grades.indexOf(set.answers.grade[row]);
     facets.push({ name: "grade", title: "How read", values: grades, of });
-  }
-  for (const [name, { names, codes }] of Object.entries(set.answers.filters || {})) {
-    if (names.length < 2 || names.length > MOST_VALUES) continue;
-    facets.push({ name, title: capitalized(groupTitle(name)), values: names, of: (row) => codes[row] });
   }
   if (other) facets.push(contrastFacet(set, other));
   for (const [name, group] of Object.entries(set.items.groups)) {

@@ -4,7 +4,6 @@ import { loadChunk } from "../../data/store.js";
 import { addressOf } from "../../ui/address.js";
 import { el } from "../../ui/dom.js";
 import { outcomeMark } from "../answers/marks.js";
-import { replySections } from "./sections.js";
 import { decidingSpan } from "./span.js";
 
 // Which rule of harness.prompting.reading decided.
@@ -29,14 +28,13 @@ export async function answerSection(set, row) {
   const several = rows.length > 1;
   const prompts = run.answers.prompts ? await loadChunk(run.answers.prompts) : null;
   const messages = prompts && prompts.messages[item];
-  const sections = run.answers.sections ? await loadChunk(run.answers.sections) : [];
   const settings = el("span", { class: "quiet" }, ` ${run.prompt} · ${run.variant}`);
   return el(
     "section",
     { class: "side", "aria-label": run.id },
     el("h2", {}, el("a", { href: addressOf("run", [run.id]) }, run.model), settings),
     several && el("p", { class: "quiet" }, "Asked several times: the majority of these replies is scored."),
-    rows.map((reply, k) => replyBox(set, reply, several && `Reply ${k + 1} of ${rows.length}`, sections)),
+    rows.map((reply, k) => replyBox(set, reply, several && `Reply ${k + 1} of ${rows.length}`)),
     el("h3", {}, "Prompt"),
     messages
       ? messages.map(([role, text]) => messageBox(role, prompts.texts[text]))
@@ -45,7 +43,7 @@ export async function answerSection(set, row) {
 }
 
 // `sampleTitle` names one of several replies, of which none is scored for itself.
-function replyBox(set, row, sampleTitle, sections) {
+function replyBox(set, row, sampleTitle) {
   const { answers } = set;
   const failure = answers.failure && answers.failure[row];
   const span = spanText(answers, row);
@@ -63,7 +61,6 @@ function replyBox(set, row, sampleTitle, sections) {
       { class: "of-reply" },
       facts.map(([name, value]) => [el("dt", {}, name), el("dd", {}, el("bdi", {}, value))]),
     ),
-    replySections(((answers.sections && answers.sections[row]) || []).map((place) => sections[place])),
   );
 }
 

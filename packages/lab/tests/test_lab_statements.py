@@ -10,14 +10,14 @@ from itertools import combinations, permutations
 import networkx as nx
 import numpy as np
 import pytest
+from harness_lab.every_graph import every_graph, satisfied
+from harness_lab.inference import support
+from harness_lab.statements import Kind, PairSentences, Statement, class_of
 from support import brute_force as brute
 
 from harness.causal.dag import DAG, from_edges, from_integer, relabel
 from harness.causal.equivalence import representatives
-from harness.causal.every_graph import every_graph, satisfied
-from harness.causal.inference import support, supported
 from harness.causal.separation import independences
-from harness.causal.statements import Kind, PairSentences, Statement, class_of
 
 
 def plain_statements(n: int) -> Iterator[Statement]:
@@ -162,7 +162,6 @@ def where_held(n: int) -> dict[Statement, int]:
 def test_what_follows_is_true_in_every_dag_with_the_basis(n):
     rng, graphs, where = random.Random(n), every_graph(n), where_held(n)
     everything = (1 << len(graphs)) - 1
-    graph_number = {tuple(map(int, graph)): k for k, graph in enumerate(graphs)}
     answers: dict[str, int] = defaultdict(int)
     for _ in range(400):
         number = rng.randrange(len(graphs))
@@ -179,10 +178,6 @@ def test_what_follows_is_true_in_every_dag_with_the_basis(n):
         basis = frozenset([*statements, *pairs])
         assert support(n, basis, statement) == answer, (basis, statement)
         assert support(n, basis, statement, class_of(dag).graphs) == answer, (basis, statement)
-        for known in ((), class_of(dag).graphs):
-            _, example = supported(n, basis, statement, known)
-            assert (example is not None) == (answer == "leap")
-            assert example is None or (left & ~true_in) >> graph_number[example] & 1, (basis, statement, example)
         answers[answer] += 1
     assert set(answers) == {"contradiction", "follows", "leap"}
 

@@ -9,21 +9,19 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from harness.causal.dag import mask_of
 from harness.causal.separation import conditioning_sets
-from harness.causal.statements import Kind, PairSentences, Statement
+from harness_lab.statements import Kind, PairSentences, Statement
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Graphs = NDArray[np.unsignedinteger[Any]]
-    """(graphs, n): the parents of each node, as bits."""
-    Where = NDArray[np.bool_]
-    """(graphs,): in which of them something is true."""
-
+Graphs = NDArray[np.unsignedinteger[Any]]
+"""(graphs, n): the parents of each node, as bits."""
+Where = NDArray[np.bool_]
+"""(graphs,): in which of them something is true."""
 LARGEST = 6
 """The most nodes: over seven there are 1,138,779,265 DAGs."""
 _BITS = 64
@@ -50,8 +48,6 @@ def every_graph(n: int) -> Graphs:
 
     They are those over n - 1, with each choice of parents and children of the last node.
     """
-    import numpy as np
-
     if n > LARGEST:
         raise ValueError(f"all DAGs are looked at up to {LARGEST} nodes, not {n}")
     if n == 0:
@@ -76,8 +72,6 @@ def every_graph(n: int) -> Graphs:
 
 def _skeleton(graphs: Graphs) -> NDArray[np.int64]:
     """Return the skeleton of each graph as a number: the pairs in lexicographic order, a bit for each edge."""
-    import numpy as np
-
     numbers = np.zeros(len(graphs), np.int64)
     for k, (i, j) in enumerate(combinations(range(graphs.shape[1]), 2)):
         numbers |= _adjacent(graphs, i, j).astype(np.int64) << k
@@ -87,15 +81,11 @@ def _skeleton(graphs: Graphs) -> NDArray[np.int64]:
 @cache
 def _graphs_by_skeleton(n: int) -> NDArray[np.int64]:
     """Return how many graphs over n nodes have each skeleton."""
-    import numpy as np
-
     return np.bincount(_skeleton(every_graph(n)), minlength=1 << n * (n - 1) // 2)
 
 
 def with_edges(n: int, basis: Collection[Constraint]) -> Graphs:
     """Return the graphs over n nodes whose pairs are adjacent, and not, as a basis says of them."""
-    import numpy as np
-
     numbers = np.arange(1 << n * (n - 1) // 2)
     fitting = np.ones(len(numbers), bool)
     place = {pair: k for k, pair in enumerate(combinations(range(n), 2))}
@@ -169,8 +159,6 @@ def _has(sets: NDArray[np.integer[Any]], member: int) -> Where:
 
 def _descendants(graphs: Graphs) -> Graphs:
     """Return (graphs, n): the nodes that directed paths from each node reach. Transitive closure (Warshall 1962)."""
-    import numpy as np
-
     n = graphs.shape[1]
     reach = np.zeros_like(graphs)
     for u in range(n):
@@ -188,8 +176,6 @@ def _connected(graphs: Graphs, i: int, j: int, sets: Sequence[tuple[int, ...]]) 
     The Bayes ball of `separation._balls`, in all graphs at once: bit s of a node is whether the ball with set s gets
     there.
     """
-    import numpy as np
-
     n, kind = graphs.shape[1], np.uint16 if len(sets) <= 16 else np.uint64
     has = [kind(mask_of(s for s, condition in enumerate(sets) if v in condition)) for v in range(n)]
     up = np.zeros((n, len(graphs)), kind)  # the ball came from a child; from a parent
