@@ -20,6 +20,8 @@ import difflib
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from harness import gone
+
 
 class HarnessError(Exception):
     """An error whose message is written for the user."""
@@ -89,6 +91,8 @@ def nearest(value: str, names: Iterable[str]) -> str:
 
 def unknown(kind: str, value: str, choices: Iterable[str], key: Callable[[str], Any] | None = None) -> str:
     """Return the sentence for a name that does not exist, with the nearest that does; `key` orders the names."""
+    if way := gone.instead(kind, value):
+        return way
     names = sorted(map(str, choices), key=key)
     verb = "is" if len(names) == 1 else "are"
     return f"there is no {kind} {value!r}{nearest(value, names)}. There {verb} {', '.join(names) or 'none'}."
