@@ -16,7 +16,7 @@ import pytest
 HOME = Path(__file__).resolve().parents[2]
 ROOMS: dict[str, tuple[int, int]] = {
     "benchmarks": (3270, 36),
-    "harness/*.py": (3600, 18),
+    "harness/*.py": (3587, 18),
     "harness/cache": (1829, 8),
     "harness/causal": (726, 7),
     "harness/charts": (1000, 8),
@@ -60,7 +60,7 @@ ROOMS: dict[str, tuple[int, int]] = {
     "packages/papers": (1900, 16),
     "packages/scale": (750, 8),
     "packages/train": (871, 7),
-    "tests": (55400, 356),
+    "tests": (55339, 355),
     "tools": (1500, 15),
 }  # fmt: skip
 """Lines and files by room. A room within a room counts in its own row alone."""

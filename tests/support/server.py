@@ -4,7 +4,7 @@
 the connection themselves. It lives in a thread of the test; `as_program` gives one a process, and `Program` is
 that process as a test sees it. The behaviours lie with the tests that need them: chat completions and raw bytes here
 in support/, faults in fault_server.py, batches, fine-tuning and bills beside their tests. Of another kind is alone
-plugins/serve/served_program.py, which plays the program that a run starts.
+models/served_program.py, which plays the program that a run starts.
 """
 
 from __future__ import annotations

@@ -51,16 +51,16 @@ def memory_errors() -> Iterator[list[RuntimeError]]:
     They are collected here rather than in the caller's except clause: as long as an error is being handled, the tensors
     in its frames stay in memory.
     """
+    import torch
+
     caught: list[RuntimeError] = []
     try:
         yield caught
     except RuntimeError as error:
-        import torch
-
         if not isinstance(error, torch.OutOfMemoryError) and not _NO_MEMORY.search(str(error)):
             raise
         caught.append(error.with_traceback(None))
-    if caught and (torch := sys.modules.get("torch")) and torch.cuda.is_available():
+    if caught and torch.cuda.is_available():
         torch.cuda.empty_cache()
 
 
