@@ -72,7 +72,9 @@ class Plugin:
     models: tuple[str, ...] = ()
     """Classes of models whose identity follows from their settings alone, so that `verify` may make them again."""
     views: Mapping[str, str] = field(default_factory=dict)
-    """What carries out settings of the leaderboard: `by` or `over` a setting of runs, `preset`, `published`."""
+    """What carries out settings of the leaderboard: `by` or `over` a setting of runs."""
+    published: str = ""
+    """The function of a task, its runs and breakdowns that yields the tables which papers print of it."""
     jobs: Mapping[str, str] = field(default_factory=dict)
     """Values of `harness.cli.key_value.Choice` by the words that call them, such as "cache requests"."""
     importers: tuple[str, ...] = ()
@@ -208,6 +210,11 @@ def view(name: str, value: str | None = None) -> Any:
     if value is not None:
         raise ConfigError(f"{name}={value}: there is no plug-in for {name}=. {absent()}".rstrip())
     return None
+
+
+def published() -> list[Any]:
+    """Return the functions that yield what papers print of a task."""
+    return [load(plugin.published) for plugin in plugins() if plugin.published]
 
 
 def wrappers() -> list[Any]:

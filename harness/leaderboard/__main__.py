@@ -32,7 +32,6 @@ Rebuild the leaderboard from the results of earlier runs.
   harness leaderboard model='gpt*,always_*' metrics=f1,accuracy by=relation groups=family published=true
   harness leaderboard by=perturbation         the original beside its perturbations, with differences and p
   harness leaderboard over=seed               one row for the runs of a model with several seeds
-  harness leaderboard results preset=4 out=table4.tex     a table of the papers, with what was measured
 
 Runs on different items or with different headline labels stand in tables of their own; incomplete ones are not ranked.
 
@@ -51,8 +50,6 @@ Runs on different items or with different headline labels stand in tables of the
   groups=none           family: models of a family together, as the papers have them
   intervals=brackets    brackets, pm (± half the width) or none
   published=false       true: what the papers print on the same task, set apart, with its data version
-  preset=               a paper's own table, published rows and measured ones: 4, 5, 6, 12, 13 of Corr2Cause, II to XI
-                        and XIII to XXI of CausalBench; with nothing after it, a line for each
   format=               markdown, csv, json, latex or html: what is printed, and written where out= does not tell
   out=                  the file to write (- for none); RESULTS/LEADERBOARD.md where nothing is chosen
 """
@@ -82,7 +79,6 @@ class LeaderboardSettings:
     groups: Literal["none", "family"] = "none"
     intervals: Literal["brackets", "pm", "none"] = "brackets"
     published: bool = False
-    preset: str | None = None
     format: Format | None = None
     out: str | None = None
 
@@ -97,12 +93,7 @@ def job(arguments: list[str], settings: LeaderboardSettings) -> str | list[Part]
     format_ = _format(settings)
     if settings.out is not None:
         check(settings.out)
-    if settings.preset is not None:
-        tables = _preset_tables(arguments, settings)
-        if isinstance(tables, str):
-            return tables
-    else:
-        tables = _leaderboard(folders, settings)
+    tables = _leaderboard(folders, settings)
     if settings.out not in (None, "-"):
         _write_file(
             Path(str(settings.out)),
@@ -133,7 +124,9 @@ def suggested(key: str, arguments: Sequence[str]) -> set[str] | None:
 
 def _leaderboard(folders: Sequence[str], settings: LeaderboardSettings) -> list[Table]:
     """Return the tables of the runs below the folders, as the settings ask."""
-    rows = _rows(find_runs(folders), settings)
+    rows = select_runs(
+        find_runs(folders), task=settings.task, model=settings.model, prompt=settings.prompt, variant=settings.variant
+    )
     choice = BoardOptions(
         expanded(settings.metrics),
         tuple(dict.fromkeys(settings.by)),
@@ -144,26 +137,6 @@ def _leaderboard(folders: Sequence[str], settings: LeaderboardSettings) -> list[
     )
     tables = build(rows, choice)
     return _with_published(tables, rows, choice) if settings.published else tables
-
-
-def _preset_tables(arguments: Sequence[str], settings: LeaderboardSettings) -> str | list[Table]:
-    """Return the tables of a paper's preset; the list of presets where none is named."""
-    tables = plugin.view("preset", str(settings.preset))
-    defaults = LeaderboardSettings()
-    for name in ("task", "metrics", "by", "over", "sort", "groups", "published"):
-        if settings.preset and getattr(settings, name) != getattr(defaults, name):
-            raise ConfigError(f"{name}= and preset= do not go together: a preset has the paper's columns and rows.")
-
-    def runs() -> list[Run]:
-        folders = arguments or [folder for folder in ["results"] if Path(folder).is_dir()]
-        return _rows(find_runs(folders, some=False), settings)
-
-    preset_tables: str | list[Table] = tables(settings.preset, runs, settings.intervals)
-    return preset_tables
-
-
-def _rows(rows: Sequence[Run], settings: LeaderboardSettings) -> list[Run]:
-    return select_runs(rows, task=settings.task, model=settings.model, prompt=settings.prompt, variant=settings.variant)
 
 
 def _format(settings: LeaderboardSettings) -> Format:
@@ -184,13 +157,13 @@ def _format(settings: LeaderboardSettings) -> Format:
 
 def _with_published(measured: Sequence[Table], rows: Sequence[Run], choice: BoardOptions) -> list[Table]:
     """Return the tables, each task's followed by those of its published numbers."""
-    published_tables = plugin.view("published", "true")
-    tasks = dict.fromkeys(table.task for table in measured)
-    return [
-        table
-        for task in tasks
-        for table in (*(table for table in measured if table.task == task), *published_tables(task, rows, choice.by))
-    ]
+    if not (sources := plugin.published()):
+        raise ConfigError("published=true needs the package papers: pip install causal-harness-papers.")
+    tables: list[Table] = []
+    for task in dict.fromkeys(table.task for table in measured):
+        tables += (table for table in measured if table.task == task)
+        tables += (table for published in sources for table in published(task, rows, choice.by))
+    return tables
 
 
 def write(text: str, path: Path) -> None:

@@ -21,7 +21,7 @@ from harness.tasks.find import benchmark_of
 from harness.types import Role
 
 GROUPS: Mapping[str, tuple[Role, tuple[str, ...]]] = {
-    "Random Baselines": ("baseline", ("always_", "random_", "majority", "strength_")),
+    "Random Baselines": ("baseline", ("always_", "random_", "majority")),
     "Fitted Baselines": ("baseline", ("shortcut", "hypothesis_only", "linear", "mutual_information")),
     "Other Baselines": ("baseline", ("",)),
     "BERT-Based Models": ("model", ("bert", "roberta", "deberta", "distil", "bart", "huggingface")),

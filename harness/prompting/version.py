@@ -16,7 +16,7 @@ VERSION = 5
 _RULES = ("constrained.py", "parsing.py", "reading/*.py", "reading/*.yaml")
 _CHOICES = ("constrained_choices.py",)
 """Rules beside these, for questions with choices of their own: no part of the digest of other runs."""
-_OF_PARSER: Mapping[str, tuple[str, ...]] = {name: (f"{name}.py",) for name in ("ranking", "story", "recorded")}
+_OF_PARSER: Mapping[str, tuple[str, ...]] = {name: (f"{name}.py",) for name in ("recorded",)}
 """Likewise, for replies that are read by parsers of their own."""
 
 

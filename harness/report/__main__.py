@@ -131,9 +131,8 @@ def content(
     builder = ChunkBuilder(replies, answers=answers, trust=trust)
     for _ in Progress("making the page").watch(builder.read(rows), range(builder.steps(rows))):
         pass
-    published_tables = plugin.view("published")
-    tasks = dict.fromkeys(row.task for row in rows) if published_tables else ()
-    published = [table for task in tasks for table in published_tables(task, rows)]
+    tasks = dict.fromkeys(row.task for row in rows)
+    published = [table for task in tasks for tables in plugin.published() for table in tables(task, rows)]
     data = {
         "title": title,
         "footer": _footer([row.manifest for row in rows]),

@@ -65,16 +65,10 @@ def _distance(name: str, title: str, **more: Any) -> MetricDefinition:
     return MetricDefinition(name=name, title=title, unit="count", best="low", limits=(0, None), **more)
 
 
-def _of_items(name: str, title: str, **more: Any) -> MetricDefinition:
-    return MetricDefinition(name=name, title=title, made_of="items", **more)
-
-
 def _neither(name: str, title: str, **more: Any) -> MetricDefinition:
     return MetricDefinition(name=name, title=title, best=None, **more)
 
 
-_CORRELATION: dict[str, Any] = {"unit": "number", "decimals": 3, "limits": (-1, 1)}
-_ERROR: dict[str, Any] = {"unit": "number", "decimals": 3, "best": "low", "in_comparisons": True}
 _DEGREE: dict[str, Any] = {"unit": "count", "limits": (0, None)}
 _LEFT_OUT: dict[str, Any] = {"in_tables": False, "on_page": False}
 """Left to result.json: tables of all metrics would be too wide."""
@@ -119,30 +113,6 @@ OWN = (
     MetricDefinition(name="auroc", title="AUROC", standard=True, made_of="probabilities"),
     MetricDefinition(name="average_precision", title="avg. precision", made_of="probabilities"),
     MetricDefinition(name="brier", title="Brier", unit="number", decimals=4, best="low", made_of="probabilities"),
-    _of_items("ap_direct", "AP direct", in_heat_maps=True, in_comparisons=True),
-    _of_items("ap_all", "AP all", lead="first", in_heat_maps=True, in_comparisons=True),
-    _of_items("recall_at_direct", "recall@k direct", in_tables=False),
-    _of_items("recall_at_all", "recall@k all", in_tables=False),
-    _of_items("precision_direct", "precision direct"),
-    _of_items("precision_all", "precision all"),
-    _of_items("recall_direct", "recall direct"),
-    _of_items("recall_all", "recall all"),
-    _of_items("spearman", "Spearman", lead="second", in_comparisons=True, **_CORRELATION),
-    _of_items("kendall", "Kendall", **_CORRELATION),
-    _of_items("mae", "strength error", **_ERROR),
-    _of_items("mae_all", "strength error, all", in_tables=False, **_ERROR),
-    _of_items("mae_balanced", "balanced strength error", **_ERROR),
-    _of_items("outside", "outside", best="low"),
-    _of_items("in_range", "in [0, 1]"),
-    _of_items("in_order", "in order"),
-    _of_items("holds", "holds", lead="first"),
-    _of_items("named", "all named", lead="second"),
-    _of_items("correlations", "the same correlations"),
-    _of_items("independences", "the same independences"),
-    _of_items("hypothesis", "the same hypothesis"),
-    _of_items("closed", "closed system"),
-    _of_items("read", "all understood"),
-    _of_items("follows", "the same label"),
     _neither("longest_chain", "longest chain", unit="count", decimals=0, limits=(0, None)),
     _distance("shd", "SHD"),
     _distance("sid", "SID"),

@@ -13,14 +13,14 @@ MOVED: Mapping[str, str] = {
     "harness.causal.discovery.pc.PC": "harness_discovery.algorithms.PC",
     "harness.plugins.discovery.causal_learn.BOSS": "harness_discovery.algorithms.BOSS",
     "harness.plugins.discovery.causal_learn.PC": "harness_discovery.algorithms.PC",
-    "harness.tasks.causalbench.Strength": "harness.plugins.papers.strength.Strength",
-    "harness.tasks.causalbench.strength_baselines.Ranker": "harness.plugins.papers.strength_baselines.Ranker",
     "harness.plugins.cladder.reasoner.LadderReasoner": "harness.tasks.cladder.reasoner.LadderReasoner",
     "harness.plugins.cladder.shortcut.LadderShortcut": "harness.tasks.cladder.shortcut.LadderShortcut",
     "harness.plugins.cladder.task.CLadder": "harness.tasks.cladder.CLadder",
-    "harness.tasks.corr2cause.Latent": "harness.plugins.papers.latent.Latent",
-    "harness.tasks.corr2cause.Stories": "harness.plugins.papers.story_tasks.Stories",
-    "harness.tasks.corr2cause.Writing": "harness.plugins.papers.story_tasks.StoryWriting",
+    "harness.plugins.papers.latent.Latent": "harness_papers.latent.Latent",
+    "harness.plugins.papers.story_tasks.Stories": "harness_papers.stories.Stories",
+    "harness.plugins.papers.story_tasks.StoryWriting": "harness_papers.stories.StoryWriting",
+    "harness.plugins.papers.strength.Strength": "harness_papers.strength.Strength",
+    "harness.plugins.papers.strength_baselines.Ranker": "harness_papers.mutual_information.Ranker",
 }
 """Classes that a config named at another place: the old name, and today's."""
 GONE = frozenset(("context", "share_prefixes", "tokens_per_minute", "trust_remote_code", "window"))

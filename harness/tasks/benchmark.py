@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from harness.causal.learned_graph import Pattern
-    from harness.tables.table import Part
 
 PERTURBATION = "perturbation"
 """The setting of a task that puts the same questions in other words."""
@@ -131,10 +130,6 @@ class TeachingTask(Task, Teaching, Protocol):
     """A task that models can learn from."""
 
 
-def _nothing() -> tuple[()]:
-    return ()
-
-
 def _unknown_origin(settings: Mapping[str, Any]) -> Origin:
     return Origin()
 
@@ -152,31 +147,9 @@ class Benchmark:
     year: int = 9999
     """In which the paper first appeared: lists of several benchmarks go by it."""
 
-    # What the paper prints, which the plug-in `papers` shows.
-    data_version: str = ""
-    """The data that its numbers were measured on; what stands before : or , is its short form."""
-    published: Callable[[], Iterable[Any]] = _nothing
-    """Makes the rows of its tables: PublishedRow of the plug-in `papers`."""
-    presets: Callable[[], Sequence[Any]] = _nothing
-    """Gives its tables of results, each a Preset or a PaperTable of the plug-in `papers`."""
-    no_scores: tuple[str, ...] = ()
-    """Names of its tables that are settings and lists: a command that asks for one says so."""
-    statistics: Mapping[str, Callable[[], Sequence[Part]]] = field(default_factory=dict)
-    """Its tables of what the data consist of, by name: the same measured here, beside the printed numbers."""
-    digits: Literal["in percent", "digits as printed, measured ones in the same form"] = "in percent"
-    """How presets show shares."""
 
-    # Which runs compare with it.
     defaults: Mapping[str, str] = field(default_factory=dict)
-    """Settings of its tasks that presets ask for, as they are where a run does not set them."""
-    version_setting: str = ""
-    """The setting that chooses the version of the data."""
-    paper_labels: str = ""
-    """The label set that the paper's numbers were scored by."""
-    paper_settings: Mapping[str, str] | None = None
-    """The settings with which the items are the paper's own; None where that cannot be said."""
-    compared_labels: tuple[str, ...] = ()
-    """Label sets that compare with the paper, the best first; what a run's tables show where none are named."""
+    """Settings of its tasks as they are where a run does not set them."""
     label_word: str = "labels"
     """What a label set is called: published labels, exact convention."""
     label_titles: Mapping[str, str] = field(default_factory=dict)

@@ -17,8 +17,8 @@ from harness.types import Role
 OTHERS = {
     "baseline": (
         *("always_no", "always_yes", "majority", "random_proportional", "random_third", "random_uniform"),
-        *("hypothesis_only", "linear", "shortcut", "mutual_information", "strength_constant", "strength_uniform"),
-        *("cladder_words", "cladder_shortcut", "trees", "strength_best_constant"),
+        *("hypothesis_only", "linear", "shortcut"),
+        *("cladder_words", "cladder_shortcut", "trees"),
     ),
     "solver": ("reasoner", "ladder_reasoner"),
     "cheat": ("column_order",),

@@ -11,7 +11,7 @@ from functools import partial
 import pytest
 from support.thinned import few
 
-from harness.prompting import prompts, ranking, reading, story
+from harness.prompting import prompts, reading
 from harness.types import Answer, Response
 
 TOKENS = (
@@ -31,8 +31,6 @@ READERS: dict[str, Callable[[str], object]] = {
     "verdict": lambda text: reading.read(text, statement="A directly causes B.", next_words=("Can we deduct this:",)),
     "cut off": lambda text: reading.read(text, cut_off=True),
     "choices": lambda text: reading.read(text, choices=TEXTS),
-    "ranking": lambda text: ranking.ranking(Response(text)),
-    "story": lambda text: story.story(Response(text)),
 }
 LENGTH = 3000
 ENOUGH = 0.02

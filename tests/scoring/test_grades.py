@@ -82,10 +82,9 @@ def test_means_have_the_bounds_of_the_worst_and_the_best_answers():
         scores = MeanTally([measure], rows).scores({"of": ("0", "1")})
         return scores["overall"]["all"].metric(measure).bounds, scores["of"]["1"].metric(measure).bounds
 
-    assert bounds("rrrr", "ap_all") == (None, None)
-    assert bounds("rrur", "ap_all") == ((0.375, 0.625), None)
-    assert bounds("rrrf", "mae") == ((0.625, 0.375), (0.75, 0.25))  # the less, the better
-    assert bounds("rrrf", "spearman")[0] == (0.125, 0.625)
+    assert bounds("rrrr", "accuracy") == (None, None)
+    assert bounds("rrur", "accuracy") == ((0.375, 0.625), None)
+    assert bounds("rrrf", "brier") == ((0.625, 0.375), (0.75, 0.25))  # the less, the better
 
 
 STATES = {"r": "read", "u": "unreadable", "f": "failed"}

@@ -42,9 +42,8 @@ SIZES = {
 
 def causalbench(task: str, /, **settings):
     name = "cot" if task == "Chains" else task.lower()
-    home = "harness.plugins.papers.strength" if task == "Strength" else "harness.tasks.causalbench"
     section = {
-        "_target_": f"{home}.{task}",
+        "_target_": f"harness.tasks.causalbench.{task}",
         "name": f"causalbench/{name}",
         "prompts": ["closed", "pair"],
     }

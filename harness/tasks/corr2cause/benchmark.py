@@ -51,7 +51,6 @@ BENCHMARK = Benchmark(
     source="Jin et al., Can Large Language Models Infer Causation from Correlation?, ICLR 2024",
     year=2023,
     defaults={"perturbation": "none", "version": "v2", "wording": "0"},
-    version_setting="version",
     setting_words={"perturbation": PERTURBED},
     perturbations=PERTURBATIONS,
     explanations=_explanations,

@@ -1,0 +1,94 @@
+"""Reading rankings: what stands in a reply as a name with its strength, in whatever form."""
+
+from __future__ import annotations
+
+import pytest
+from harness_papers.ranking import named, ranking
+
+from harness.prompting.version import reading_version
+from harness.types import Response
+
+FIGURE_32 = """\
+Identifying and quantifying the causes of smoking involve 3 kinds of factors. The values below are illustrative:
+
+1. Nicotine Addiction (0.9): Nicotine's addictive properties are a major factor. Once a person starts smoking (1 in 4) …
+
+2. Social Influence (0.8): Peer pressure, smoking in the family, and social environments.
+
+8. Cultural and Environmental Factors (0.2): In some cultures, smoking is more prevalent: 20% of adults.
+"""
+READ = {
+    FIGURE_32: [("Nicotine Addiction", 0.9), ("Social Influence", 0.8), ("Cultural and Environmental Factors", 0.2)],
+    "1. **Tuberculosis** (0.9): x\n2. **Lung cancer (0.8)**: y": [("Tuberculosis", 0.9), ("Lung cancer", 0.8)],
+    "1. Heat, period 3 (0.9): x\n2. meldug_3: 0.4 - y": [
+        ("Heat, period 3", 0.9),
+        ("meldug_3", 0.4),
+    ],
+    "1) smoke - 90%\n2) tub: 8/10\n3) lung (0.5-0.7)": [("smoke", 0.9), ("tub", 0.8), ("lung", 0.6)],
+    "1. smoke (strength: 0.9)\n2. tub [approx. .5]\n3. xray (8)": [("smoke", 0.9), ("tub", 0.5), ("xray", 8.0)],
+    "1. **Smoking**\n   - Strength: 0.9\n   - Known since 1950\n2. **Radon**\n   - Strength: 0.5": [
+        ("Smoking", 0.9),
+        ("Radon", 0.5),
+    ],
+    "1. Smoking\n2. Radon: a gas": [("Smoking", None), ("Radon", None)],
+    "1. Radon has an estimated strength of 0.6.": [("Radon", 0.6)],
+    "- Smoking: 0.9\n- Radon: 0.4": [("Smoking", 0.9), ("Radon", 0.4)],
+    "Smoking: 0.9\nRadon: 0.4": [("Smoking", 0.9), ("Radon", 0.4)],
+    "Smoking (0.9), air pollution (0.7), and genetics (0.3).": [
+        ("Smoking", 0.9),
+        ("air pollution", 0.7),
+        ("genetics", 0.3),
+    ],
+    "| Rank | Cause | Strength |\n|---|---|---|\n| 1 | Smoking | 0.9 |\n| 2 | Radon | 0.2 |": [
+        ("Smoking", 0.9),
+        ("Radon", 0.2),
+    ],
+    '```json\n{"Smoking": 0.9, "Radon": 0.3}\n```': [("Smoking", 0.9), ("Radon", 0.3)],
+    '[{"rank": 1, "name": "Smoking", "strength": 0.8}]': [("Smoking", 0.8)],
+    "1. Smoking (\\(0.9\\))\n2. 'Radon' ($0.4$)": [("Smoking", 0.9), ("Radon", 0.4)],
+    "The only cause is smoke (0.9).": [("smoke", 0.9)],
+    "smoke: 0.9, tub: 0.4, lung: 0.2": [("smoke", 0.9), ("tub", 0.4), ("lung", 0.2)],
+    "Cause: Smoking, Strength: 0.9\nCause: Radon, Strength: 0.4": [("Smoking", 0.9), ("Radon", 0.4)],
+    "1. lung (0.9)\n2. tub\n\nNote: these strengths (0.5) are illustrative.": [("lung", 0.9), ("tub", None)],
+    "<think>1. foo (0.1)</think>1. Bar (0.9)\n2. bar (0.8)": [("Bar", 0.9)],
+}
+
+
+@pytest.mark.parametrize(("reply", "wanted"), READ.items(), ids=range(len(READ)))
+def test_names_and_strengths_are_read_in_their_order(reply, wanted):
+    answer = ranking(Response(reply))
+    assert answer.label == 1
+    assert [tuple(entry) for entry in named(answer)] == wanted
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "None.",
+        "Answer: N/A",
+        "1. None (0.0)",
+        "None of the listed variables cause asia.",
+        "asia has no causes among these variables.",
+        "There are no direct or indirect effects of dysp in the list.",
+        "asia is not caused by any of the variables.",
+    ],
+)
+def test_a_reply_that_has_nothing_to_name_is_an_empty_ranking(reply):
+    answer = ranking(Response(reply))
+    assert answer.label == 0 and named(answer) == ()
+
+
+@pytest.mark.parametrize(
+    "reply", ["", "Yes", "No.", "I cannot rank that.", "There is no data about the causes of asia."]
+)
+def test_what_is_no_ranking_is_unreadable(reply):
+    assert ranking(Response(reply)).label is None
+
+
+def test_the_last_name_of_a_list_that_was_cut_off_needs_its_strength():
+    cut = ranking(Response("1. smoke (0.9): x\n2. tuberc", finish_reason="length"))
+    assert [entry.name for entry in named(cut)] == ["smoke"]
+
+
+def test_the_reader_is_part_of_the_digest_of_its_own_prompts_alone():
+    assert reading_version({"parser": "ranking"}) != reading_version({}) == reading_version({"parser": "verdict"})
