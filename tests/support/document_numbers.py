@@ -7,12 +7,9 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
-from itertools import combinations
 from pathlib import Path
 
 from harness.causal.equivalence import representatives
-from harness.causal.relations import Relation
-from harness.plugins.papers.latent_graphs import _graphs, latent_classes
 from harness.scoring.summary import summarize
 from harness.storage.runs import load
 from harness.tasks.causalbench.networks import load as load_network
@@ -21,12 +18,11 @@ from harness.tasks.corr2cause.arguments import MANY, SIZES, length, meanings
 from harness.tasks.corr2cause.claim import truth
 from harness.tasks.corr2cause.enumerate import public_test
 from harness.tasks.corr2cause.task import ORDERS
-from harness.tasks.corr2cause.text import hypothesis
 from harness.types import Scores
 
 ROOT = Path(__file__).parents[2]
 SHIPPED = ROOT / "results" / "shipped" / "corr2cause"
-PAPER = ROOT / "harness" / "plugins" / "papers" / "data" / "published" / "corr2cause.csv"
+PAPER = ROOT / "packages/papers/harness_papers/data/published/corr2cause.csv"
 MODELS = ROOT / "harness" / "data" / "models"
 LEARNED = ("tiny", "tiny_renamed")
 
@@ -75,7 +71,7 @@ def zero_shot_floor() -> list[str]:
 
 
 def near_the_top() -> list[str]:
-    """harness published table=5a, and the runs of the table"""
+    """harness leaderboard published=true, Table 5a, and the runs of the table"""
     f1, *interval = percent(scores("linear", "version=v1", "published")["all"], "f1")
     best = sorted((float(row["f1"]) for row in paper()), reverse=True)[:5]
     return [f1, *(f"{value:.2f}" for value in best), *interval]
@@ -217,44 +213,10 @@ def shortcut() -> list[str]:
     return [*found, *percent(row, "f1", interval=False), *percent(row, "auroc", interval=False)]
 
 
-def latent() -> list[str]:
-    """harness task=corr2cause/latent task.draw=all model=reasoner"""
-    counts = {(n, h): followers(n, h) for n in (4, 5) for h in (2, 1, 0)}
-    return [f"{number:,}" for pair in counts.values() for number in pair]
-
-
-def followers(observed: int, hidden: int) -> tuple[int, int]:
-    """Return how many hypotheses follow, and how many there are."""
-    classes = latent_classes(observed, hidden).values()
-    pairs = list(combinations(range(observed), 2))
-    valid = sum(row.holds[relation][i] >> j & 1 for row in classes for relation in Relation for i, j in pairs)
-    return valid, len(classes) * len(pairs) * len(Relation)
-
-
-def latent_graphs() -> list[str]:
-    common = [
-        row.hidden_needed
-        for n in (4, 5)
-        for row in latent_classes(n, 2).values()
-        for i, j in combinations(range(n), 2)
-        if row.holds[Relation.CONFOUNDER][i] >> j & 1
-    ]
-    graphs = [sum(1 for _ in _graphs(n, 2)) for n in (4, 5)]
-    return [f"{n:,}" for n in (*graphs, len(common), sum(needed > 0 for needed in common))]
-
-
-def a_cause() -> list[str]:
-    """harness published table=11"""
-    held = [claim for claim in public_test("v1") if "a cause" in hypothesis(claim.relation, "A", "B").split(" for")[0]]
-    valid = sum(bool(claim.published) for claim in held)
-    return [str(len(held)), str(valid), f"{100 * valid / len(held):.1f}"]
-
-
 QUICK: Mapping[str, Callable[[], list[str]]] = {
     function.__name__: function
     for function in (
         public_labels, wrong_labels, head_table, zero_shot_floor, near_the_top, forced_errors, collider_errors, errors,
         errors_renamed, closed_vocabulary, train_split, small_model_files, arguments, second_method, floors, shortcut,
-        latent, latent_graphs, a_cause,
     )
 }  # fmt: skip

@@ -202,12 +202,26 @@ def _statements(sentence: str) -> tuple[set[tuple[int, int]], set[Independence]]
             claim, condition = given["claim"].rstrip(" ,"), tuple(sorted(_variables(given["given"])))
         matches = [(False, match) for shape in _INDEPENDENCES if (match := shape.fullmatch(claim))]
     if not matches:
-        return None
+        return _of_halves(sentence)
     correlation, match = matches[0]
     pairs = _pairs(match)
     if not pairs or any(i in condition or j in condition for i, j in pairs):
         return None
     return (pairs, set()) if correlation else (set(), {(i, j, condition) for i, j in pairs})
+
+
+def _of_halves(sentence: str) -> tuple[set[tuple[int, int]], set[Independence]] | None:
+    """Return what both halves of "A goes with B, and C goes with D" say; None unless each is a statement of its own."""
+    for mark in re.finditer(r",? and (?=§)", sentence):
+        halves = [_statements_alone(half) for half in (sentence[: mark.start()], sentence[mark.end() :])]
+        if halves[0] is not None and halves[1] is not None:
+            return halves[0] | halves[1], set()
+    return None
+
+
+def _statements_alone(words: str) -> set[tuple[int, int]] | None:
+    match = next(filter(None, (shape.fullmatch(words) for shape in _CORRELATIONS)), None)
+    return _pairs(match) if match is not None else None
 
 
 def _pairs(match: re.Match[str]) -> set[tuple[int, int]]:

@@ -13,13 +13,12 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from harness.codec import shuffled
+from harness.codec import content_digest, shuffled
 from harness.tasks.base import stratified
 from harness.tasks.causalbench.networks import NETWORKS, SCALES, load, meanings
 from harness.tasks.causalbench.rendering import Names, Networks, Scales, check_choice, chosen_networks, title
 from harness.types import JSON, Item, Record, Result
-from harness_papers import strength_scores
-from harness_papers.strength_scores import HEADLINE, SIDES, others, summarize
+from harness_papers.strength_scores import FILE, HEADLINE, SIDES, others, summarize
 
 
 @cache
@@ -59,7 +58,7 @@ class Strength:
 
     @property
     def data(self) -> Mapping[str, JSON]:
-        return {"strengths": strength_scores.digest()}
+        return {"strengths": content_digest(FILE)}
 
     def examples(self) -> Sequence[Mapping[str, JSON]]:
         """Return (): the paper asks zero-shot."""

@@ -7,10 +7,8 @@ left out, an unreadable reply taken for an empty ranking.
 from __future__ import annotations
 
 import csv
-import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from statistics import fmean
@@ -25,6 +23,7 @@ from harness_papers.ranking import Named, named
 Side = Literal["cause", "effect"]
 """What is asked about a variable: to rank its causes, or its effects."""
 SIDES: tuple[Side, ...] = get_args(Side)
+FILE = Path(__file__).parent / "data" / "strengths.csv"
 MEASURES = ("ap_direct", "ap_all", "spearman", "mae_balanced", "outside")
 """What rankings with strengths are scored by; each is one number of an item, or undefined there."""
 
@@ -32,24 +31,14 @@ MEASURES = ("ap_direct", "ap_all", "spearman", "mae_balanced", "outside")
 @cache
 def strengths(network: str) -> Mapping[tuple[str, str], float]:
     """Return the strength of every (cause, effect) that a directed path joins, as tools/strengths.py computes it."""
-    lines = [line for line in csv.DictReader(_text().splitlines()) if line["network"] == network]
-    return {(line["cause"], line["effect"]): float(line["strength"]) for line in lines}
+    lines = csv.DictReader(FILE.read_text(encoding="utf-8").splitlines())
+    return {(line["cause"], line["effect"]): float(line["strength"]) for line in lines if line["network"] == network}
 
 
 def others(network: str, variable: str, side: Side) -> dict[str, float]:
     """Return the causes (or effects) of a variable, direct or not, each with its strength."""
     own, other = (1, 0) if side == "cause" else (0, 1)
     return {pair[other]: strength for pair, strength in strengths(network).items() if pair[own] == variable}
-
-
-def digest() -> str:
-    """Return the SHA-256 of the file that ships: a part of every manifest."""
-    return hashlib.sha256(_text().encode()).hexdigest()
-
-
-@cache
-def _text() -> str:
-    return Path(__file__).with_name("data").joinpath("strengths.csv").read_text(encoding="utf-8")
 
 
 HEADLINE = "our"
@@ -60,16 +49,6 @@ NOTE = (
     "are compared with the largest total variation between P(effect | do x) and P(effect | do x') by the network's "
     "tables."
 )
-
-
-@dataclass(frozen=True)
-class Ranked:
-    """A ranking in the terms of its network."""
-
-    places: tuple[str, ...]
-    """The variable of each name, the first first; "" for a name that is no other variable of the network."""
-    strengths: Mapping[str, float | None]
-    """As the reply says them, of the variables among them."""
 
 
 def summarize(records: Iterable[Record]) -> Result:
@@ -101,39 +80,37 @@ def measures(record: Record) -> dict[str, float | None]:
     network, variable = record.cluster, record.unit
     side: Side = "cause" if record.groups["side"] == "cause" else "effect"
     ranked, joined = in_network(network, variable, named(record.answer)), others(network, variable, side)
+    places, given = [place for place, _ in ranked], dict(ranked)
     direct = joined.keys() & {a if side == "cause" else b for a, b in edges(load(network)) if variable in (a, b)}
     true = list(joined.values())
-    stated = [ranked.strengths.get(other) or 0.0 for other in joined]
+    stated = [given.get(other) or 0.0 for other in joined]
     errors = [abs(a - b) for a, b in zip(true, stated, strict=True)]
     unjoined = [other for other in load(network).variables if other != variable and other not in joined]
-    false = [abs(ranked.strengths.get(other) or 0.0) for other in unjoined]
+    false = [abs(given.get(other) or 0.0) for other in unjoined]
     return {
-        "ap_direct": average_precision([place in direct for place in ranked.places], len(direct)),
-        "ap_all": average_precision([place in joined for place in ranked.places], len(joined)),
+        "ap_direct": average_precision([place in direct for place in places], len(direct)),
+        "ap_all": average_precision([place in joined for place in places], len(joined)),
         "spearman": spearman(true, stated),
         "mae_balanced": (fmean(errors) + fmean(false)) / 2 if errors and false else None,
-        "outside": ranked.places.count("") / len(ranked.places) if ranked.places else None,
+        "outside": places.count("") / len(places) if places else None,
     }
 
 
-def in_network(network: str, variable: str, entries: Sequence[Named]) -> Ranked:
+def in_network(network: str, variable: str, entries: Sequence[Named]) -> list[tuple[str, float | None]]:
     """Return a ranking with its names found among the network's variables, by identifier or readable name.
 
-    Case, spaces and signs make no difference; of "Tuberculosis (tub)" the whole, the words before and those in brackets
-    are looked up in this order. A variable that is named twice counts where it stands first, and nowhere else.
+    What is no other variable of the network is "". Case, spaces and signs make no difference; of "Tuberculosis (tub)"
+    the whole, the words before and those in brackets are looked up in this order. A variable that is named twice counts
+    where it stands first, and nowhere else.
     """
     names = _names(network)
-    places: list[str] = []
-    strengths: dict[str, float | None] = {}
+    ranked, found = list[tuple[str, float | None]](), set[str]()
     for entry in entries:
         place = next((names[form] for form in _forms(entry.name) if form in names), "")
-        if place and place in strengths:
-            continue
-        place = "" if place == variable else place
-        places.append(place)
-        if place:
-            strengths[place] = entry.strength
-    return Ranked(tuple(places), strengths)
+        if place not in found:
+            ranked.append(("" if place == variable else place, entry.strength))
+            found |= {place} - {"", variable}
+    return ranked
 
 
 def _forms(name: str) -> list[str]:

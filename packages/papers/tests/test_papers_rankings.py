@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from harness_papers.ranking import named, ranking
+from harness_papers.stories import story
 
-from harness.prompting.version import reading_version
 from harness.types import Response
 
 FIGURE_32 = """\
@@ -90,5 +92,11 @@ def test_the_last_name_of_a_list_that_was_cut_off_needs_its_strength():
     assert [entry.name for entry in named(cut)] == ["smoke"]
 
 
-def test_the_reader_is_part_of_the_digest_of_its_own_prompts_alone():
-    assert reading_version({"parser": "ranking"}) != reading_version({}) == reading_version({"parser": "verdict"})
+@pytest.mark.parametrize(
+    "part", ["1. Smoking (0.9)\n", "Smoking, ", "(0.9) ", "| a ", "strength ", "1. ", "[", "causes are "]
+)
+@pytest.mark.parametrize("reader", [ranking, story])
+def test_a_long_reply_is_read_in_time_that_grows_with_its_length(reader, part):
+    begin = time.process_time()
+    reader(Response((part * 25_000)[:25_000]))
+    assert time.process_time() - begin < 2

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 
 import pytest
+from harness_papers.stories import builtin, check_story, claims, story, story_in
+from harness_papers.story_text import read
 from support.openai_server import KEY, chat_reply
 
 from harness.config_files import prompt_files
 from harness.errors import DataError
-from harness.plugins.papers import command as published
-from harness.plugins.papers import stories
-from harness.plugins.papers.story_tasks import builtin, check_story, claims
-from harness.plugins.papers.story_text import read
 from harness.prompting.prompts import load
-from harness.prompting.story import story, story_in
 from harness.settings import build
 from harness.types import ChatRequest, Response
 
@@ -44,9 +40,7 @@ REPLY = f"""Sure!
 def task(kind, **settings):
     name = f"corr2cause/{'writing' if kind == 'StoryWriting' else 'stories'}"
     prompts = ["story"] if kind == "StoryWriting" else ["plain", "pair"]
-    return build(
-        {"_target_": f"harness.plugins.papers.story_tasks.{kind}", "name": name, "prompts": prompts, **settings}, "task"
-    )
+    return build({"_target_": f"harness_papers.stories.{kind}", "name": name, "prompts": prompts, **settings}, "task")
 
 
 def test_the_three_parts_of_a_reply_are_read():
@@ -90,7 +84,6 @@ def test_what_a_story_leaves_out_is_told(premise, hypothesis, problems):
 @pytest.mark.parametrize(
     ("text", "pairs"),
     [
-        ("Rain goes together with wet streets, and haze goes together with wet streets.", 2),
         ("Rain, wet streets and haze are all correlated with one another.", 3),
         ("Rain is correlated with wet streets and haze.", 2),
         ("There is a strong link between rain and haze, and between haze and wet streets.", 2),
@@ -102,7 +95,7 @@ def test_pairs_are_counted_in_many_ways_of_saying_them(text, pairs):
 
 
 def test_twelve_stories_ship_and_hold():
-    stories = builtin()
+    stories = list(builtin())
     assert len(stories) == 12 and len({story["premise"] for story in stories}) == 12
     test_split = {item.id for item in task("StoryWriting", num_nodes=[2, 3, 4, 5, 6]).items()}
     for told_story in stories:
@@ -110,7 +103,7 @@ def test_twelve_stories_ship_and_hold():
         assert check_story(claims()[told_story["item"]], told_story["premise"], told_story["hypothesis"]).holds
     items = task("Stories").items()
     assert sum(item.labels["published"] for item in items) == 4 and sum(item.labels["audited"] for item in items) == 5
-    assert task("Stories").headline == "audited" == task("StoryWriting").labels
+    assert task("Stories").headline == "audited"
     assert {item.cluster for item in items} == {"n2-g1", "n3-g3", "n3-g6", "n3-g7", "n4-g31"}
     assert items[3].groups == {"relation": "parent", "num_nodes": "3"}
 
@@ -142,12 +135,6 @@ def test_a_file_has_to_be_of_stories(tmp_path):
             task("Stories", path=str(tmp_path / "s.jsonl")).items()
 
 
-def test_table_8_is_measured(capsys):
-    assert published.main(["table=8"]) == 0
-    printed = capsys.readouterr().out
-    assert "64.88" in printed and "41.67" in printed and "1.67% is no share" in printed
-
-
 def storyteller(path, body, number):
     """Tell the rule's own premise with other names, or, of every third, something else."""
     rule = body["messages"][0]["content"]
@@ -159,23 +146,13 @@ def storyteller(path, body, number):
 
 
 @pytest.mark.slow
-def test_stories_are_written_kept_and_asked_about(harness, serve, tmp_path):
+def test_stories_are_written_and_asked_about(harness, serve, tmp_path):
     server = serve(storyteller)
     model = ("model=openai", "model.model=gpt4", f"model.base_url={server.url}")
-    done = harness(*model, "n=9", module="harness.stories", OPENAI_API_KEY=KEY)
-    assert done.returncode == 0 and "9 stories; 3 of them have problems" in done.stdout, done.stderr
-    lines = [json.loads(line) for line in (tmp_path / "stories.jsonl").read_text().splitlines()]
-    assert len(lines) == 9 and lines[0]["prompt"]["name"] == "story" and lines[0]["model"]["model"] == "gpt4"
-    again = harness(*model, "n=9", module="harness.stories", OPENAI_API_KEY=KEY)
-    assert again.returncode == 0 and len(server.calls) == 9  # from the cache
-    asked = harness("task=corr2cause/stories", "task.path=stories.jsonl", "model=always_no")
+    done = harness("task=corr2cause/writing", *model, "task.limit=9", OPENAI_API_KEY=KEY)
+    assert done.returncode == 0 and "66.67" in done.stdout and len(server.calls) == 9, done.stdout + done.stderr
+    (records,) = tmp_path.glob("results/corr2cause/writing/**/records.jsonl")
+    asked = harness("task=corr2cause/stories", f"task.path={records.relative_to(tmp_path)}", "model=always_no")
     assert asked.returncode == 0 and "3 of 9 stories do not hold" in asked.stdout + asked.stderr
-    assert "hold" in harness("results", "trust=stories.jsonl", module="harness.verify").stdout
-
-
-def test_a_number_of_stories_that_is_none_is_told_by_its_own_name(monkeypatch, capsys):
-    monkeypatch.setattr(sys, "argv", ["harness stories", "n=many"])
-    with pytest.raises(SystemExit):
-        stories.main()
-    said = capsys.readouterr().err
-    assert "n= is the number of stories" in said and "task.limit" not in said
+    trust = f"trust={records.relative_to(tmp_path)}"
+    assert "2 of 2 runs hold" in harness("results", trust, module="harness.verify").stdout

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from harness.plugins.papers.statistics import size_counts
 
 from harness.models.baselines import Baseline
-from harness.plugins.papers.statistics import size_counts
 from harness.prompting.prompts import load
 from harness.run import ask
 from harness.settings import build

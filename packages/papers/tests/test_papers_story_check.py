@@ -8,12 +8,10 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 import pytest
+from harness_papers.stories import builtin, check_story, claims
+from harness_papers.story_text import read, read_claim
 
 from harness.causal.relations import Relation
-from harness.errors import DataError
-from harness.plugins.papers.story_tasks import builtin, check_story, claims
-from harness.plugins.papers.story_text import read, read_claim
-from harness.settings import build
 from harness.tasks.corr2cause.claim import Claim, ItemWriter
 from harness.tasks.corr2cause.text import Hypothesis, read_premise
 
@@ -167,7 +165,7 @@ def test_words_that_are_not_understood_are_not_passed():
 
 
 def test_before_the_list_nothing_is_said_of_the_variables():
-    story = builtin()[3]
+    story = list(builtin())[3]
     premise = f"Rainfall is independent of soil moisture. {story['premise']}"
     assert "read" in check_story(claims()[story["item"]], premise, story["hypothesis"]).problems
     premise = story["premise"].replace("A gardener writes down", "By forcing one after the other a gardener measures")
@@ -176,23 +174,12 @@ def test_before_the_list_nothing_is_said_of_the_variables():
 
 @pytest.mark.parametrize("number", range(12))
 def test_a_shipped_story_says_that_there_is_nothing_else(number):
-    story = builtin()[number]
+    story = list(builtin())[number]
     claim = claims()[story["item"]]
     assert read(story["premise"]).closed and story["labels"] == "audited"
     open_system = story["premise"].rpartition(". ")[0] + "."
     problems = check_story(claim, open_system, story["hypothesis"]).problems
     assert problems == (["closed"] if claim.derived else []), "a No stays one where more variables may be there"
-
-
-def test_a_story_is_scored_by_the_label_that_it_was_written_by(tmp_path):
-    section = {
-        "_target_": "harness.plugins.papers.story_tasks.Stories",
-        "name": "corr2cause/stories",
-        "prompts": ["plain"],
-    }
-    assert {item.id: item.labels["audited"] for item in build(section, "task").items()}["11/n4-g31-collider-A-B"] == 1
-    with pytest.raises(DataError, match=r"story 11: it was written by the 'audited' label .* task\.labels="):
-        build(section | {"labels": "published"}, "task").items()
 
 
 def test_a_long_text_is_read_in_time_that_grows_with_its_length():

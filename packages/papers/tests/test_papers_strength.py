@@ -6,27 +6,16 @@ import json
 from statistics import fmean
 
 import pytest
-import yaml
-from support.causalbench_help import causalbench, items
+from harness_papers.mutual_information import Ranker
+from harness_papers.ranking import named, ranking
+from harness_papers.strength_scores import average_precision, in_network, measures, others, spearman, strengths
 from support.late import Late
 from support.openai_server import KEY, chat_reply
 from support.thinned import few
 
-from harness.config_files import CONFIGS, listed
 from harness.errors import ConfigError
-from harness.plugins.compare.paired import mean_differences
-from harness.plugins.papers.strength_baselines import Ranker
-from harness.plugins.papers.strength_scores import (
-    average_precision,
-    in_network,
-    kendall,
-    measured,
-    measures,
-    spearman,
-    truth,
-)
 from harness.prompting.prompts import load
-from harness.prompting.ranking import named, ranking
+from harness.settings import build
 from harness.tasks.causalbench.networks import NETWORKS, meanings
 from harness.tasks.causalbench.networks import load as load_network
 from harness.types import ChatRequest, Failure, Record, Response
@@ -34,8 +23,13 @@ from harness.types import ChatRequest, Failure, Record, Response
 stats = Late("scipy.stats")
 
 
+def strength(**settings):
+    section = {"_target_": "harness_papers.strength.Strength", "name": "causalbench/strength", "prompts": ["closed"]}
+    return build(section | settings, "task")
+
+
 def asked(**settings):
-    return {item.id: item for item in items("Strength", **settings)}
+    return {item.id: item for item in strength(**settings).items()}
 
 
 def answered(item, reply):
@@ -76,87 +70,46 @@ def test_a_closed_list_has_every_other_variable_in_an_order_that_tells_nothing()
     assert asked(networks="asia")["asia/cause/asia"].labels == {"our": 0}
 
 
-@pytest.mark.parametrize("network", ["asia", "cancer", "earthquake", "survey", "sachs", "child"])
-def test_the_file_that_ships_holds_what_the_tables_say(network):
-    again = {(cause, effect): strength for cause, effect, strength in measured(network)}
-    assert again.keys() == truth(network).strengths.keys()
-    for pair, strength in truth(network).strengths.items():
-        assert strength.value == pytest.approx(again[pair].value, abs=1e-6) and strength.error == 0
-
-
-def test_every_pair_of_every_network_has_an_exact_strength():
-    strengths = [strength for network in NETWORKS for strength in truth(network).strengths.values()]
-    assert len(strengths) == 3102
-    assert all(0 <= strength.value <= 1 + 1e-6 and strength.error == 0 for strength in strengths)
+def test_every_strength_is_a_share():
+    assert sum(len(strengths(network)) for network in NETWORKS) == 3102
+    assert all(0 <= value <= 1 + 1e-6 for network in NETWORKS for value in strengths(network).values())
 
 
 def test_a_perfect_reply_has_every_measure_at_its_best():
-    strengths = truth("asia").others("dysp", "cause")
-    ranked = sorted(strengths, key=lambda name: -strengths[name])
-    lines = [f"{place}. {name} ({strengths[name]:.6f})" for place, name in enumerate(ranked, start=1)]
+    true = others("asia", "dysp", "cause")
+    ranked = sorted(true, key=lambda name: -true[name])
+    lines = [f"{place}. {name} ({true[name]:.6f})" for place, name in enumerate(ranked, start=1)]
     values = worth("\n".join(lines))
-    best = ("precision_all", "recall_all", "recall_at_all", "ap_all", "recall_direct", "in_range", "in_order")
-    assert all(values[name] == 1 for name in best) and values["outside"] == 0 == values["mae"]
-    assert values["spearman"] == pytest.approx(1) == values["kendall"]
-    assert values["precision_direct"] == pytest.approx(2 / 6)  # either and bronc
+    assert values["ap_all"] == 1 == pytest.approx(values["spearman"])
+    assert values["outside"] == 0 == values["mae_balanced"]
 
 
 def test_a_reply_is_worth_what_a_hand_comes_to():
     # Direct: bronc, either. All: asia, tub, smoke, lung, bronc, either. xray is no cause, air pollution no variable.
     values = worth("1. Bronchitis (0.9)\n2. air pollution (0.7)\n3. EITHER (1.2)\n4. Chest X-ray (xray) (0.1)")
-    assert values["precision_direct"] == values["precision_all"] == 0.5
-    assert values["recall_direct"] == 1 and values["recall_all"] == pytest.approx(2 / 6)
-    assert values["recall_at_direct"] == 0.5 and values["ap_direct"] == pytest.approx((1 + 2 / 3) / 2)
-    assert values["ap_all"] == pytest.approx((1 + 2 / 3) / 6)
-    assert values["outside"] == 0.25 and values["in_range"] == 0.75 and values["in_order"] == pytest.approx(2 / 3)
-    strengths = truth("asia").others("dysp", "cause")
-    said = [{"bronc": 0.9, "either": 1.2}.get(name, 0) for name in strengths]
-    assert values["spearman"] == pytest.approx(stats.spearmanr(list(strengths.values()), said).statistic)
-    assert values["kendall"] == pytest.approx(stats.kendalltau(list(strengths.values()), said).statistic)
-    errors = [abs(true - value) for true, value in zip(strengths.values(), said, strict=True)]
-    assert values["mae"] == pytest.approx(sum(errors) / 6)
+    assert values["ap_direct"] == pytest.approx((1 + 2 / 3) / 2)
+    assert values["ap_all"] == pytest.approx((1 + 2 / 3) / 6) and values["outside"] == 0.25
+    true = others("asia", "dysp", "cause")
+    said = [{"bronc": 0.9, "either": 1.2}.get(name, 0) for name in true]
+    assert values["spearman"] == pytest.approx(stats.spearmanr(list(true.values()), said).statistic)
+    errors = [abs(strength - value) for strength, value in zip(true.values(), said, strict=True)]
     # The one other variable that is no cause, xray, is named with 0.1.
-    assert values["mae_all"] == pytest.approx((sum(errors) + 0.1) / 7)
     assert values["mae_balanced"] == pytest.approx((sum(errors) / 6 + 0.1) / 2)
 
 
-def test_who_names_every_variable_has_no_precision():
-    names = [name for name in load_network("asia").variables if name != "dysp"]
-    everything = worth("\n".join(f"- {name}: 0.5" for name in names))
-    assert everything["precision_all"] is everything["precision_direct"] is None and everything["recall_all"] == 1
-    assert worth("\n".join(f"- {name}: 0.5" for name in names[1:]))["precision_all"] is not None
+def test_silence_does_not_beat_mutual_information_by_the_balanced_error():
+    questions = list(strength(networks=["asia", "sachs", "child"], among="network").items())
+    prompt = load("causalbench/strength", "closed", (), format="network")
 
-
-def test_the_best_constant_has_the_least_strength_error():
-    truths = [
-        list(truth(network).others(variable, side).values())
-        for network in NETWORKS[:14]
-        for variable in load_network(network).variables
-        for side in ("cause", "effect")
-    ]
-
-    def error(constant):
-        return fmean(fmean(abs(value - constant) for value in values) for values in truths if values)
-
-    config = yaml.safe_load(listed(CONFIGS, "model")["strength_best_constant"].read_text())
-    assert min((k / 100 for k in range(101)), key=error) == config["value"]
-
-
-def test_neither_silence_nor_a_constant_beats_mutual_information_by_the_balanced_error():
-    questions = list(items("Strength", networks=["asia", "sachs", "child"], among="network"))
-    prompt = load("causalbench/strength", "closed", ())
-
-    def error(ranker):
-        values = []
-        for item in questions:
-            ((_, outcome),) = next(ranker.respond([prompt.render(item.fields, (), ChatRequest)]))
-            values.append(measures(answered(item, outcome.text))["mae_balanced"])
+    def error(replies):
+        values = [
+            measures(answered(item, reply))["mae_balanced"] for item, reply in zip(questions, replies, strict=True)
+        ]
         return fmean(value for value in values if value is not None)
 
-    silent = [measures(answered(item, "None of them."))["mae_balanced"] for item in questions]
-    silence = fmean(value for value in silent if value is not None)
-    constants = [error(Ranker("constant", "constant", value=value)) for value in (0.05, 0.2, 0.5)]
-    assert error(Ranker("information", "mutual_information")) < silence < constants[0] < constants[1] < constants[2]
+    requests = [prompt.render(item.fields, (), ChatRequest) for item in questions]
+    informed = [outcome.text for outcomes in Ranker("information").respond(requests) for _, outcome in outcomes]
+    assert error(informed) < error(["None of them."] * len(questions))
 
 
 FORMS = {
@@ -179,26 +132,26 @@ def test_every_name_of_every_network_is_found_again(form):
         for names in (variables, [m.name for m in words], [m.within for m in words]):
             reply = "\n".join(FORMS[form](list(enumerate(names, start=1))))
             found = in_network(network, "", named(ranking(Response(reply))))
-            assert found.places == variables and set(found.strengths.values()) == {0.9}, network
+            assert found == [(variable, 0.9) for variable in variables], network
 
 
 def test_what_a_reply_leaves_undefined_is_left_out_and_silence_is_not_rewarded():
     root = worth("1. smoke (0.9)", "asia/cause/asia")
-    assert root["precision_all"] == 0 and root["ap_all"] is root["spearman"] is root["mae"] is None
+    assert root["ap_all"] is root["spearman"] is root["mae_balanced"] is None
     empty = worth("None of them cause it.")
-    assert empty["ap_all"] == empty["recall_all"] == empty["spearman"] == 0 and empty["precision_all"] is None
+    assert empty["ap_all"] == empty["spearman"] == 0 and empty["outside"] is None
     # A constant tells nothing apart: 0, and not out of the mean.
-    assert worth("\n".join(f"- {name}: 0.5" for name in truth("asia").others("dysp", "cause")))["kendall"] == 0
+    assert worth("\n".join(f"- {name}: 0.5" for name in others("asia", "dysp", "cause")))["spearman"] == 0
 
 
 def test_measures_of_rankings_are_those_of_the_textbook():
     assert average_precision([True, False, True], 2) == pytest.approx((1 + 2 / 3) / 2)
     assert average_precision([], 0) is None and average_precision([], 1) == 0
-    assert spearman([1, 1], [0, 1]) is None and kendall([1, 2], [3, 3]) == 0
+    assert spearman([1, 1], [0, 1]) is None and spearman([1, 2], [3, 3]) == 0
 
 
 def test_scores_are_means_with_intervals_over_networks_and_over_variables_within_one():
-    task = causalbench("Strength", scale="small")
+    task = strength(scale="small")
     questions = list(task.items())
     replies = ["1. smoke (0.9)\n2. nothing else (0.1)", "?", Failure("timeout", "late"), "None."]
     records = [answered(item, replies[k % 4]) for k, item in enumerate(questions)]
@@ -218,7 +171,7 @@ RUN = ("task=causalbench/strength", "task.networks=[asia,cancer]", "task.among=n
 
 
 @pytest.mark.slow
-def test_a_run_is_verified_ranked_and_compared(harness, serve, tmp_path):
+def test_a_run_is_verified_and_ranked(harness, serve, tmp_path):
     server = serve(lambda path, body, number: chat_reply("1. smoke (0.9): x\n2. xray (0.4): y\n3. Stress (0.2): z"))
     model = ("model=openai", "model.model=gpt4", f"model.base_url={server.url}")
     assert harness(*RUN, *model, OPENAI_API_KEY=KEY).returncode == 0
@@ -233,36 +186,31 @@ def test_a_run_is_verified_ranked_and_compared(harness, serve, tmp_path):
     assert "2 of 2 runs hold" in harness("results", module="harness.verify").stdout
     board = harness("results", "out=-", module="harness.leaderboard").stdout
     assert "Best AP all first" in board and board.index("mutual_information") < board.index("| gpt4")
-    pair = harness(str(place / "gpt4"), str(place / "mutual_information"), module="harness.compare").stdout
-    assert "points of AP all above" in pair and "McNemar" not in pair
 
 
 @pytest.mark.slow
 def test_a_run_is_exported_and_stands_on_the_page(harness):
     assert harness(*RUN, "model=mutual_information").returncode == 0
-    for form in ("csv", "eee", "inspect", "lm_eval"):
+    for form in ("csv", "inspect"):
         assert harness("results", f"to={form}", module="harness.export").returncode == 0
     assert harness("results", "out=page.html", module="harness.report").returncode == 0
 
 
-def test_baselines_rank_every_other_variable_of_the_network_that_the_words_name():
-    prompt = load("causalbench/strength", "closed", ())
+def test_the_baseline_ranks_every_other_variable_of_the_list():
+    prompt = load("causalbench/strength", "closed", (), format="network")
 
-    def said(item, rule):
+    def said(item, prompt=prompt):
         request = prompt.render(item.fields, (), ChatRequest)
-        ((_, outcome),) = next(Ranker("ranker", rule).respond([request]))
+        ((_, outcome),) = next(Ranker("ranker").respond([request]))
         return ranking(outcome)
 
     question = asked(networks="asia", among="network")["asia/cause/dysp"]
-    for rule in ("constant", "uniform", "mutual_information"):
-        assert len(named(said(question, rule))) == 7
     # Of 500 observations: dyspnoea goes with bronchitis.
-    assert named(said(question, "mutual_information"))[0].name == "bronc"
-    # Without a list the question names the network where two have such a variable.
-    for network, others in (("child", 19), ("insurance", 26)):
-        question = asked(networks=network)[f"{network}/cause/Age"]
-        assert f"(in the network {network.capitalize()})" in str(question.fields["variable"])
-        assert len(named(said(question, "uniform"))) == others
+    assert len(named(said(question))) == 7 and named(said(question))[0].name == "bronc"
+    # Without a list the question names the network where two have such a variable; the baseline has nothing to rank.
+    question = asked(networks="child")["child/cause/Age"]
+    assert "(in the network Child)" in str(question.fields["variable"])
+    assert said(question, load("causalbench/strength", "closed", ())).label is None
 
 
 @pytest.mark.parametrize("names", ["original", "readable"])
@@ -274,11 +222,4 @@ def test_no_two_questions_are_word_for_word_the_same(names, among):
 
 def test_networks_are_chosen_once():
     with pytest.raises(ConfigError, match=r"task\.networks and task\.scale both choose networks"):
-        causalbench("Strength", networks="asia", scale="small")
-
-
-def test_the_difference_of_two_runs_is_that_of_the_means_over_shared_questions():
-    clusters = [[({"ap_all": 0.2}, {"ap_all": 0.5}), ({"ap_all": None}, {"ap_all": 1.0})] for _ in range(7)]
-    (difference,), swaps = mean_differences(clusters, ["ap_all"], resamples=200, seed=0)
-    assert (difference.first, difference.second) == (pytest.approx(0.2), pytest.approx(0.5))
-    assert difference.p == 2 / 2**7 and swaps.number == 2**7 and difference.same
+        strength(networks="asia", scale="small")

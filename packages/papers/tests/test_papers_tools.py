@@ -1,13 +1,16 @@
-"""P(effect | do(cause)): elimination against the whole joint distribution, draws against elimination."""
+"""tools/strengths.py: elimination against the whole joint distribution, and the file that ships, a part of it anew."""
 
+import runpy
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from harness.plugins.papers import interventions
-from harness.plugins.papers.interventions import interventional, sampled, strength
 from harness.tasks.causalbench.networks import load, tables
+
+TOOL = runpy.run_path(str(Path(__file__).parents[3] / "tools" / "strengths.py"))
+interventional, strength = TOOL["interventional"], TOOL["strength"]
 
 
 def brute_force(distributions, parents, cause, effect):
@@ -41,18 +44,14 @@ def test_a_variable_that_is_no_cause_has_no_strength():
     assert strength(smoking) == pytest.approx(0.09)
 
 
-def test_what_is_too_large_is_drawn_with_an_error_that_holds(monkeypatch):
+def test_state_by_state_comes_to_the_same():
     network, distributions = load("asia"), tables("asia")
-    place = {name: k for k, name in enumerate(network.variables)}
-    pair = place["smoke"], place["dysp"]
-    exact = strength(interventional(distributions, network.parent_order, *pair))
-    monkeypatch.setattr(interventions, "AT_ONCE", 3)
-    by_state = interventional(distributions, network.parent_order, *pair)
-    assert strength(by_state) == pytest.approx(exact, abs=1e-12)
-    monkeypatch.setattr(interventions, "LARGEST", 3)
-    assert interventional(distributions, network.parent_order, *pair) is None
-    distribution, error = sampled(distributions, network.parent_order, *pair, draws=20_000, seed=0)
-    assert 0 < error < 0.01
-    assert strength(distribution) == pytest.approx(exact, abs=3 * error)
-    again, _ = sampled(distributions, network.parent_order, *pair, draws=20_000, seed=0)
-    assert (again == distribution).all()
+    pair = [network.variables.index(name) for name in ("smoke", "dysp")]
+    at_once, by_state = (interventional(distributions, network.parent_order, *pair, most) for most in (2**22, 3))
+    assert by_state == pytest.approx(at_once, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", ["asia", "survey", "sachs", "child"])
+def test_the_file_that_ships_holds_what_the_tables_say(name):
+    shipped = [line for line in TOOL["FILE"].read_text().splitlines() if line.startswith(f"{name},")]
+    assert shipped == [",".join(line) for line in TOOL["lines"](name)]

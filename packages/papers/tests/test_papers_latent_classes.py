@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import random
+import runpy
 from collections import defaultdict
 from itertools import combinations, permutations
+from pathlib import Path
 
 import networkx as nx
 import pytest
+from harness_papers.latent_classes import holds_in_every_graph, latent_classes
 from support.brute_force import classes, dag_of, every_dag, graph_of, holds, moved, subsets
 from support.thinned import few
 
 from harness.causal.equivalence import from_independences, members
 from harness.causal.relations import Relation, common_relations
-from harness.plugins.papers.latent_graphs import (
-    computed,
-    holds_in_every_graph,
-    latent_classes,
-    observed_independences,
-)
+
+TOOL = runpy.run_path(str(Path(__file__).parents[3] / "tools" / "latent_classes.py"))
+computed, observed_independences = TOOL["computed"], TOOL["observed_independences"]
 
 
 def observed_separations(graph: nx.DiGraph, observed: int):
@@ -31,7 +31,7 @@ def observed_separations(graph: nx.DiGraph, observed: int):
 
 
 def true_in(graph: nx.DiGraph, observed: int, relation: Relation, i: int, j: int) -> bool:
-    """As latent_graphs.py defines it; hidden nodes are those from `observed` on."""
+    """As latent_classes.py defines it; hidden nodes are those from `observed` on."""
     if relation not in (Relation.PARENT, Relation.CHILD):
         return holds(dag_of(graph), relation, i, j)
     start, end = (i, j) if relation is Relation.PARENT else (j, i)
