@@ -39,7 +39,7 @@ MAIN_JOB := -m model=reasoner,linear,hypothesis_only,always_no task.perturbation
 # make test LOCKED=1: exactly the versions of requirements.lock.
 PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check $(if $(LOCKED),-c requirements.lock)
 
-.PHONY: help run test test-packages test-core test-browser test-slow test-servers test-cluster test-oldest test-wheel test-bridges torture dist lock check format page results shipped strengths latent small-models leaderboard report site pictures bench-peers clean
+.PHONY: help run test test-packages test-core test-browser test-slow test-servers test-cluster test-oldest test-wheel test-bridges torture dist lock check format page results shipped small-models leaderboard report site pictures bench-peers clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 22
@@ -141,7 +141,6 @@ results: $(DEV_READY) $(PACKAGES_VENV)/.ready  ## everything in results/shipped/
 	$(SHIPPED) model=always_yes,always_no,random_uniform task=causalbench/causality task.method=1,2
 	$(SHIPPED) model=always_yes,always_no,random_uniform \
 		task=causalbench/correlation,causalbench/skeleton,causalbench/cot
-	$(SHIPPED) model=strength_constant,strength_best_constant,strength_uniform,mutual_information task=causalbench/strength task.among=network
 	$(SHIPPED) model=ladder_reasoner,cladder_shortcut,cladder_words,always_yes,always_no,random_uniform task=cladder task.split=sample task.labels=published,stated
 	$(SHIPPED) model=ladder_reasoner,cladder_shortcut,always_yes \
 		task=cladder task.split=balanced1000 task.labels=null,stated,exact
@@ -160,12 +159,6 @@ shipped: $(RUN_READY)  ## LEADERBOARD.md and report.html of results/shipped/ onc
 	git ls-files -co --exclude-standard results/shipped | tar -cT - | tar -xC .shipped
 	cd .shipped && $(abspath $(BIN))/python -m harness.report results/shipped out=../results/shipped/report.html
 	rm -rf .shipped
-
-strengths: $(RUN_READY)  ## the true causal strengths once more, from the networks' tables (half a minute)
-	$(BIN)/python benchmarks/strengths.py
-
-latent: $(RUN_READY)  ## what follows of five observed variables with hidden ones, once more, from all graphs (minutes)
-	$(BIN)/python benchmarks/latent_classes.py
 
 small-models: $(DEV_READY)  ## the small models that ship, made once more, byte for byte, in seconds
 	$(BIN)/python tools/small_models.py

@@ -67,8 +67,6 @@ class Plugin:
     commands: Mapping[str, Command] = field(default_factory=dict)
     benchmarks: Mapping[str, str] = field(default_factory=dict)
     """Values of `harness.tasks.benchmark.Benchmark`, by the first part of their tasks' names."""
-    extends: Mapping[str, str] = field(default_factory=dict)
-    """Functions from a benchmark that is there without this plug-in to the same with more in it, by its name."""
     models: tuple[str, ...] = ()
     """Classes of models whose identity follows from their settings alone, so that `verify` may make them again."""
     views: Mapping[str, str] = field(default_factory=dict)

@@ -147,7 +147,6 @@ class Benchmark:
     year: int = 9999
     """In which the paper first appeared: lists of several benchmarks go by it."""
 
-
     defaults: Mapping[str, str] = field(default_factory=dict)
     """Settings of its tasks as they are where a run does not set them."""
     label_word: str = "labels"
@@ -173,8 +172,6 @@ class Benchmark:
     """Tells from the settings of a task where its items come from."""
     item_values: Mapping[str, Callable[[Record], Mapping[str, float | None]]] = field(default_factory=dict)
     """By task: one answer's value by measure, where the scores are means over items and not counts."""
-    solves: Mapping[str, Callable[[str], bool | None]] = field(default_factory=dict)
-    """More tasks that its exact solver answers: whether a request's words are answered Yes; None for other words."""
     own_models: tuple[str, ...] = ()
     """Classes of models that are made for its questions and read no file: what they answered is asked again."""
     costly: Mapping[str, int] = field(default_factory=dict)

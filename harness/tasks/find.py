@@ -71,9 +71,6 @@ def _packages() -> Mapping[str, str]:
 @cache
 def _shipped(name: str) -> Benchmark:
     benchmark: Benchmark = load(_packages()[name])
-    for plugin in plugins():
-        if name in plugin.extends:
-            benchmark = load(plugin.extends[name])(benchmark)
     return benchmark
 
 

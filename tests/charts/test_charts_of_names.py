@@ -1,11 +1,19 @@
 """Original beside readable names, and direct beside indirect pairs: the runs of a model as one line."""
 
-from support.preset_help import CAUSALITY, run
+from support.written_runs import board_row, scores
 
 from harness.charts import charts_of
 from harness.charts.values import as_json
+from harness.types import Result, Usage
 
+CAUSALITY = "causalbench/causality"
 CORRELATION = "causalbench/correlation"
+
+
+def run(task, model, variant="default"):
+    f1 = (len(model) + len(variant)) / 40
+    result = Result("exact", {"exact": {"overall": {"all": scores(f1)}}}, 9, {}, {}, Usage())
+    return board_row(task, variant, "closed", model, True, result)
 
 
 def of_kind(rows, kind):

@@ -44,7 +44,6 @@ COMMANDS = {
     "reread": ["reread", "sent", "out=again"],
     "cache": ["cache", "stats"],
     "items": ["items", "task.limit=2", "out=-"],
-    "published": ["published", "table=4"],
 }
 
 

@@ -20,7 +20,6 @@ PAGE = (
 )
 BLOCKS = re.findall(r"`([\w/]+\.\w+)`[^`\n]*(?:`[^`\n]*`[^`\n]*)*:\n\n```\w+\n(.*?)```", PAGE, re.DOTALL)
 """The files of the page: each name stands in the line before its block."""
-PAPER = ("arrows_paper.py", "arrows.csv")
 OTHERS = re.compile(r"corr2cause|causalbench|bnlearn|jin et al|zhou et al|convention|data v2", re.IGNORECASE)
 """What only another benchmark's views say."""
 ITEMS = 20
@@ -31,19 +30,10 @@ pytestmark = pytest.mark.usefixtures("trusted")
 
 @pytest.fixture
 def put(tmp_path):
-    """Return a function that writes the files of the page, with or without those about its paper, to the directory."""
+    """Writes the files of the page to the directory."""
 
-    def write(*, paper: bool) -> None:
+    def write() -> None:
         for name, text in BLOCKS:
-            if name in PAPER and not paper:
-                continue
-            if name == "arrows.py" and paper:
-                plain = 'benchmark = Benchmark(name="arrows", title="Arrows")'
-                assert plain in text
-                text = text.replace(plain, "benchmark = BENCHMARK")
-                text = text.replace(
-                    "from harness.tasks.benchmark import Benchmark", "from arrows_paper import BENCHMARK"
-                )
             file = tmp_path / name
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text, encoding="utf-8")
@@ -72,14 +62,14 @@ def two_runs(ended) -> None:
 def test_the_page_has_the_files_that_it_speaks_of():
     assert [name for name, _ in BLOCKS] == [
         "mine.csv", "prompts/questions/doctor.yaml",
-        "arrows.py", "configs/task/arrows.yaml", "arrows_paper.py", "arrows.csv", "prompts/arrows/plain.yaml",
+        "arrows.py", "configs/task/arrows.yaml", "prompts/arrows/plain.yaml",
         "prompts/arrows/steps.yaml", "arrows_verdict.py",
     ]  # fmt: skip
     assert PAGE.count("```") == 2 * len(BLOCKS)
 
 
 def test_a_file_of_questions_goes_through_every_command_without_python(put, ended, tmp_path):
-    put(paper=False)
+    put()
     for file in tmp_path.rglob("*.py"):
         file.unlink()
     task = ("task=questions", "task.path=mine.csv", "task.name=mine")
@@ -105,11 +95,11 @@ def test_a_file_of_questions_goes_through_every_command_without_python(put, ende
 
 
 @pytest.mark.slow
-def test_a_benchmark_without_published_numbers_goes_through_every_command(put, ended, tmp_path):
-    put(paper=False)
+def test_a_benchmark_goes_through_every_command(put, ended, tmp_path):
+    put()
     two_runs(ended)
     runs = [f"results/arrows/default/plain/{model}" for model in ("random_uniform", "always_yes")]
-    (table,) = json.loads(ended("results", "format=json", "published=true", module="harness.leaderboard"))["tables"]
+    (table,) = json.loads(ended("results", "format=json", module="harness.leaderboard"))["tables"]
     assert table["task"] == "arrows" and [row["model"] for row in table["rows"]] == ["always_yes", "random_uniform"]
     assert table["rows"][0]["recall"]["value"] == 1.0 and table["rows"][0]["accuracy"]["value"] == 0.5
     assert "|  F1 2 |" in ended("results", "by=length", "out=-", module="harness.leaderboard")
@@ -127,56 +117,19 @@ def test_a_benchmark_without_published_numbers_goes_through_every_command(put, e
     assert items["words"][0] == "Does A cause B?" and len(items["ids"]) == ITEMS and items["classes"] is None
 
 
-@pytest.mark.slow
-def test_a_benchmark_with_published_numbers_has_them_in_every_view(put, ended, harness, tmp_path):
-    put(paper=True)
-    two_runs(ended)
-    output = ended("table=arrows/1", module="harness.published")
-    assert "Table 1 of Somebody, Arrows, 2025 (data v1: chains of" in output and "66.67" in output
-    assert re.search(r"\| arrows +\| 1 +\| +2 \|", harness(module="harness.published").stdout)
-    measured, paper = json.loads(ended("results", "published=true", "format=json", module="harness.leaderboard"))[
-        "tables"
-    ]
-    assert len(measured["rows"]) == 2 and [row["model"] for row in paper["rows"]] == ["Coin", "Always Yes"]
-    assert paper["rows"][1]["f1"]["value"] == 0.6667
-    preset = ended("results", "preset=arrows/1", module="harness.leaderboard")
-    assert preset == ended("results", "preset=1", module="harness.leaderboard")
-    assert "Published: Somebody, Arrows, 2025; data v1: chains of two to four variables; in percent." in preset
-    assert (
-        "Measured here" in preset and "exact labels" in preset and "| Coin" in preset and "| random_uniform" in preset
-    )
-    assert re.search("preset=1 +Arrows, Table 1: Chains", harness("preset=", module="harness.leaderboard").stdout)
-    ended("results", module="harness.report")
-    several = harness("table=1", module="harness.published")
-    assert "table=1 is a table of several papers: write table=corr2cause/1 or table=arrows/1." in several.stderr
-    (table,) = Page(tmp_path / "report.html").data["published"]
-    assert table["task"] == "arrows" and len(table["rows"]) == 2
-
-
-def test_a_run_whose_benchmark_is_nowhere_is_shown_without_published_numbers(put, ended, tmp_path):
-    put(paper=True)
+def test_a_run_whose_benchmark_is_nowhere_is_shown(put, ended, tmp_path):
+    put()
     ended("task=arrows", "model=always_yes")
-    for name in ("arrows.py", "arrows_paper.py", "configs/task/arrows.yaml"):
+    for name in ("arrows.py", "configs/task/arrows.yaml"):
         (tmp_path / name).unlink()
-    (table,) = json.loads(ended("results", "published=true", "format=json", module="harness.leaderboard"))["tables"]
+    (table,) = json.loads(ended("results", "format=json", module="harness.leaderboard"))["tables"]
     assert [row["model"] for row in table["rows"]] == ["always_yes"]
     ended("results", module="harness.report")
     assert Page(tmp_path / "report.html").data["published"] == []
 
 
-def test_a_config_whose_class_is_not_there_is_told_in_a_sentence(put, ended, harness, tmp_path):
-    put(paper=True)
-    ended("task=arrows", "model=always_yes")
-    (tmp_path / "arrows.py").unlink()
-    process = harness("results", "published=true", module="harness.leaderboard")
-    assert process.returncode == 1
-    sentence = "error: task._target_=arrows.Arrows cannot be imported: No module named 'arrows'."
-    assert process.stderr.splitlines()[-1] == sentence and "Traceback" not in process.stderr
-    assert harness("preset=4", module="harness.leaderboard").returncode == 0  # what is asked of others is theirs
-
-
 def test_a_prompt_with_a_parser_of_its_own_reads_the_replies(put, ended, key, serve):
-    put(paper=False)
+    put()
     server = serve(lambda path, body, number: chat_reply("A comes first.\nVerdict: Yes"))
     output = ended("task=arrows", "prompt=steps", "model=gpt4", f"model.base_url={server.url}", "task.longest=2")
     assert re.search(r"\| all +\| +66\.67 \| +50\.00 \| +100\.00 \| +50\.00 \|", output), output
@@ -186,7 +139,7 @@ def test_a_prompt_with_a_parser_of_its_own_reads_the_replies(put, ended, key, se
 
 @pytest.mark.slow
 def test_what_takes_seconds_to_import_takes_it_too(put, ended, tmp_path):
-    put(paper=False)
+    put()
     two_runs(ended)
     for to in ("parquet", "hf"):
         ended("results", f"to={to}", f"out=out/{to}", module="harness.export")

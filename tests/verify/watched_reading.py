@@ -38,7 +38,6 @@ COMMANDS: dict[str, Command] = {
         lambda folders: [*folders, "by=relation", "resamples=100", "out=out/compare.json"],
     ),
     "plot": ("harness.plugins.figures.plot", lambda folders: [*folders, "out=out/figures", "format=svg"]),
-    "published": ("harness.plugins.papers.command", lambda folders: ["table=4", *folders]),
     **{
         f"export {to}": ("harness.export", lambda folders, to=to: [*folders, f"to={to}", f"out=out/{to}"])
         for to in _EXPORTS

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from harness.protocols import Traits
 from harness.tasks.corr2cause.text import follows, read_question
-from harness.tasks.find import benchmark_of
 from harness.tasks.text_reasoner import TextReasoner
 from harness.types import JSON
 
@@ -24,14 +23,11 @@ class Reasoner(TextReasoner):
 
     @property
     def traits(self) -> Traits:
-        """The tasks that it answers: the benchmark's, and those of plug-ins that can be solved likewise."""
-        return Traits(role="solver", instant=True, tasks=("corr2cause", *benchmark_of("corr2cause").solves))
+        return Traits(role="solver", instant=True, tasks=("corr2cause",))
 
     @property
     def identity(self) -> Mapping[str, JSON]:
         return {"kind": "reasoner"}
 
     def answer(self, words: str) -> str:
-        others = (solve(words) for solve in benchmark_of("corr2cause").solves.values())
-        answer = next((answer for answer in others if answer is not None), None)
-        return "Yes" if (follows(*read_question(words)) if answer is None else answer) else "No"
+        return "Yes" if follows(*read_question(words)) else "No"
