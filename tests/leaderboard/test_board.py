@@ -206,18 +206,26 @@ def test_rows_by_name_glob_or_list_and_names_with_commas():
         select_runs(rows, model="c")
 
 
-def test_several_folders_formats_and_published_rows(tmp_path, capsys):
+def test_several_folders_and_formats(tmp_path, capsys):
     saved(tmp_path / "A", run("a"))
     saved(tmp_path / "B", run("a", 0.25))
     folders = [str(tmp_path / "A"), str(tmp_path / "B")]
-    assert leaderboard.main([*folders, "published=true", f"out={tmp_path / 'x.html'}"]) == 0
+    assert leaderboard.main([*folders, f"out={tmp_path / 'x.html'}"]) == 0
     output = capsys.readouterr().out
     assert folders[0] in output and folders[1] in output
-    assert "### PUBLISHED, not measured here: Table 4 (data v1.0" in output and "GPT-4" in output
     assert (tmp_path / "x.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
     assert leaderboard.main([*folders, "format=csv", "model=a"]) == 0
     assert capsys.readouterr().out.count("\n") == 3
     assert not list(tmp_path.rglob("LEADERBOARD.md"))
+
+
+def test_published_rows_need_the_package_that_has_them(tmp_path, capsys):
+    saved(tmp_path, run("a"))
+    assert leaderboard.main([str(tmp_path), "published=true"]) == 1
+    assert (
+        capsys.readouterr().err
+        == "error: published=true needs the package papers: pip install causal-harness-papers.\n"
+    )
 
 
 @pytest.mark.parametrize("setting", ["format=pdf", "out=x.docx", "out=", "metrik=f1"])

@@ -90,7 +90,7 @@ def _corr2cause() -> Iterator[PublishedRow]:
             {name: line[name] for name in METRICS if line[name]},
             task="corr2cause",
             task_settings={"perturbation": perturbations.get(line["perturbation"], line["perturbation"])},
-            counts=found and AnswerCounts(**{name: int(found[name]) for name in ("tp", "fp", "fn", "tn")}),
+            counts=AnswerCounts(**{name: int(found[name]) for name in ("tp", "fp", "fn", "tn")}) if found else None,
             contradicted=tuple(found["contradicted"].split()) if found else (),
             in_percent=METRICS,
         )

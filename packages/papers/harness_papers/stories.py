@@ -181,7 +181,7 @@ def _told(row: Mapping[str, Any]) -> Mapping[str, Any] | None:
     if "answer" not in row:
         return row
     span = (row["answer"] or {}).get("span") or "null"
-    return {"item": row.get("item"), **story} if isinstance(story := json.loads(span), dict) else None
+    return {"item": row.get("item"), **told} if isinstance(told := json.loads(span), dict) else None
 
 
 def builtin() -> Iterator[Mapping[str, str]]:
