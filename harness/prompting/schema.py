@@ -77,7 +77,7 @@ class Words:
     confidence: str = ""
     """The form of the line in which they ask how sure the answer is: "Confidence: {confidence}"."""
     parser: str = "verdict"
-    """A function of prompting/parsing.py; `number`, `recorded`; `module:function`."""
+    """A function of prompting/parsing.py; `recorded`; `module:function`."""
     formats: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """Words that replace those above where a setting of the task (task.format) asks for more than the plain ones."""
 
@@ -203,7 +203,7 @@ _SHIPPED: dict[str, Parser] = {
     for name, function in vars(parsing).items()
     if name[0] != "_" and getattr(function, "__module__", "") == parsing.__name__
 }
-_MODULES = ("number", "recorded")
+_MODULES = ("recorded",)
 """Parsers in modules of their own by the same name, whose patterns only those prompts wait for that use them."""
 
 

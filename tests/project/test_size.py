@@ -16,7 +16,7 @@ import pytest
 HOME = Path(__file__).resolve().parents[2]
 ROOMS: dict[str, tuple[int, int]] = {
     "benchmarks": (3209, 34),
-    "harness/*.py": (3551, 17),
+    "harness/*.py": (3592, 18),
     "harness/cache": (1829, 8),
     "harness/causal": (726, 7),
     "harness/charts": (1000, 8),
@@ -59,7 +59,7 @@ ROOMS: dict[str, tuple[int, int]] = {
     "packages/papers": (1900, 16),
     "packages/scale": (750, 8),
     "packages/train": (600, 7),
-    "tests": (54737, 353),
+    "tests": (54424, 351),
     "tools": (1500, 15),
 }  # fmt: skip
 """Lines and files by room. A room within a room counts in its own row alone."""
