@@ -92,7 +92,7 @@ def of_items(folder: Path, items: int, only: set[str]) -> Iterator[tuple[str, in
         if "cached" in only:
             yield "cached", items, took(folder, "-m", "harness", *asked)
     if "verify" in only:
-        yield "verify", items, took(folder, "-m", "harness.verify", "results", "trust=questions.jsonl")
+        yield "verify", items, took(folder, "-m", "harness.verify", "results")
 
 
 def of_runs(folder: Path, runs: int) -> Iterator[tuple[str, int, dict[str, float]]]:

@@ -11,7 +11,7 @@ import sys
 __version__ = "0.2.0"
 
 # An empty entry of PYTHONPATH, or a dot, means the working directory, where the very next import would look, pathlib's
-# among them; trust.py puts a folder back that is marked.
+# among them: a folder may come from anybody. Commands that run something look there last (config_files.use_folder).
 _COMMAND = sys.argv[:1] == ["-m"] or os.path.basename("".join(sys.argv[:1])) in ("harness", "harness.exe")  # noqa: PTH119
 _ENTRIES = (os.environ.get("PYTHONPATH") or "-").split(os.pathsep)
 if _COMMAND and {"", "."} & {*_ENTRIES} and os.path.isdir(os.curdir):  # noqa: PTH112

@@ -13,7 +13,7 @@ from typing import Any, TypeVar, get_type_hints
 
 from harness.cli import commands, hydra_app
 from harness.cli.setting_lines import unknown_choice
-from harness.config_files import BUILTIN, CONFIGS, OWN, listed
+from harness.config_files import CONFIGS, listed
 from harness.errors import ConfigError, DataError, HarnessError, StoreError, unknown
 from harness.prepare import Prepared, carry_out, prepare
 from harness.run import RunOutcome
@@ -91,12 +91,12 @@ def tables(command: str, *folders: str | PathLike[str] | Run, **settings: Any) -
     return Tables([output] if isinstance(output, str) else output)
 
 
-def verify(*folders: str | PathLike[str] | Run, trust: Sequence[str] = ()) -> bool:
+def verify(*folders: str | PathLike[str] | Run) -> bool:
     """Print a line for each run below the folders (results/ where none is given); return whether all of them hold."""
     from harness.verify.__main__ import VerifySettings, job
 
     paths = [str(folder.folder if isinstance(folder, Run) else folder) for folder in folders]
-    return job(paths, VerifySettings(tuple(trust))) == 0
+    return job(paths, VerifySettings()) == 0
 
 
 def _composed(
@@ -108,8 +108,7 @@ def _composed(
         raise ConfigError(f'overrides={masked}: it takes a list of settings, such as overrides=["task.limit=100"].')
     choices = {group: name for group, name in groups.items() if name is not None}
     for group, name in choices.items():
-        shipped = str(name).startswith(BUILTIN)
-        if str(name).removeprefix(BUILTIN) not in (names := listed(CONFIGS, group, own=not shipped)):
+        if str(name) not in (names := listed(CONFIGS, group)):
             raise ConfigError(unknown_choice(group, secrets.mask_keys(str(name)), names))
     arguments = [*(f"{group}={name}" for group, name in choices.items()), *overrides]
     secrets.refuse_arguments([*arguments, *(f"{name}={value}" for name, value in settings.items())])
@@ -125,7 +124,7 @@ def _composed_by_hydra(arguments: Sequence[str], settings: Mapping[str, Any]) ->
     with _own_hydra():
         try:
             own_configs.register()
-            config = hydra_app.without_hydra(hydra_app.composed("config", arguments))
+            config = own_configs.without_hydra(hydra_app.composed("config", arguments))
             for name, value in settings.items():
                 _set(config, _full_name(name, config), value)
             return plain(config)
@@ -154,7 +153,7 @@ def _full_name(name: str, config: Any) -> str:
     commands = [field.name for field in fields(Main)]
     if "." in name or name in commands:
         return name
-    parts = [f"{part}.{word}" for part in ("task", "model") for word in config[part] if word not in ("_target_", OWN)]
+    parts = [f"{part}.{word}" for part in ("task", "model") for word in config[part] if word != "_target_"]
     candidates = [full for full in parts if full.rpartition(".")[2] == name]
     if len(candidates) > 1:
         either = " or ".join(f'**{{"{full}": …}}' for full in candidates)

@@ -3,9 +3,8 @@
     HarnessError            one sentence for the user: what was got, what is allowed, what to do
     ├── ConfigError         a setting, a name or a combination that cannot run
     ├── DataError           a data file or a row of it that cannot be read
-    │   ├── UntrustedError  a results folder names code, a file or an address that trust= does not allow
-    │   ├── SealedError     a task's items come from a secret that is not revealed yet
-    │   └── PluginMissing   a results folder needs a plug-in that is not installed
+    │   ├── NotHereError    a results folder needs what is not here: a class that is not installed, a file of items
+    │   └── SealedError     a task's items come from a secret that is not revealed yet
     ├── StoreError          the cache or a results folder cannot be read or written
     └── RunStopped          nothing that is asked later can succeed either (key, quota, unreachable server)
         ├── Interrupted     the user pressed Ctrl-C
@@ -35,21 +34,12 @@ class DataError(HarnessError):
     """A data file or a row of it that cannot be read."""
 
 
-class UntrustedError(DataError):
-    """A results folder names code, a file or an address that the user has not said to trust."""
-
-    def __init__(self, message: str, *, name: str, use: str) -> None:
-        """`name` is what trust= would have to name, and `use` what the run needs it for."""
-        super().__init__(message)
-        self.name, self.use = name, use
+class NotHereError(DataError):
+    """A results folder needs what is not here: a class or a parser that is not installed, or a file of items."""
 
 
 class SealedError(DataError):
     """A task's items come from a secret that its run has committed to and not revealed yet."""
-
-
-class PluginMissing(DataError):
-    """A results folder needs a plug-in that is not installed."""
 
 
 class StoreError(HarnessError):

@@ -7,16 +7,15 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from enum import Enum
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import Field, TypeAdapter, ValidationError
 
 from harness.codec import content_digest
-from harness.config_files import BUILTIN, HOME, OWN, SAME_AS
 from harness.errors import ConfigError, DataError, unknown
 from harness.protocols import Model, Task
-from harness.trust import named_module
 
 _OFFERS: Mapping[str, type] = {"model": Model, "judge": Model, "task": Task}
 """The protocol that a part of a group implements."""
@@ -26,28 +25,15 @@ T = TypeVar("T")
 def build(section: Mapping[str, Any], group: str) -> Any:
     """Return the part that a section of the config describes: the class named by `_target_`, its settings validated.
 
-    Raises ConfigError, which names a file of the working directory that stands in for one that ships.
+    Raises ConfigError.
     """
-    try:
-        return _build(section, group)
-    except ConfigError as error:
-        own = [Path(path) for path in section.get(OWN) or {}]
-        replacing = [path for path in own if (HOME / path).is_file()]
-        if not replacing:
-            raise
-        name = replacing[-1].relative_to(f"configs/{SAME_AS.get(group, group)}").with_suffix("").as_posix()
-        way_out = f"{replacing[-1]} of this folder is in use; {group}={BUILTIN}{name} asks for the one that ships"
-        raise ConfigError(f"{error} ({way_out})") from error
-
-
-def _build(section: Mapping[str, Any], group: str) -> Any:
     if "_target_" not in section:
         base = "openai" if group in ("model", "judge") else "NAME"
         raise ConfigError(
             f"the {group}'s config says no class: begin it with `defaults: [{base}, _self_]` (or another {group} that "
             "is there), or give it a _target_."
         )
-    settings = {str(name): value for name, value in section.items() if name not in ("_target_", OWN)}
+    settings = {str(name): value for name, value in section.items() if name != "_target_"}
     target = class_of(str(section["_target_"]), group)
     if not is_dataclass(target):
         raise ConfigError(
@@ -85,7 +71,7 @@ def class_of(target: str, group: str) -> Any:
     """Return the class that a config names by `_target_`. Raises ConfigError where it cannot be imported."""
     module, _, name = target.rpartition(".")
     try:
-        return getattr(named_module(module), name)
+        return getattr(import_module(module), name)
     except Exception as error:  # a module of the user's own may raise anything
         kind = "" if isinstance(error, (ImportError, AttributeError, ValueError)) else f"{type(error).__name__}: "
         raise ConfigError(f"{group}._target_={target} cannot be imported: {kind}{str(error).rstrip('.')}.") from error
@@ -161,13 +147,12 @@ class Main:
     records: Form | None = None
     dry_run: bool = False
     debug: bool = False
+    own_files: dict[str, str] = field(default_factory=dict)
+    """The files of the working directory that it is composed of: {path: SHA-256}. No setting: composing fills it in."""
 
 
 def build_main(config: Mapping[str, Any]) -> Main:
     """Return the composed config, validated."""
-    config = {name: section for name, section in config.items() if name != OWN}
-    if isinstance(config.get("cache"), dict):
-        config["cache"] = {name: value for name, value in config["cache"].items() if name != OWN}
     if isinstance(config.get("cache"), dict):
         check_keys(config["cache"], [f.name for f in fields(Cache)], "cache.")
     names = [f"budget.{name}=…" for name in Limits().amounts]

@@ -15,7 +15,7 @@ from harness import engine, plugin
 from harness.cli import setting_lines
 from harness.cli.commands import summaries
 from harness.cli.setting_lines import bases_of, settings_of, unknown_choice
-from harness.config_files import BUILTIN, CONFIGS, listed
+from harness.config_files import CONFIGS, listed
 from harness.errors import ConfigError, DataError, nearest, unknown
 
 _FLAGS = {
@@ -193,10 +193,8 @@ def _wrong_choices(group: str, value: str, *, may_be_null: bool) -> Iterator[str
         yield f"{group}= takes one name: {', '.join(listed(CONFIGS, group))}."
     for word in value.split(","):
         name = word.strip().strip("\"'")
-        shipped = name.startswith(BUILTIN)
-        files = listed(CONFIGS, group, own=not shipped)
-        if name not in ("null", "") and name.removeprefix(BUILTIN) not in files:
-            yield unknown_choice(group, name.removeprefix(BUILTIN), files, shipped=shipped)
+        if name not in ("null", "") and name not in (files := listed(CONFIGS, group)):
+            yield unknown_choice(group, name, files)
 
 
 def _wrong_bases(group: str, name: str) -> Iterator[str]:
@@ -208,7 +206,7 @@ def _wrong_bases(group: str, name: str) -> Iterator[str]:
     for base in bases:
         if base.startswith("/"):
             continue  # another group's
-        if base != "_self_" and base.removeprefix(BUILTIN) not in listed(CONFIGS, group):
+        if base != "_self_" and base not in listed(CONFIGS, group):
             yield unknown_choice(group, base, listed(CONFIGS, group))
 
 

@@ -34,7 +34,6 @@ COMMANDS = {
     "report": "one page for people: scores, charts, and the answers behind them",
     "verify": "every score made again from its records, every digest checked",
     "export": "for other programs: csv, parquet, hf, inspect, mlflow, wandb",
-    "trust": "marks a folder whose own files may take the place of those that ship",
     "plot": "figures for a paper: PDF, SVG, PNG",
     "import": "answers that others have recorded, as runs",
     "items": "the items of a task as JSON lines, for your own tools",

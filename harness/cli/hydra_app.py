@@ -22,8 +22,7 @@ from harness.cli.arguments import (
     without_switches,
 )
 from harness.cli.key_value import exit_code, version
-from harness.cli.setting_lines import is_deep, is_utf8, own_files
-from harness.config_files import BUILTIN, CONFIGS
+from harness.config_files import CONFIGS, own_folder
 from harness.errors import ConfigError, HarnessError
 from harness.runtime import console, environment, secrets, signals
 from harness.settings import Main, build_main, plain
@@ -146,6 +145,8 @@ def _single(config_name: str) -> Any:
     """
     if not all(_SETTING.match(argument) for argument in sys.argv[1:]):
         return None
+    from harness.cli.own_configs import without_hydra
+
     return without_hydra(composed(config_name, sys.argv[1:]))
 
 
@@ -155,17 +156,6 @@ def composed(config_name: str, arguments: Sequence[str]) -> Any:
 
     with initialize_config_dir(str(CONFIGS), version_base="1.3"):
         return compose(config_name, without_switches(arguments), return_hydra_config=True)
-
-
-def without_hydra(config: Any) -> Any:
-    """Return a composed config without Hydra's own part, which is kept for ${hydra:…} to resolve."""
-    from hydra.core.hydra_config import HydraConfig
-    from omegaconf import open_dict
-
-    HydraConfig.instance().set_config(config)
-    with open_dict(config):
-        del config["hydra"]
-    return config
 
 
 def sentence(error: Exception, config_name: str, arguments: Sequence[str]) -> str:
@@ -186,16 +176,12 @@ def sentence(error: Exception, config_name: str, arguments: Sequence[str]) -> st
         reason := mistake(config_name, arguments) or several_values(config_name, arguments)
     ):
         return reason
-    if isinstance(error, RecursionError) and (files := own_files()):
-        if deep := [str(file) for file in files if is_deep(file)]:
-            return f"{', '.join(deep)} {'is' if len(deep) == 1 else 'are'} nested too deeply."
-        return f"config files extend each other in a circle: `defaults: [{BUILTIN}NAME, _self_]` takes one that ships."
+    if isinstance(error, RecursionError) and own_folder(CONFIGS) is not None:
+        return "files of ./configs extend each other in a circle (one cannot build on a file of its own name)."
     if kind.startswith("Interpolation"):
         return f"a setting refers to one that is not there: {message}"
     if isinstance(error, ImportError):
         return environment.failed_import(error)
-    if isinstance(error, UnicodeDecodeError) and (names := [str(file) for file in own_files() if not is_utf8(file)]):
-        return f"{', '.join(names)} {'is' if len(names) == 1 else 'are'} not UTF-8: save as UTF-8."
     if type(error).__module__.startswith("yaml"):
         return f"a config file is not YAML: {message}"
     if isinstance(error, OSError) and error.strerror:
@@ -230,7 +216,7 @@ def run_config(arguments: Sequence[str]) -> dict[str, Any]:
     secrets.refuse_arguments(arguments)
     try:
         own_configs.register()
-        config = plain(without_hydra(composed("config", arguments)))
+        config = plain(own_configs.without_hydra(composed("config", arguments)))
     except HarnessError:
         raise
     except Exception as error:

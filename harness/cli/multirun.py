@@ -25,6 +25,7 @@ from hydra.core.plugins import Plugins
 from hydra.types import HydraContext, RunMode
 from omegaconf import DictConfig, OmegaConf, open_dict
 
+from harness.cli.own_configs import without_hydra
 from harness.config_files import CONFIGS
 from harness.engine import is_engine
 from harness.errors import ConfigError, HarnessError
@@ -87,12 +88,8 @@ class Multirun:
     def as_running(self, config: DictConfig) -> Iterator[DictConfig]:
         """Yield a composed config without Hydra's own part, which ${hydra:…} finds within the context."""
         before = HydraConfig.instance().cfg
-        HydraConfig.instance().set_config(config)
-        task_config = config.copy()
-        with open_dict(task_config):
-            del task_config["hydra"]
         try:
-            yield task_config
+            yield without_hydra(config.copy())
         finally:
             HydraConfig.instance().cfg = before
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.codec import plain_text
-from harness.config_files import CONFIGS, SAME_AS, TOO_DEEP, is_shipped, listed, read_yaml, refuse_bomb, root_file
+from harness.config_files import CONFIGS, SAME_AS, is_shipped, listed, root_file
 from harness.errors import DataError, unknown
 
 _HIDDEN = ("_target_", "defaults", "hydra")
@@ -48,34 +48,6 @@ def text_of(file: Path) -> str:
         raise DataError(error.strerror or "it cannot be read") from None
 
 
-def own_files() -> list[Path]:
-    return sorted((Path.cwd() / CONFIGS.name).rglob("*.yaml"))
-
-
-def is_utf8(file: Path) -> bool:
-    """Return whether a file can be read as UTF-8, or not at all."""
-    try:
-        plain_text(file)
-    except UnicodeDecodeError:
-        return False
-    except OSError:
-        return True
-    return True
-
-
-def is_deep(file: Path) -> bool:
-    """Return whether a YAML file is nested so deeply that reading it fails."""
-    import yaml
-
-    try:
-        read_yaml(file)
-    except yaml.YAMLError as error:
-        return str(error) == TOO_DEEP
-    except (OSError, ValueError):
-        return False
-    return False
-
-
 def first_comment(file: Path) -> str:
     """Return the comment in a file's first line, or why the file cannot be read."""
     try:
@@ -106,6 +78,14 @@ def bases_of(group: str, name: str) -> list[str]:
     return []
 
 
+def files_of(group: str, name: str, above: Sequence[str] = ()) -> Iterator[Path]:
+    """Yield the file of a choice of a group, and those that it builds on."""
+    if name not in above and (file := listed(CONFIGS, group).get(name)) is not None:
+        yield file
+        for base in bases_of(group, name):
+            yield from files_of(group, base, (*above, name))
+
+
 def _with_defaults(group: str, name: str, above: Sequence[str]) -> dict[str, Setting]:
     """Return settings by name. A comment of a file's own stands below that of the file that it builds on."""
     bases = [base for base in bases_of(group, name) if base not in (*above, name)]
@@ -125,7 +105,6 @@ def _root(text: str) -> Any:
     import yaml
 
     try:
-        refuse_bomb(text)
         return yaml.compose(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     except yaml.YAMLError as error:
         reason = " ".join(str(error).replace('in "<unicode string>", ', "").split())
@@ -188,14 +167,14 @@ def choice_of(group: str, config_name: str, arguments: Sequence[str]) -> str:
     return (names[-1].partition(",")[0] if names else "") or groups(config_name).get(group, "")
 
 
-def unknown_choice(group: str, value: str, names: Mapping[str, Path], *, shipped: bool = False) -> str:
+def unknown_choice(group: str, value: str, names: Mapping[str, Path]) -> str:
     """Return the sentence for a name that a group lacks, with how a model of the Hub or of a server is named."""
-    if group == "model" and "/" in value and not shipped:
+    if group == "model" and "/" in value:
         ways = [way for way in ("causal_lm", "vllm") if way in names]
         use = " or, through vLLM, ".join(f"model={way} model.path={value}" for way in ways)
         return f"there is no model {value!r}: a checkpoint of the Hub is {use} (--help lists names)."
-    sentence = unknown(f"{'shipped ' * shipped}{group}", value, names)
-    if group == "model" and "openai" in names and not shipped:
+    sentence = unknown(group, value, names)
+    if group == "model" and "openai" in names:
         sentence += f" A model of a server is model=openai model.model={value} model.base_url=URL."
     return sentence
 

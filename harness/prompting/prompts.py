@@ -10,12 +10,11 @@ from string import Formatter
 from typing import Any, Literal
 
 from harness.codec import KINDS, digest
-from harness.config_files import BUILTIN, PROMPTS, own_file, prompt_files
+from harness.config_files import own_file, prompt_files
 from harness.errors import ConfigError, unknown
 from harness.prompting import parsing
 from harness.prompting.schema import Words, check, fill, names_in, parser_of, read
 from harness.runtime.processor_time import TooLongError, processor_limit
-from harness.trust import refuse_in_place_of_shipped
 from harness.types import (
     JSON,
     LETTERS,
@@ -66,7 +65,7 @@ class Prompt:
     @property
     def own_file(self) -> dict[str, str]:
         """Return {path: SHA-256} of the user's own prompt file; empty for a shipped one."""
-        return own_file(self.where, PROMPTS) if self.where.is_file() else {}
+        return own_file(self.where) if self.where.is_file() else {}
 
     @property
     def settings(self) -> Mapping[str, JSON]:
@@ -264,20 +263,13 @@ def load(
     format: str = "",
     replies: Replies = "model",
 ) -> Prompt:
-    """Return a task's prompt by its name, or any prompt file by its path; `format` picks among the file's formats.
-
-    builtin:NAME is the one that ships, where the working directory holds another of that name.
-    """
-    shipped = name.startswith(BUILTIN)
-    name = name.removeprefix(BUILTIN)
-    files = prompt_files(task, own=not shipped)
-    where = Path(name) if name.endswith((".yaml", ".yml")) and not shipped else files.get(name)
+    """Return a task's prompt by its name, or any prompt file by its path; `format` picks among the file's formats."""
+    files = prompt_files(task)
+    where = Path(name) if name.endswith((".yaml", ".yml")) else files.get(name)
     if where is not None and not where.is_file():
         raise ConfigError(f"prompt={name}: there is no such file.")
     if where is None:
-        raise ConfigError(unknown(f"{'shipped ' * shipped}{task} prompt", name, files))
-    if where == files.get(name) and name in prompt_files(task, own=False) and (own := own_file(where, PROMPTS)):
-        refuse_in_place_of_shipped(next(iter(own)), f"prompt={BUILTIN}{name}")
+        raise ConfigError(unknown(f"{task} prompt", name, files))
     words = read(where, format)
     if replies == "fixed" and words.opening and words.opening_reply is None:
         raise ConfigError(f"replies=fixed: {where} has no opening_reply, the words that the assistant is given.")

@@ -19,7 +19,6 @@ from harness.errors import ConfigError, unknown
 from harness.prompting import parsing
 from harness.prompting.reading import PLACE
 from harness.settings import adapter, first_sentence
-from harness.trust import named_module
 from harness.types import JSON, Answer, Response
 
 LONGEST, MOST_FIELDS = 1_000_000, 100
@@ -221,7 +220,7 @@ def parser_of(name: str, where: Path) -> Parser:
             f"{where}: {unknown('parser', name, (*_SHIPPED, *_MODULES))} One of your own is module:function."
         )
     try:
-        parser: Parser = getattr(named_module(module), function)
+        parser: Parser = getattr(import_module(module), function)
     except AttributeError as error:
         raise ConfigError(f"{where}: parser {name} is not there: {error}.") from error
     except Exception as error:  # whatever a module of somebody's own raises when it is imported

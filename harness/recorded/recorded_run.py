@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from harness.codec import digest
-from harness.config_files import own_files
 from harness.errors import ConfigError, DataError
 from harness.prompting import prompts
 from harness.prompting.prompts import Prompt
@@ -64,7 +63,7 @@ def _first_in_words(task: Task) -> str:
 
 def write(settings: Main, task: Task, prompt: Prompt, name: str, matches: Matched, facts: Recorded) -> Path:
     """Write the run, scored; return its folder. Raises DataError for an answer that is none of the item's."""
-    config, own = own_files({"task": settings.task})
+    config: dict[str, Any] = {"task": settings.task}
     config |= {"prompt": prompt.name, "model": {"kind": READING, "name": name}, "samples": settings.samples}
     answerer = {"kind": READING, "rows": _digest(matches)}
     place, configuration = of_model(task, prompt, name, answerer, settings.samples)
@@ -74,7 +73,7 @@ def write(settings: Main, task: Task, prompt: Prompt, name: str, matches: Matche
         configuration=configuration,
         role="model",
         **provenance(config),
-        own_files=own or None,
+        own_files=settings.own_files | prompt.own_file or None,
         words=prompt.as_json,
         recorded=facts,
         reading=reading_version(prompt.as_json),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -46,9 +46,6 @@ as such, and ranked nowhere.
                         page); inside, beside: always so; none: without answers
   follow=true           show runs under way from the records that they have left so far; the page reloads itself. Ends
                         with Ctrl-C, or a minute after the last run
-  trust=                a folder may come from anybody, so nothing that it names is imported or opened: items of a task
-                        that does not ship with harness, of a file or of the Hub are shown as the records tell them,
-                        unless you name what you trust (module.Class, the file, hub)
 """
 
 MANIFEST_PARTS = ("configuration", "started", "ended", "harness", "versions", "python", "machine", "items", "price")
@@ -62,7 +59,6 @@ class ReportSettings:
     out: str = "report.html"
     title: str = "Causal reasoning in language models"
     answers: Literal["auto", "inside", "beside", "none"] = "auto"
-    trust: key_value.Words = ()
     follow: bool = False
 
 
@@ -81,9 +77,7 @@ def job(arguments: list[str], settings: ReportSettings) -> str:
             return _write(find_runs(arguments or ["results"]), settings)
         print(f"{out} is written anew every few seconds; Ctrl-C ends it.", file=sys.stderr)
         written: list[str] = []
-        follow(
-            arguments or ["results"], settings.trust, lambda rows, about: written.append(_write(rows, settings, about))
-        )
+        follow(arguments or ["results"], lambda rows, about: written.append(_write(rows, settings, about)))
         return written[-1]
     except KeyboardInterrupt:
         raise KeyboardInterrupt("interrupted: no page was written; one that was there is as it was.") from None
@@ -96,7 +90,7 @@ def _write(rows: Sequence[Run], settings: ReportSettings, about: dict[str, JSON]
     """
     out = Path(settings.out)
     place = settings.answers if settings.answers in ("inside", "beside") else None
-    data, chunks = content(rows, settings.title, answers=settings.answers != "none", trust=settings.trust)
+    data, chunks = content(rows, settings.title, answers=settings.answers != "none")
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -122,13 +116,11 @@ def _unreadable(data: dict[str, JSON]) -> list[str]:
     return [str(reason) for reason in reasons if reason not in (None, NO_RECORDS, NOT_WANTED)]
 
 
-def content(
-    rows: Sequence[Run], title: str, *, answers: bool, trust: Collection[str] = ()
-) -> tuple[dict[str, JSON], dict[str, str]]:
+def content(rows: Sequence[Run], title: str, *, answers: bool) -> tuple[dict[str, JSON], dict[str, str]]:
     """Return the page's data and its packed chunks, by name; docs/report.md describes their parts."""
     names = run_ids(rows)
     replies = ReplyReader()
-    builder = ChunkBuilder(replies, answers=answers, trust=trust)
+    builder = ChunkBuilder(replies, answers=answers)
     for _ in Progress("making the page").watch(builder.read(rows), range(builder.steps(rows))):
         pass
     tasks = dict.fromkeys(row.task for row in rows)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from harness.errors import DataError, HarnessError
@@ -27,13 +27,12 @@ NOT_WANTED = "This page was made without answers (answers=none)."
 class ChunkBuilder:
     """The chunks, packed as soon as they are whole, and the names of those that each run has."""
 
-    def __init__(self, replies: ReplyReader, *, answers: bool, trust: Collection[str] = ()) -> None:
-        """Begin without runs. `answers`: whether replies are wanted; `trust`: what outside tasks may be built.
+    def __init__(self, replies: ReplyReader, *, answers: bool) -> None:
+        """Begin without runs. `answers`: whether replies are wanted.
 
         `replies` sees the lines of all runs pass, so that charts and tables need not read them again.
         """
         self._replies = replies
-        self._trust = trust
         self.chunks: dict[str, str] = {}
         self.parts_of_runs: list[dict[str, JSON]] = []
         """For each run: answers, no_answers, graphs."""
@@ -62,7 +61,7 @@ class ChunkBuilder:
             self.chunks[name] = pack(items.json(self._chunk("classes", classes) if classes else None))
 
     def _graphs(self, run: Run) -> JSON:
-        texts = from_records(run, self._trust) if graphs_missing(run) else None
+        texts = from_records(run) if graphs_missing(run) else None
         if (content := graphs(run, texts)) is None:
             return None
         return {"chunk": self._chunk("graphs", content), "networks": list(content["networks"])}
@@ -91,7 +90,7 @@ class ChunkBuilder:
         """Return the name and the items of a run's chunk, which runs on the same items and label set share."""
         key = _key(run)
         if key not in self._items:
-            items = yield from items_of(run, self._trust)
+            items = yield from items_of(run)
             self._items[key] = f"items/{len(self._items)}", items
         return self._items[key]
 
@@ -137,13 +136,13 @@ def graphs_missing(run: Run) -> bool:
     return records_only and benchmark_of(run.place["task"]).graphs is not None
 
 
-def from_records(run: Run, trust: Collection[str] = ()) -> Mapping[str, str]:
+def from_records(run: Run) -> Mapping[str, str]:
     """Recompute a run's missing files below graphs/ from its records; empty for a task without graphs."""
     from harness.scoring.samples import votes
 
     make = benchmark_of(run.place["task"]).graphs
     try:
-        task = task_of(run.manifest, trust)
+        task = task_of(run.manifest)
     except (KeyError, TypeError, ValueError, HarnessError):
         return {}
     if make is None:

@@ -6,7 +6,7 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -38,11 +38,11 @@ Write = Callable[[Sequence[Run], dict[str, JSON] | None], None]
 """Writes the page of some runs, with what it needs to know of being followed, if it is."""
 
 
-def follow(folders: Sequence[str], trust: Collection[str], write: Write) -> None:
+def follow(folders: Sequence[str], write: Write) -> None:
     """Write the page again and again until there is no run under way or Ctrl-C comes, then once more as it stays."""
     every, quiet_since = EVERY, None
     with tempfile.TemporaryDirectory(prefix="harness-follow-") as name:
-        snapshots = _Snapshots(Path(name), trust)
+        snapshots = _Snapshots(Path(name))
         try:
             while True:
                 began = time.monotonic()
@@ -76,10 +76,9 @@ def _for_page(sentences: Sequence[str], every: float) -> dict[str, JSON]:
 class _Snapshots:
     """What runs under way have come to, as folders of runs that are not complete."""
 
-    def __init__(self, place: Path, trust: Collection[str]) -> None:
+    def __init__(self, place: Path) -> None:
         """Keep them below `place`."""
         self._place = place
-        self._trust = trust
         self._tasks: dict[tuple[Path, str | None], tuple[Task, Items | None] | None] = {}
 
     def take(self, folders: Sequence[str]) -> list[str]:
@@ -116,7 +115,7 @@ class _Snapshots:
         if key not in self._tasks:
             self._tasks[key] = None
             try:
-                task = task_of(manifest, self._trust, folder)
+                task = task_of(manifest, folder)
                 items = TracedItems(islice(task.items(), SPARE))
                 count = sum(1 for _ in items)
                 self._tasks[key] = task, items.summary if count < SPARE else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from operator import itemgetter
 from typing import Any
@@ -83,18 +83,17 @@ class ItemColumns:
             column.append(label)
 
 
-def items_of(run: Run, trust: Collection[str]) -> Generator[None, None, ItemColumns]:
+def items_of(run: Run) -> Generator[None, None, ItemColumns]:
     """Rebuild the items of a run from its settings; none if that is impossible or they have changed.
 
-    Items that come from outside of harness are made only where `trust` names what they come from, and no more than the
-    run has records for: its settings may claim a thousand million. Yield after each.
+    No more are made than the run has records for: its settings may claim a thousand million. Yield after each.
     """
     items = ItemColumns(run.place["task"], run.result.headline, run.result.choices)
     try:
         count = (run.manifest.items or {}).get("count")
         if count is None or (count > SPARE and count > SPARE + sum(1 for _ in run.lines())):
             return items
-        source = rebuild_items(task_of(run.manifest, trust, run.folder), run.manifest, run.records_file)
+        source = rebuild_items(task_of(run.manifest, run.folder), run.manifest, run.records_file)
         # Of a complete run one more, to see that there are no others.
         traced = TracedItems(islice(source, count + run.complete))
         yield from items.add_all(traced)

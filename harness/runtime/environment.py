@@ -42,10 +42,6 @@ def begin() -> None:
     from harness.runtime import signals
 
     signals.at_once("interrupted.")
-    if os.environ.get("PYTHONPATH"):
-        from harness import trust
-
-        trust.settle_search_path()
     if as_module:
         from harness.plugin import CommandFinder
 

@@ -1,27 +1,25 @@
 """The task, prompt and model of a run, rebuilt from its folder: from data, never from code.
 
-A folder may come from anybody. So a class is taken only where a config that ships with harness names it, a prompt by
-the words that the run recorded, and no file, address or parser that a folder names is opened, asked or imported. What
-the user trusts is said on the command line, name by name (trust=…).
+A folder may come from anybody. So a class or a parser is taken only where a config or a prompt of an installed
+distribution names it, a prompt by the words that the run recorded, and a file of items only where it has the content
+whose digest the run holds. Nothing else that a folder names is imported, opened or asked.
 """
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.config_files import CONFIGS, PROMPTS, SAME_AS, roots
-from harness.errors import DataError, UntrustedError
+from harness.errors import DataError, NotHereError
 from harness.plugin import plugins
 from harness.protocols import Committed
-from harness.settings import build
+from harness.settings import build, without_path
 from harness.storage import records
-from harness.storage.upgrade import need_plugin
-from harness.tasks.find import shipped as shipped_benchmarks
+from harness.tasks.find import every as installed_benchmarks
 
 if TYPE_CHECKING:
     from harness.causal.learned_graph import Algorithm
@@ -38,24 +36,24 @@ _READS_NO_FILE = ("harness.models.api.openai.", "harness.models.baselines.")
 """Models whose identity follows from their settings alone, as that of a benchmark's own; a checkpoint's needs files."""
 
 
-def task_of(manifest: Manifest, trust: Collection[str] = (), folder: Path | None = None) -> Task:
+def task_of(manifest: Manifest, folder: Path | None = None) -> Task:
     """Return the task of a run, with what its folder reveals of a secret that it commits to.
 
-    Raises UntrustedError, or ConfigError or DataError where it cannot be made.
+    Raises NotHereError, or ConfigError or DataError where it cannot be made.
     """
     settings = _section(manifest, "task")
-    source = settings.get("source", "builtin" if not settings.get("path") else "file")
-    if source != "builtin":
-        place = str(settings.get("path") or "hub")
-        _need(place, trust, f"the run's items come from task.source={source} ({place})")
-        if source == "file" and not Path(place).expanduser().is_file():
-            raise DataError(f"task.path={place} is no file: nothing says what the run's items were.")
-    # Which class it is of, the folder says: a setting that is costly in one benchmark is taken to be so in all.
-    for name, most in ((name, most) for benchmark in shipped_benchmarks() for name, most in benchmark.costly.items()):
-        if isinstance(value := settings.get(name), int) and value > most:
-            _need(f"task.{name}", trust, f"task.{name}={value:,} takes long or much memory to make again")
-    task: Task = _part(settings, "task", trust)
+    if path := settings.get("path"):
+        _check_file(str(path), (manifest.configuration.get("task") or {}).get("path"))
+    task: Task = _part(settings, "task")
     return task.opened(folder) if isinstance(task, Committed) and folder is not None else task
+
+
+def _check_file(path: str, recorded: object) -> None:
+    """Refuse a file of items, or a folder of a data set, that is not here, or has another content than in the run."""
+    if not Path(path).expanduser().exists():
+        raise NotHereError(f"the run's items come from task.path={path:.200}, which is no file or folder here.")
+    if without_path(path) != recorded:
+        raise DataError(f"task.path={path:.200} has another content than when the run was made.")
 
 
 def items_of(task: Task, manifest: Manifest, records_file: Path | None) -> Iterable[Item]:
@@ -66,16 +64,16 @@ def items_of(task: Task, manifest: Manifest, records_file: Path | None) -> Itera
     return (item for item in task.items() if item.id in names)
 
 
-def check_size(items: int, trust: Collection[str]) -> None:
-    """Raise UntrustedError if a manifest alone claims a number of items that would take minutes to make."""
+def check_size(items: int) -> None:
+    """Raise NotHereError if a manifest alone claims a number of items that would take minutes to make."""
     if items > MOST_ITEMS:
-        _need("task.limit", trust, f"the run says that it was of {items:,} items (task.limit), and holds no records")
+        raise NotHereError(f"the run says that it was of {items:,} items, and holds no records of them.")
 
 
-def prompt_of(task: Task, manifest: Manifest, trust: Collection[str] = ()) -> Prompt:
+def prompt_of(task: Task, manifest: Manifest) -> Prompt:
     """Return the prompt of a run that asked a model, made of the words that its manifest holds.
 
-    Raises UntrustedError for a parser that does not ship with harness, ConfigError for words that are none.
+    Raises NotHereError for a parser that is not installed, ConfigError for words that are none.
     """
     from harness.prompting import prompts
 
@@ -84,7 +82,7 @@ def prompt_of(task: Task, manifest: Manifest, trust: Collection[str] = ()) -> Pr
         raise DataError("the manifest does not hold the words of the prompt: run its command again.")
     parser = str(schema.get("parser", "verdict"))
     if ":" in parser and parser not in _shipped_parsers():
-        _need(parser, trust, f"the replies were read by {parser}")
+        raise NotHereError(f"the replies were read by {parser:.200}, which no installed prompt names.")
     config = _section(manifest, "")
     replies: Replies = "fixed" if config.get("replies") == "fixed" else "model"
     prompt = prompts.recorded(str(manifest.run["prompt"]), schema, task.examples(), replies=replies)
@@ -120,23 +118,23 @@ def model_of(manifest: Manifest, group: str = "model") -> Model | None:
     """
     settings = _section(manifest, group)
     target = str(settings.get("_target_", ""))
-    known = {own for benchmark in shipped_benchmarks() for own in benchmark.own_models}
+    known = {own for benchmark in installed_benchmarks() for own in benchmark.own_models}
     known |= {own for plugin in plugins() for own in plugin.models}
     if not target.startswith(_READS_NO_FILE) and target not in known:
         return None
-    model: Model = _part(settings, group, ())
+    model: Model = _part(settings, group)
     return model
 
 
-def algorithm_of(manifest: Manifest, trust: Collection[str] = ()) -> Algorithm:
-    """Return the algorithm of a run. Raises UntrustedError."""
-    algorithm: Algorithm = _part(_section(manifest, "algorithm"), "algorithm", trust)
+def algorithm_of(manifest: Manifest) -> Algorithm:
+    """Return the algorithm of a run. Raises NotHereError."""
+    algorithm: Algorithm = _part(_section(manifest, "algorithm"), "algorithm")
     return algorithm
 
 
 @cache
 def shipped(group: str) -> frozenset[str]:
-    """Return the classes that the configs of a group name, of those that ship with harness."""
+    """Return the classes that the configs of a group name, of those that ship with harness or a plug-in."""
     import yaml
 
     folders = [root / SAME_AS.get(group, group) for root in roots(CONFIGS)]
@@ -164,11 +162,10 @@ def _shipped_parsers() -> frozenset[str]:
     return frozenset(str(content["parser"]) for content in files if ":" in str(content.get("parser", "")))
 
 
-def _part(settings: Mapping[str, Any], group: str, trust: Collection[str]) -> Any:
+def _part(settings: Mapping[str, Any], group: str) -> Any:
     target = str(settings.get("_target_", ""))
     if target not in shipped(group):
-        need_plugin(target)
-        _need(target, trust, f"the run's {group} is {target or 'none'}, which does not ship with harness")
+        raise NotHereError(f"the run's {group} is {target[:200] or 'none'}, which no installed package has.")
     return build(settings, group)
 
 
@@ -178,13 +175,3 @@ def _section(manifest: Manifest, name: str) -> Mapping[str, Any]:
     if not isinstance(section, Mapping):
         raise DataError(f"the manifest does not say the settings of the run's {name or 'command'}.")
     return section
-
-
-def _need(name: str, trust: Collection[str], what: str) -> None:
-    if name not in trust:
-        raise UntrustedError(
-            f"{what:.200}, and a results folder may come from anybody: add trust={shlex.quote(name[:200])} to the "
-            "command if it is yours.",
-            name=name,
-            use=f"{what:.200}",
-        )

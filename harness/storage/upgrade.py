@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from harness.errors import PluginMissing
 from harness.types import Role
 
 MOVED: Mapping[str, str] = {
@@ -25,7 +24,6 @@ MOVED: Mapping[str, str] = {
 """Classes that a config named at another place: the old name, and today's."""
 GONE = frozenset(("context", "share_prefixes", "tokens_per_minute", "trust_remote_code", "window"))
 """Settings of models on which no answer depended, and which are no more."""
-_PLUGINS = "harness.plugins."
 
 
 def upgraded(manifest: Mapping[str, Any]) -> dict[str, Any]:
@@ -73,15 +71,3 @@ def _renamed(section: Any) -> Any:
     gone = GONE if target.startswith("harness.models.") else frozenset[str]()
     kept = {name: value for name, value in section.items() if name not in gone}
     return kept | {"_target_": MOVED.get(target, target)}
-
-
-def need_plugin(target: str) -> None:
-    """Raise PluginMissing for a class of a package or plug-in of this project that is not installed."""
-    from harness.plugin import plugins
-
-    package = target.partition(".")[0]
-    if package.startswith("harness_") and package not in {plugin.home.name for plugin in plugins()}:
-        raise PluginMissing(f"the run needs the package {package:.40}, which is not installed ({target:.100}).")
-    name = target.removeprefix(_PLUGINS).partition(".")[0]
-    if target.startswith(_PLUGINS) and name not in {plugin.name for plugin in plugins()}:
-        raise PluginMissing(f"the run needs the plug-in {name:.40}, which is not installed ({target:.100}).")

@@ -12,7 +12,6 @@ from omegaconf.errors import OmegaConfBaseException
 
 from harness.cli.multirun import Job, Multirun
 from harness.cli.setting_lines import groups
-from harness.config_files import OWN
 from harness.errors import ConfigError, HarnessError
 from harness.runtime import console
 from harness.runtime.secrets import refuse_config
@@ -113,7 +112,7 @@ def _names_of_instant(multirun: Multirun, job: Job) -> set[str] | None:
             instant = build(section, "model").traits.instant
     except (HarnessError, OmegaConfBaseException, AttributeError):
         return None  # it needs one of those settings, or is broken: composing it with them says why
-    return {name for name in section if name != OWN} if instant else None
+    return {*section} if instant else None
 
 
 def _refusal(errors: Mapping[str, Sequence[Job]], multirun: Multirun, fine: Sequence[CheckedJob]) -> ConfigError:

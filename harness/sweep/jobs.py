@@ -22,10 +22,10 @@ from typing import Any, Protocol
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig
 
-from harness import trust
 from harness.cli import hydra_app, own_configs
 from harness.cli.key_value import ERROR
 from harness.cli.multirun import Job, Multirun, multirun
+from harness.config_files import use_folder
 from harness.cost.shared_budget import Book
 from harness.engine import Work, is_engine
 from harness.errors import ConfigError, Interrupted, StoreError
@@ -86,7 +86,7 @@ def say(text: str) -> None:
 
 def job(module: str, config: DictConfig) -> int:
     """Carry out a job of the sweep of a module's command; return the exit code. Hydra's launchers call it."""
-    trust.assume(Path.cwd())  # the process that has started the sweep has checked every job
+    use_folder()
     command: SweepCommand = import_module(module).command()
     hydra = HydraConfig.get()
     number, place = int(hydra.job.num), Path(hydra.runtime.output_dir)

@@ -174,15 +174,6 @@ class Benchmark:
     """By task: one answer's value by measure, where the scores are means over items and not counts."""
     own_models: tuple[str, ...] = ()
     """Classes of models that are made for its questions and read no file: what they answered is asked again."""
-    costly: Mapping[str, int] = field(default_factory=dict)
-    """Settings that decide how long the first item takes, with the most that is made again for a folder unasked."""
 
     def labels_title(self, labels: str) -> str:
         return self.label_titles.get(labels, f"{labels} {self.label_word}")
-
-
-@runtime_checkable
-class Described(Protocol):
-    """A task's class that says what benchmark it belongs to: `benchmark: ClassVar[Benchmark] = …`."""
-
-    benchmark: Benchmark

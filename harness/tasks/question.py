@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Literal
 
-from harness.config_files import BUILTIN, CONFIGS, listed, own_file, read_yaml
+from harness.config_files import CONFIGS, listed, read_yaml, use_folder
 from harness.errors import ConfigError, unknown
 from harness.prompting import prompts
 from harness.prompting.prompts import Prompt
@@ -20,7 +20,6 @@ from harness.protocols import Drawn, Task
 from harness.scoring.replies import while_thinking
 from harness.settings import build
 from harness.tasks.base import TaskBase
-from harness.trust import refuse_in_place_of_shipped
 from harness.types import JSON, Answer, ChatRequest, Failure, Item, Record, Response, Result
 
 REFUSED = frozenset(("content_filter", "refusal"))
@@ -151,6 +150,7 @@ class QuestionWriter:
     @classmethod
     def of(cls, task: str, prompt: str | None, settings: Mapping[str, Any]) -> QuestionWriter:
         """Return the writer of a task by its name, see `questions`. Raises ConfigError."""
+        use_folder()
         part: Task = build({**_composed(task, ()), **settings}, "task")
         name, words = _prompt(part, prompt)
         return cls(part, words, {"task": task, "settings": dict(settings), "prompt": name})
@@ -182,12 +182,8 @@ class QuestionWriter:
 
 def _composed(name: str, above: tuple[str, ...]) -> dict[str, Any]:
     """Return the settings of a task's file over those of the files that its `defaults` name, without Hydra."""
-    shipped = name.startswith(BUILTIN)
-    name = name.removeprefix(BUILTIN)
-    if (file := listed(CONFIGS, "task", own=not shipped).get(name)) is None:
-        raise ConfigError(unknown("task", name, listed(CONFIGS, "task", own=not shipped)))
-    if name in listed(CONFIGS, "task", own=False) and (own := own_file(file, CONFIGS)):
-        refuse_in_place_of_shipped(next(iter(own)), f"task={BUILTIN}{name}")
+    if (file := listed(CONFIGS, "task").get(name)) is None:
+        raise ConfigError(unknown("task", name, listed(CONFIGS, "task")))
     content = read_yaml(file)
     if not isinstance(content, dict) or name in above:
         raise ConfigError(

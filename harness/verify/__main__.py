@@ -1,6 +1,6 @@
 """Check results against their own records: harness verify results/…
 
-A results folder is read as data: nothing that it names is imported, opened or fetched, unless trust= names it.
+A results folder is read as data: nothing that it names is imported or run but what is installed.
 """
 
 from __future__ import annotations
@@ -15,8 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.cli import key_value
-from harness.cli.key_value import Words
-from harness.errors import DataError, HarnessError, PluginMissing, SealedError, UntrustedError
+from harness.errors import DataError, HarnessError, NotHereError, SealedError
 from harness.runtime import console
 from harness.runtime.progress import Progress
 from harness.storage import runs
@@ -31,7 +30,7 @@ LONGEST = 1000
 _PLAIN = re.compile(r"[\w./\\,=+()\[\]-]+", re.ASCII)
 """A path as a run makes it. No part of one looks like a verdict, so it may be copied from a terminal as it stands."""
 HOLDS, WRONG, UNKNOWN = "holds", "DOES NOT HOLD", "settings, items and prompt hold; no records"
-UNTRUSTED = "NOT CHECKED"
+NOT_CHECKED = "NOT CHECKED"
 SEALED = "records and scores hold; its items are sealed"
 
 HELP = """\
@@ -44,19 +43,14 @@ A line for each run: it holds, it does not (with what differs), or it has no rec
 exit code is 0 where at least one run holds and none does not. Where items come from a private seed that is not revealed
 yet, everything but items and requests is checked.
 
-A folder may come from anybody, so it is read as data. Where a run's task, its items or the reading of its replies come
-from outside of harness, the run is NOT CHECKED until you say that you trust what it names:
-
-  trust=              module.Class of a task, module:function of a parser, the file of task.path, hub for the Hub's
-                      data; several with commas
+A folder may come from anybody, so it is read as data. A run is NOT CHECKED whose task or parser is of no installed
+package (a class that lies in a folder is not imported), and one whose file of items is not here.
 """
 
 
 @dataclass(frozen=True)
 class VerifySettings:
-    """The settings of the command, as HELP describes them."""
-
-    trust: Words = ()
+    """The command has none."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -66,16 +60,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def job(folders: list[str], settings: VerifySettings) -> int:
     """Verify the runs below the folders and return the exit code."""
-    verdicts = _verify([*find(folders or ["results"])], frozenset(settings.trust))
-    print(f"{verdicts[HOLDS]} of {verdicts[HOLDS] + verdicts[WRONG] + verdicts[UNTRUSTED]} runs hold.")
+    verdicts = _verify([*find(folders or ["results"])])
+    print(f"{verdicts[HOLDS]} of {verdicts[HOLDS] + verdicts[WRONG] + verdicts[NOT_CHECKED]} runs hold.")
     if verdicts[UNKNOWN]:
         print(f"{verdicts[UNKNOWN]} more have no records to compute their scores from: their commands make them again.")
     if verdicts[SEALED]:
         print(f"{verdicts[SEALED]} more have items of a private seed that is not revealed yet.")
-    return 0 if verdicts[HOLDS] and not verdicts[WRONG] and not verdicts[UNTRUSTED] else 1
+    return 0 if verdicts[HOLDS] and not verdicts[WRONG] and not verdicts[NOT_CHECKED] else 1
 
 
-def _verify(folders: Sequence[Path], trust: frozenset[str]) -> Counter[str]:
+def _verify(folders: Sequence[Path]) -> Counter[str]:
     """Print a line for each run, with one bar over the records of all; return how many there are of each verdict."""
     verdicts: Counter[str] = Counter()
     waiting: list[str] = []
@@ -86,7 +80,7 @@ def _verify(folders: Sequence[Path], trust: frozenset[str]) -> Counter[str]:
     tell = waiting.append if on_terminal and console.capable(sys.stderr) else print
     try:
         for folder in folders:
-            verdict, problems = _verdict(folder, bar, trust)
+            verdict, problems = _verdict(folder, bar)
             verdicts[verdict] += 1
             tell(_one_line(f"{folder}: {verdict}", None if _PLAIN.fullmatch(str(folder)) else width))
             for problem in problems:
@@ -118,16 +112,16 @@ def _one_line(text: str, width: int | None) -> str:
     return "\n".join(rows)
 
 
-def _verdict(folder: Path, bar: Iterator[int], trust: frozenset[str]) -> tuple[str, list[str]]:
+def _verdict(folder: Path, bar: Iterator[int]) -> tuple[str, list[str]]:
     """Return the verdict on a run and what does not hold. Whatever a folder holds, the others are still checked."""
     problems: list[str] = []
     try:
-        problems.extend(problems_of(folder, bar, trust))
+        problems.extend(problems_of(folder, bar))
         return WRONG if problems else HOLDS if records_in(folder) else UNKNOWN, problems
     except SealedError as error:
         return WRONG if problems else SEALED, [*problems, str(error)]
-    except (UntrustedError, PluginMissing) as error:
-        return WRONG if problems else UNTRUSTED, [*problems, str(error)]
+    except NotHereError as error:
+        return WRONG if problems else NOT_CHECKED, [*problems, str(error)]
     except HarnessError as error:
         return WRONG, [*problems, str(error)]
     except Exception as error:  # what somebody has put into a folder must not end the check of the rest

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -44,14 +44,12 @@ _BY_MACHINE = ("dtype",)
 """Parts of a checkpoint's identity that its settings leave to the machine (auto)."""
 
 
-def problems_of(
-    folder: Path, bar: Iterator[int] | None = None, trust: Collection[str] = (), *, of_reading: bool = True
-) -> Iterator[str]:
+def problems_of(folder: Path, bar: Iterator[int] | None = None, *, of_reading: bool = True) -> Iterator[str]:
     """Yield a sentence for each thing in a run's folder that does not hold.
 
     `bar` advances with each record. A run whose replies were read by other rules than today's has to hold in all else;
-    one sentence says so, unless `of_reading` is false. Raises UntrustedError where the run needs what `trust` does not
-    name, DataError where a file cannot be read, and at the end SealedError where the items' secret is not revealed yet,
+    one sentence says so, unless `of_reading` is false. Raises NotHereError where the run needs what is not
+    here, DataError where a file cannot be read, and at the end SealedError where the items' secret is not revealed yet,
     so that neither they nor the requests could be compared.
     """
     run = _load(folder)
@@ -60,16 +58,16 @@ def problems_of(
         yield f"{MANIFEST} does not say {', '.join(missing)}: the run has not ended, or somebody has taken it out."
         return
     yield from _of_seals(result, run.manifest_json)
-    task = rebuild.task_of(manifest, trust, folder)
+    task = rebuild.task_of(manifest, folder)
     sealed = task.sealed if isinstance(task, Committed) else ""
     config, count = manifest.config or {}, (manifest.items or {}).get("count")
     by_model = "algorithm" not in config
-    prompt = rebuild.prompt_of(task, manifest, trust) if by_model else None
+    prompt = rebuild.prompt_of(task, manifest) if by_model else None
     model = rebuild.model_of(manifest) if by_model else None
     judge = None
     if settings := config.get("judge"):
         judge = JudgeCheck(manifest, settings, _price((manifest.judge or {}).get("price")))
-    yield from _of_settings(manifest, config, result, task, prompt, model, judge, trust)
+    yield from _of_settings(manifest, config, result, task, prompt, model, judge)
     price = _price(manifest.price)
     yield from _of_cost(result, manifest, model, price)
     path, samples = run.records_file, _samples(config)
@@ -77,7 +75,7 @@ def problems_of(
     if count is None:
         yield f"{MANIFEST} does not say how many items there were."
         return
-    if problem := _of_sizes(count, lines, samples, trust):
+    if problem := _of_sizes(count, lines, samples):
         yield problem
         return
     if sealed and path is None:
@@ -116,13 +114,13 @@ def _items_of(lines: Iterable[Record]) -> Iterator[Item]:
             yield Item(record.item, {}, record.labels, record.cluster, unit=record.unit, groups=record.groups)
 
 
-def _of_sizes(count: int, lines: int | None, samples: int, trust: Collection[str]) -> str | None:
+def _of_sizes(count: int, lines: int | None, samples: int) -> str | None:
     """Return the problem of a folder that asks for far more work than its records account for.
 
-    Raises UntrustedError where nothing but the folder says that a run was so large.
+    Raises NotHereError where nothing but the folder says that a run was so large.
     """
     if lines is None:
-        rebuild.check_size(count, trust)
+        rebuild.check_size(count)
     elif count > lines + rebuild.SPARE or lines > count * samples + rebuild.SPARE:
         return f"{MANIFEST} tells of {count:,} items with {samples:,} answers each, and there are {lines:,} records."
     return None
@@ -146,11 +144,10 @@ def _of_settings(
     prompt: Prompt | None,
     model: Model | None,
     judge: JudgeCheck | None,
-    trust: Collection[str],
 ) -> Iterator[str]:
     """Yield the contradictions between place or configuration and the settings that started the run."""
     if prompt is None:
-        algorithm = rebuild.algorithm_of(manifest, trust)
+        algorithm = rebuild.algorithm_of(manifest)
         role: Role | None = algorithm.role
         observations, seed = config["samples"], config["seed"]
         assert observations is not None and seed is not None

@@ -14,14 +14,10 @@ from harness import __main__ as main_command
 from harness import evaluate
 from harness.cli import hydra_app, own_configs
 from harness.config_files import CONFIGS, PROMPTS, listed, prompt_files, roots
-from harness.errors import ConfigError
 from harness.settings import plain
 
-MODEL = "# Mine\ndefaults: [always_no, _self_]\np_yes: 1\n"
+MODEL = (CONFIGS / "model/always_no.yaml").read_text().replace("p_yes: 0", "p_yes: 1")
 PROMPT = "source: mine\nmakes: [chat]\nuser: '{premise} {hypothesis} So?'\n"
-
-
-pytestmark = pytest.mark.usefixtures("trusted")
 
 
 @pytest.fixture
@@ -46,7 +42,7 @@ def put(name: str, content: str | bytes) -> str:
 
 def composed(*arguments: str) -> dict:
     own_configs.register()
-    return plain(hydra_app.without_hydra(hydra_app.composed("config", arguments)))
+    return plain(own_configs.without_hydra(hydra_app.composed("config", arguments)))
 
 
 @pytest.mark.slow
@@ -57,43 +53,44 @@ def test_the_nearer_file_is_used_and_said(command):
     code, out, _ = command("model=always_no", "task.limit=40")
     assert code == 0 and said in out and "100.00" in out  # a Yes to everything finds every Yes
     manifest = json.loads(Path("results/corr2cause/limit=40/plain/always_no/manifest.json").read_text())
-    assert manifest["own_files"] == own and "_own_" not in json.dumps(manifest)
+    assert manifest["own_files"] == own and "own_files" not in manifest["config"]
     assert said in command("model=always_no", "task.limit=40", "dry_run=true")[1]
     assert said in command("-m", "model=always_no,always_yes", "task.limit=40", "dry_run=true")[1]
-    for shipped in (("model=builtin:always_no",), ("prompt=builtin:plain",)):
-        code, _, err = command("model=always_no", "task.limit=40", *shipped)
-        assert code == 1 and "holds a run with" in err, shipped
-    code, out, _ = command("model=builtin:always_no", "prompt=builtin:plain", "task.limit=40", "results=other")
-    assert code == 0 and "Own files" not in out
-    assert evaluate("builtin:always_no", limit=40, results="third", prompt="builtin:plain").scores["recall"].value == 0
     assert evaluate("always_no", limit=40, results="fourth").manifest.own_files == own
 
 
-def test_a_file_extends_the_shipped_one_of_its_name_and_shipped_ones_extend_what_ships(tmp_path, monkeypatch):
+def test_a_file_of_the_folder_is_used_by_its_name_and_by_what_extends_it(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    put("configs/model/gpt4.yaml", "defaults: [gpt4, _self_]\ncontext: 77\n")
-    put("configs/model/openai.yaml", "defaults: [openai, _self_]\ntemperature: 0.3\n")
+    openai, corr2cause = ((CONFIGS / name).read_text() for name in ("model/openai.yaml", "task/corr2cause.yaml"))
+    put("configs/model/openai.yaml", openai.replace("temperature: 0", "temperature: 0.3"))
     put("configs/model/mine.yaml", "defaults: [openai, _self_]\nmodel: m\n")
-    put("configs/model/theirs.yaml", "defaults: ['builtin:openai', _self_]\nmodel: m\n")
-    put("configs/task/corr2cause.yaml", "defaults: [corr2cause, _self_]\nlimit: 3\n")
+    put("configs/task/corr2cause.yaml", corr2cause.replace("limit: null", "limit: 3"))
     put("configs/config.yaml", "task: of another program\n")
-    gpt4 = composed("model=gpt4")
-    assert (gpt4["model"]["context"], gpt4["model"]["temperature"], gpt4["task"]["limit"]) == (77, 0, 3)
-    assert composed("model=builtin:gpt4", "task=builtin:corr2cause")["task"]["limit"] is None
-    assert composed("model=mine")["model"]["temperature"] == 0.3 and composed("judge=mine")["judge"]["model"] == "m"
-    assert composed("model=theirs")["model"]["temperature"] == 0
-    assert set(composed("model=mine")["model"]["_own_"]) == {"configs/model/mine.yaml", "configs/model/openai.yaml"}
-    assert composed("task=builtin:causalbench/correlation")["task"]["name"] == "causalbench/correlation"
+    gpt4, mine = composed("model=gpt4"), composed("judge=mine")
+    assert (gpt4["model"]["temperature"], gpt4["task"]["limit"]) == (0.3, 3)
+    assert mine["judge"]["temperature"] == 0.3 and mine["judge"]["model"] == "m"
+    both = {"configs/model/openai.yaml", "configs/task/corr2cause.yaml"}
+    assert set(gpt4["own_files"]) == both and set(mine["own_files"]) == {*both, "configs/model/mine.yaml"}
 
 
-def test_what_is_a_copy_of_what_ships_or_the_checkout_itself_is_not_ones_own(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    put("configs/model/gpt4.yaml", (CONFIGS / "model/gpt4.yaml").read_bytes())
-    assert "_own_" not in composed("model=gpt4")["model"]
+def test_in_the_checkout_itself_nothing_is_ones_own(monkeypatch):
     monkeypatch.chdir(CONFIGS.parent)
-    assert "_own_" not in composed("model=gpt4")["model"]
+    assert "own_files" not in composed("model=gpt4")
     assert listed(CONFIGS, "model")["gpt4"] == CONFIGS / "model/gpt4.yaml"
     assert prompt_files("corr2cause")["plain"] == PROMPTS / "corr2cause/plain.yaml"
+
+
+def test_a_module_of_the_folder_comes_after_all_that_is_installed(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", sys.path[:])
+    put("yaml.py", "raise SystemError\n")
+    put("mine_beside.py", "LIMIT = 3\n")
+    put(
+        "mine_task.py",
+        "import yaml\nfrom mine_beside import LIMIT\nfrom harness.tasks.corr2cause.task import Corr2Cause\n",
+    )
+    put("configs/task/mine.yaml", "defaults: [corr2cause, _self_]\n_target_: mine_task.Corr2Cause\nlimit: 3\n")
+    assert len(evaluate("always_no", "mine").manifest.own_files) == 1
 
 
 @pytest.mark.slow
@@ -122,17 +119,10 @@ def test_a_broken_file_that_nobody_asked_for_stops_nothing(command):
         assert code == 1 and said in err and err.count("\n") == 1, err
 
 
-def test_a_file_for_another_program_is_named_where_it_does_not_fit(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    put("configs/model/gpt2.yaml", "_target_: harness.models.baselines.Baseline\nname: gpt2\nn_layer: 12\n")
-    with pytest.raises(ConfigError, match=r"n_layer.*configs/model/gpt2.yaml of this folder.*model=builtin:gpt2"):
-        evaluate("gpt2", limit=40)
-
-
 def test_files_that_ship_are_read_by_libyaml_and_hold_what_omegaconf_reads(tmp_path, monkeypatch):
     files = sorted(file for root in roots(CONFIGS) for file in root.rglob("*.yaml"))[::5]
     for file in files:
-        assert own_configs.shipped(file.read_text("utf-8")) == OmegaConf.to_container(OmegaConf.load(file))
+        assert own_configs.read(file) == OmegaConf.to_container(OmegaConf.load(file))
     slowly: list[str] = []
     load = OmegaConf.load
     monkeypatch.setattr(OmegaConf, "load", lambda file: slowly.append(getattr(file, "name", "own")) or load(file))

@@ -82,7 +82,7 @@ def test_a_judge_reads_questions_with_choices(harness, serve, tmp_path):
     assert (result.judge.yes, result.judge.unreadable, result.judge.not_words) == (2, 4, 4)
     assert result.overall["accuracy"] == pytest.approx(2 / 6) and result.grades == {"judged": 2}
     assert "4 of them as its own reply is none of its words" in " ".join(done.stdout.split())
-    verified = harness(str(place.parent), "trust=mine.jsonl", module="harness.verify")
+    verified = harness(str(place.parent), module="harness.verify")
     assert verified.returncode == 0, verified.stdout
 
 

@@ -8,7 +8,7 @@ import pytest
 from support.conftest_models import nli_checkpoint
 from support.outcomes import each
 
-from harness.cli import hydra_app
+from harness.cli import hydra_app, own_configs
 from harness.codec import content_digest
 from harness.errors import ConfigError, RunStopped
 from harness.models.local.engine import TokenBudget, in_batches
@@ -186,7 +186,7 @@ def test_a_manifest_quotes_the_record_of_a_checkpoints_training_which_changes_no
     monkeypatch.chdir(tmp_path)
     folder = shutil.copytree(nli_path, tmp_path / "mine")
     chosen = ["model=nli", f"model.path={folder}", "model.name=mine", "model.device=cpu", "task.limit=3"]
-    config = plain(hydra_app.without_hydra(hydra_app.composed("config", chosen)))
+    config = plain(own_configs.without_hydra(hydra_app.composed("config", chosen)))
     without = prepare(config)
     (folder / "training.json").write_text('{"loss": 0.5}')  # some other program's
     assert prepare(config).folder.manifest.training is None

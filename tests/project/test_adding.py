@@ -25,9 +25,6 @@ OTHERS = re.compile(r"corr2cause|causalbench|bnlearn|jin et al|zhou et al|conven
 ITEMS = 20
 
 
-pytestmark = pytest.mark.usefixtures("trusted")
-
-
 @pytest.fixture
 def put(tmp_path):
     """Writes the files of the page to the directory."""
@@ -79,14 +76,14 @@ def test_a_file_of_questions_goes_through_every_command_without_python(put, ende
     )
     ended(*task, "prompt=doctor", "model=always_yes")
     ended(*task, "model=always_yes", "prompt=plain")
-    assert "3 of 3 runs hold" in ended("results", "trust=mine.csv", module="harness.verify")
+    assert "3 of 3 runs hold" in ended("results", module="harness.verify")
     assert "F1 health" in ended("results", "by=topic", "out=-", module="harness.leaderboard")
     (variant,) = (tmp_path / "results/questions/mine").iterdir()
     runs = [f"{variant}/plain/{model}" for model in ("random_uniform", "always_yes")]
     assert "6 items of questions/mine" in ended(*runs, module="harness.compare")
     for to in ("csv", "inspect"):
         ended("results", f"to={to}", f"out=out/{to}", module="harness.export")
-    ended("results", "trust=mine.csv", module="harness.report")
+    ended("results", module="harness.report")
     page = Page(tmp_path / "report.html")
     items = page.chunk(page.runs[f"questions/mine/{variant.name}/plain/always_yes"]["answers"]["items"])
     assert items["words"][0] == "Does smoking cause lung cancer?" and "answers" not in items
@@ -95,7 +92,7 @@ def test_a_file_of_questions_goes_through_every_command_without_python(put, ende
 
 
 @pytest.mark.slow
-def test_a_benchmark_goes_through_every_command(put, ended, tmp_path):
+def test_a_benchmark_of_a_folder_goes_through_every_command(put, ended, harness, tmp_path):
     put()
     two_runs(ended)
     runs = [f"results/arrows/default/plain/{model}" for model in ("random_uniform", "always_yes")]
@@ -104,11 +101,12 @@ def test_a_benchmark_goes_through_every_command(put, ended, tmp_path):
     assert table["rows"][0]["recall"]["value"] == 1.0 and table["rows"][0]["accuracy"]["value"] == 0.5
     assert "|  F1 2 |" in ended("results", "by=length", "out=-", module="harness.leaderboard")
     assert f"{ITEMS} items" in ended(*runs, "by=length", module="harness.compare")
-    assert "2 of 2 runs hold" in ended("results", "trust=arrows.Arrows", module="harness.verify")
+    verified = harness("results", module="harness.verify").stdout
+    assert verified.count("NOT CHECKED") == 2 and "arrows.Arrows, which no installed package has" in verified
     for to in ("csv", "inspect"):
         ended("results", f"to={to}", f"out=out/{to}", module="harness.export")
     assert (tmp_path / "out/csv").read_text(encoding="utf-8").count("Does A cause B?") == 2 * 3
-    ended("results", "trust=arrows.Arrows", module="harness.report")
+    ended("results", module="harness.report")
     page = Page(tmp_path / "report.html")
     assert len(page.runs) == 2 and page.data["published"] == [] and not OTHERS.search(json.dumps(page.data))
     assert {chart["kind"] for chart in page.data["charts"]} == {"scores", "heat", "confusion"}

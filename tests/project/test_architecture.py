@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 HOME = Path(__file__).resolve().parents[2]
-VOCABULARY = ("__init__", "gone", "errors", "types", "protocols", "codec", "plugin", "engine", "trust", "config_files",
+VOCABULARY = ("__init__", "gone", "errors", "types", "protocols", "codec", "plugin", "engine", "config_files",
               "settings")  # fmt: skip
 ROOMS = (
     VOCABULARY,

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import csv
 import json
-import re
-import shlex
 import sys
 
 import pytest
 from support.thinned import few
 
-from harness.errors import UntrustedError
 from harness.leaderboard.build import build as leaderboard
 from harness.recorded.__main__ import main
 from harness.report.items import items_of
@@ -102,7 +99,7 @@ def test_replies_are_read_here(take_in, tmp_path):
     assert run.result.overall.items == 4 and "4 items of the task have no answer there." in out
     assert run.manifest.recorded["rows"]["without_item"] == 1
     assert list(problems_of(folder)) == []
-    assert list(_consumed(items_of(run, ())).json(None)["ids"]) == [item.id for item in items()][:4]
+    assert list(_consumed(items_of(run)).json(None)["ids"]) == [item.id for item in items()][:4]
 
 
 def _consumed(generator):
@@ -148,9 +145,7 @@ def test_choices_by_letter_or_in_words(take_in, tmp_path):
     assert take_in(write(tmp_path / "a.csv", rows), *task, *command)[0] == 0
     (folder,) = take_in.runs()
     assert [*answers(load(folder)).values()] == [0, 1, 0, 1]
-    with pytest.raises(UntrustedError, match=re.escape(f"add trust={shlex.quote(str(questions))} to the command")):
-        list(problems_of(folder))
-    assert list(problems_of(folder, trust=[str(questions)])) == []
+    assert list(problems_of(folder)) == []
     rows[2]["said"] = "blue"
     code, _, err = take_in(write(tmp_path / "b.csv", rows), *task, *command, "name=n")
     assert code == 1 and "row 3 has the answer 'blue'" in err

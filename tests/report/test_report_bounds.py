@@ -44,8 +44,8 @@ def test_no_more_items_are_made_than_the_records_account_for(folder, claimed, co
     first = next(iter(task_of(read.manifest).items()))
     manifest = replace(read.manifest, items={"count": claimed, "sha256": "0"})
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(report_items, "task_of", lambda manifest, trust: SimpleNamespace(items=items))
-        for _ in report_items.items_of(replace(read, manifest=manifest, complete=complete), ()):
+        patch.setattr(report_items, "task_of", lambda manifest, folder: SimpleNamespace(items=items))
+        for _ in report_items.items_of(replace(read, manifest=manifest, complete=complete)):
             pass
     assert made <= min(claimed, ASKED + SPARE) + 1
 
@@ -54,7 +54,7 @@ def test_no_more_items_are_made_than_the_records_account_for(folder, claimed, co
 def test_a_count_that_is_none_makes_no_items(folder, count):
     read = load(folder)
     manifest = replace(read.manifest, items={"count": count})
-    assert not [*report_items.items_of(replace(read, manifest=manifest), ())]
+    assert not [*report_items.items_of(replace(read, manifest=manifest))]
 
 
 @pytest.mark.parametrize("claimed", [10**9, ASKED])

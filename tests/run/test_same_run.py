@@ -69,7 +69,7 @@ def sections(tmp_path, monkeypatch):
     configs = {}
     for name in MODELS:
         chosen = [f"model={name}", "model.name=m", "task.limit=3", *(text.format(checkpoint) for text in MODELS[name])]
-        configs[name] = plain(hydra_app.without_hydra(hydra_app.composed("config", chosen)))
+        configs[name] = plain(own_configs.without_hydra(hydra_app.composed("config", chosen)))
     return configs
 
 

@@ -16,7 +16,6 @@ from typing import Any
 import hypothesis
 import pytest
 
-from harness import trust
 from support import forks
 from support.openai_server import KEY, Server, chat_reply
 from support.server import RawServer
@@ -105,12 +104,6 @@ def quiet_environment(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.
     monkeypatch.setenv("XDG_CACHE_HOME", str(home / "cache"))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(home / "config"))
     return home
-
-
-@pytest.fixture
-def trusted(quiet_environment: Path, tmp_path: Path) -> None:
-    """Mark the test's folder: its own configs and prompts count in place of those that ship."""
-    trust.main([str(tmp_path)])
 
 
 @pytest.fixture(autouse=True)

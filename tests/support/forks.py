@@ -198,7 +198,7 @@ def parse_once() -> None:
 
     from harness.cli import own_configs
 
-    own_configs.shipped = lru_cache(512)(own_configs.shipped)
+    own_configs.read = lru_cache(512)(own_configs.read)
     load = OmegaConf.load
     content = lru_cache(512)(lambda text: OmegaConf.to_container(load(io.StringIO(text))))
 

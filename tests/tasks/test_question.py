@@ -150,7 +150,3 @@ def test_a_file_of_the_working_directory_takes_no_place_of_one_that_ships(tmp_pa
         questions("mine")
     (folder / "mine.yaml").write_text("defaults: [corr2cause, _self_]\nlimit: 7\n")
     assert len(list(questions("mine"))) == 7
-    (folder / "corr2cause.yaml").write_text("_target_: os.system\n")
-    with pytest.raises(ConfigError, match="harness trust"):
-        questions("corr2cause")
-    assert len(list(questions("builtin:corr2cause", limit=3))) == 3

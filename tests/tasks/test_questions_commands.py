@@ -43,14 +43,14 @@ def test_choices_go_through_every_command(ended, key, serve, tmp_path):
     assert len(server.calls) == 8 and "8 answers came from the cache" in again
     (variant,) = (tmp_path / "results/questions/mine").iterdir()
     runs = [PLACE.format(variant.name, model) for model in ("gpt4", "random_uniform")]
-    assert "2 of 2 runs hold" in ended("results", "trust=mine.jsonl", module="harness.verify")
+    assert "2 of 2 runs hold" in ended("results", module="harness.verify")
     (table,) = json.loads(ended("results", "by=ask_for", "format=json", module="harness.leaderboard"))["tables"]
     assert {row["model"] for row in table["rows"]} == {"gpt4", "random_uniform"}
     compared = ended(*runs, module="harness.compare")
     assert ("| accuracy |" in compared and "| unreadable |" in compared.replace("  ", " ")) or "unreadable" in compared
     for to in ("csv", "inspect"):
         ended("results", f"to={to}", f"out=out/{to}", module="harness.export")
-    ended("results", "trust=mine.jsonl", module="harness.report")
+    ended("results", module="harness.report")
     page = Page(tmp_path / "report.html")
     items = page.chunk(page.runs[f"questions/mine/{variant.name}/cause_or_effect/gpt4"]["answers"]["items"])
     assert items["answers"] == ["It rained.", "It fell."] and items["labels"]["gold"] == [0, 1] * 4
@@ -67,10 +67,10 @@ def test_a_server_holds_replies_to_the_choices_and_a_tampered_record_is_found(en
     (records,) = tmp_path.rglob("records.jsonl")
     lines = [json.loads(line) for line in records.read_text(encoding="utf-8").splitlines()]
     assert [line["answer"]["label"] for line in lines] == [1] * 8 and lines[0]["answer"]["rule"] == "in the form"
-    assert ": holds\n" in ended("results", "trust=mine.jsonl", module="harness.verify")
+    assert ": holds\n" in ended("results", module="harness.verify")
     lines[0]["answer"]["label"] = 25
     records.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
-    checked = harness("results", "trust=mine.jsonl", module="harness.verify")
+    checked = harness("results", module="harness.verify")
     assert checked.returncode == 1 and "DOES NOT HOLD" in checked.stdout and "Traceback" not in checked.stderr
     export = harness("results", "to=inspect", "out=o", module="harness.export")
     assert export.returncode == 1 and "its answers are It rained. and It fell. only" in export.stderr

@@ -284,7 +284,7 @@ def holding(finished_runs: Path, name: str, strength: str, tmp_path: Path, every
             except NOT_THERE:  # what cannot be scored any more stays with the old scores
                 reseal(run)
             applied.add(tamper)
-            verdict, problems = _verdict(run, iter(range(10**9)), frozenset())
+            verdict, problems = _verdict(run, iter(range(10**9)))
             if verdict == HOLDS:
                 undetected.add(tamper)
             assert problems or verdict == HOLDS
@@ -329,7 +329,7 @@ def test_every_change_is_found_but_what_the_run_alone_can_say(finished_runs, tmp
 @pytest.mark.parametrize("name", RUNS)
 def test_the_runs_as_they_are_in_another_order_and_in_another_folder_hold(finished_runs, tmp_path, name):
     run = run_of(finished_runs, name, tmp_path)
-    assert _verdict(run, iter(range(10**9)), frozenset()) == (HOLDS, [])
+    assert _verdict(run, iter(range(10**9))) == (HOLDS, [])
     renamed = run.rename(tmp_path / "elsewhere")
     save_lines(renamed, another_order(lines(renamed)))
-    assert _verdict(renamed, iter(range(10**9)), frozenset()) == (HOLDS, [])
+    assert _verdict(renamed, iter(range(10**9))) == (HOLDS, [])

@@ -26,27 +26,21 @@ LIMIT = 200
 Command = tuple[str, Callable[[Sequence[str]], list[str]]]
 """Module and arguments, from the folders to read."""
 
-_EXPORTS = ("csv", "parquet", "inspect", "eee", "lm_eval")
 COMMANDS: dict[str, Command] = {
     "verify": ("harness.verify.__main__", lambda folders: list(folders)),
     "reread": ("harness.plugins.reread.__main__", lambda folders: list(folders)),
     "report": ("harness.report.__main__", lambda folders: [*folders, "out=out/page.html"]),
-    "leaderboard": ("harness.leaderboard.__main__", lambda folders: [*folders, "out=-"]),
-    "leaderboard by": ("harness.leaderboard.__main__", lambda folders: [*folders, "out=out/board.html", "by=relation"]),
+    "leaderboard": ("harness.leaderboard.__main__", lambda folders: [*folders, "out=out/board.html", "by=relation"]),
     "compare": (
         "harness.plugins.compare.command",
         lambda folders: [*folders, "by=relation", "resamples=100", "out=out/compare.json"],
     ),
-    "plot": ("harness.plugins.figures.plot", lambda folders: [*folders, "out=out/figures", "format=svg"]),
-    **{
-        f"export {to}": ("harness.export", lambda folders, to=to: [*folders, f"to={to}", f"out=out/{to}"])
-        for to in _EXPORTS
-    },
+    "plot": ("harness.plot.__main__", lambda folders: [*folders, "out=out/figures", "format=svg"]),
+    "export": ("harness.export", lambda folders: [*folders, "to=csv", "out=out/csv"]),
 }
-"""to=hf is not among them: it reads what to=parquet reads, and takes two seconds to import."""
 
-HEAVY = ("numpy", "matplotlib.font_manager", "matplotlib.backends.backend_svg", "harness.plugins.figures.plot_paper",
-         "harness.plugins.compare.paired", "harness.tasks.causalbench.task", "harness.tasks.causalbench.benchmark",
+HEAVY = ("numpy", "matplotlib.font_manager", "matplotlib.backends.backend_svg", "harness.plugins.compare.paired",
+         "harness.tasks.causalbench.task", "harness.tasks.causalbench.benchmark",
          "harness.tasks.corr2cause.task", "harness.tasks.corr2cause.benchmark", "yaml")  # fmt: skip
 """What commands import when they have begun."""
 
@@ -66,6 +60,8 @@ class Reading:
     """Modules that it imported and that nothing had imported before."""
     opened: list[tuple[str, bool]] = field(default_factory=list)
     """Files, as far as they are real ones, and whether to write them."""
+    path: list[str] = field(default_factory=list)
+    """Python's search path when it had ended."""
     foreign: list[str] = field(default_factory=list)
     """Programs and connections."""
 
@@ -119,7 +115,6 @@ def _be_the_command(main: Callable[[Sequence[str]], int], arguments: Sequence[st
     reading = Reading()
     try:
         os.chdir(cwd)
-        sys.path.insert(0, str(cwd))
         sys.argv = ["harness", *arguments]
         out, err = io.StringIO(), io.StringIO()
         before = set(sys.modules)
@@ -148,6 +143,7 @@ def _be_the_command(main: Callable[[Sequence[str]], int], arguments: Sequence[st
                 traceback.print_exc()
         watching = False
         reading.modules += sorted(set(sys.modules) - before)  # of importlib.import_module the hook hears nothing
+        reading.path = sys.path[:]
         reading.out, reading.err = out.getvalue(), err.getvalue()
         os.write(notes, json.dumps(vars(reading)).encode())
     finally:

@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 from harness.codec import open_plain
-from harness.config_files import BUILTIN
 from harness.errors import ConfigError
 from harness.runtime.environment import installing
 from harness.storage import atomic_write
@@ -27,6 +26,8 @@ from harness.types import JSON
 Device = Literal["auto", "cpu", "cuda", "mps"]
 DType = Literal["auto", "float32", "bfloat16", "float16"]
 
+BUILTIN = "builtin:"
+"""Before the name of a checkpoint that ships."""
 _WEIGHTS = ("*.safetensors", "*.bin")
 _WORDS = ("*.json", "*.txt", "*.model", "*.jinja", "*.tiktoken")
 _IDLE = re.compile(

@@ -1,6 +1,6 @@
 """Stored replies read again by today's rules: harness reread results/… (judge=…)
 
-A results folder is read as data: nothing that it names is imported, opened or fetched, unless trust= names it.
+A results folder is read as data: nothing that it names is imported or run but what is installed.
 """
 
 from __future__ import annotations
@@ -17,8 +17,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from harness.cli import key_value
-from harness.cli.key_value import Words
-from harness.errors import ConfigError, HarnessError, Interrupted, RunStopped, UntrustedError
+from harness.errors import ConfigError, HarnessError, Interrupted, RunStopped
 from harness.plugins.reread.judges import NewJudge
 from harness.plugins.reread.marks import MOST, read_marks, write_page
 from harness.plugins.reread.renew import Change, NotReread, preview, renew, source_of, target_of
@@ -50,8 +49,6 @@ renewed in their place, and say by which version of the rules they were read.
 A run that does not hold (harness verify says why) is left as it is.
 
   dry_run=false       true: only show what would change
-  trust=              as for harness verify: module.Class of a task, module:function of a parser, the file of task.path,
-                      hub for the Hub's data; several with commas
   judge=              a model that is asked about the replies that the rules cannot read; judge.…=, cache=, cache.…=
                       and budget.…= (for each run) as in the command of a run
   judge_sample=50     with a judge: replies that the rules can read, drawn at random, which it reads as well
@@ -67,7 +64,6 @@ class RereadSettings:
     """HELP says what each one means."""
 
     dry_run: bool = False
-    trust: Words = ()
     sample: Annotated[int, Field(ge=1, le=MOST)] | None = None
     marks: str | None = None
 
@@ -87,14 +83,14 @@ def job(of_a_run: Sequence[str], folders: list[str], settings: RereadSettings) -
     judge = _new_judge(of_a_run, asks=not settings.dry_run)
     run_folders = list(find(folders or ["results"]))
     places = {folder.resolve() for folder in run_folders}
-    problems, untrusted = 0, dict.fromkeys(settings.trust)
+    problems = 0
     progress = Progress("reading again")
     with interruptible(progress):
         for folder in run_folders:
             if signals.STOP.requested:
                 raise Interrupted(signals.sentence("every run is as it was, or read again"))
             try:
-                source = source_of(folder, settings.trust, with_judge=judge is not None)
+                source = source_of(folder, with_judge=judge is not None)
                 if (place := target_of(source.run, judge, source.prompt)) != folder:
                     if place.resolve() in places:
                         raise NotReread(f"its run with the judge is there already: {place} is read again.")
@@ -106,19 +102,12 @@ def job(of_a_run: Sequence[str], folders: list[str], settings: RereadSettings) -
                 _print(f"{folder}: {reason}")
             except RunStopped:
                 raise
-            except UntrustedError as error:
-                problems += 1
-                untrusted[error.name] = None
-                _print(f"{folder}: NOT READ AGAIN: {error.use}.")
             except HarnessError as error:
                 problems += 1
                 _print(f"{folder}: NOT READ AGAIN: {getattr(error, 'in_full', error)}")
             else:
                 if change.stopped is not None:
                     raise change.stopped
-    if len(untrusted) > len(settings.trust):
-        names = shlex.quote(",".join(untrusted))
-        _print(f"A results folder may come from anybody: if all that these runs name is yours, add trust={names}")
     return 1 if problems else 0
 
 
@@ -148,7 +137,7 @@ def _new_judge(of_a_run: Sequence[str], *, asks: bool) -> NewJudge | None:
     secrets.refuse_arguments(list(of_a_run))
     own_configs.register()
     try:
-        config: Mapping[str, Any] = plain(hydra_app.without_hydra(hydra_app.composed("config", of_a_run)))
+        config: Mapping[str, Any] = plain(own_configs.without_hydra(hydra_app.composed("config", of_a_run)))
     except HarnessError:
         raise
     except Exception as error:

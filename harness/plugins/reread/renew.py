@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -85,7 +85,7 @@ class RereadableRun:
         return not any(unread(again) or (audits and read_by_rules(again)) for _, again, _, _ in self.lines())
 
 
-def source_of(folder: Path, trust: Collection[str], *, with_judge: bool) -> RereadableRun:
+def source_of(folder: Path, *, with_judge: bool) -> RereadableRun:
     """Return a run that can be read again; `with_judge` says that a judge is to read what the rules cannot.
 
     Raises NotReread where there is nothing to read again, and DataError for a run that does not hold: its digests
@@ -100,10 +100,10 @@ def source_of(folder: Path, trust: Collection[str], *, with_judge: bool) -> Rere
         raise NotReread("it was read by today's rules already.")
     if run.records_file is None:
         raise runs.no_records(folder)
-    for problem in problems_of(folder, trust=trust, of_reading=False):
+    for problem in problems_of(folder, of_reading=False):
         raise DataError(f"it does not hold, so it is left as it is: {problem}")
-    task = rebuild.task_of(run.manifest, trust, run.folder)
-    return RereadableRun(run, task, rebuild.prompt_of(task, run.manifest, trust), run.manifest.items or {})
+    task = rebuild.task_of(run.manifest, run.folder)
+    return RereadableRun(run, task, rebuild.prompt_of(task, run.manifest), run.manifest.items or {})
 
 
 def preview(source: RereadableRun, new_judge: NewJudge | None) -> Change:

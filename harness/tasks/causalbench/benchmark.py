@@ -46,5 +46,4 @@ BENCHMARK = Benchmark(
     graphs=_graphs,
     origin=_origin,
     own_models=("harness.tasks.causalbench.column_order.ColumnOrder",),
-    costly={"rows": 100_000, "observations": 100_000},
 )

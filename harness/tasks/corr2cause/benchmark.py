@@ -61,5 +61,4 @@ BENCHMARK = Benchmark(
         "harness.tasks.corr2cause.small_models.HypothesisOnly",
         "harness.tasks.corr2cause.small_models.Linear",
     ),
-    costly={"classes": 5_000},
 )

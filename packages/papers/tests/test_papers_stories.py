@@ -154,5 +154,4 @@ def test_stories_are_written_and_asked_about(harness, serve, tmp_path):
     (records,) = tmp_path.glob("results/corr2cause/writing/**/records.jsonl")
     asked = harness("task=corr2cause/stories", f"task.path={records.relative_to(tmp_path)}", "model=always_no")
     assert asked.returncode == 0 and "3 of 9 stories do not hold" in asked.stdout + asked.stderr
-    trust = f"trust={records.relative_to(tmp_path)}"
-    assert "2 of 2 runs hold" in harness("results", trust, module="harness.verify").stdout
+    assert "2 of 2 runs hold" in harness("results", module="harness.verify").stdout

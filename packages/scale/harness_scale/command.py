@@ -23,7 +23,6 @@ import filelock
 import yaml
 
 from harness import __main__ as main_command
-from harness import trust
 from harness.cache import CachedModel, Store
 from harness.cache.alone import for_reading
 from harness.cache.merging import ImportCounts, merge, of_cache, texts_of_cache
@@ -31,6 +30,7 @@ from harness.cli import hydra_app
 from harness.cli.arguments import ready_for_hydra
 from harness.cli.key_value import exit_code
 from harness.codec import request_digest, text_digest
+from harness.config_files import use_folder
 from harness.cost.price import dollars
 from harness.cost.shared_budget import Book
 from harness.engine import Engine, Work, engine
@@ -108,7 +108,7 @@ def work(order: Mapping[str, Any]) -> int:
     left: dict[str, Any] = {"host": host, "error": "", "failures": {}, "discarded": 0.0, "usd": 0.0}
     try:
         os.chdir(order["directory"])
-        trust.assume(Path.cwd())  # the process that has made the order has checked it
+        use_folder()
         book = Book(place / "budget.sqlite", f"shard {shard}", " of all workers together")
         prepared = prepare(order["config"], None if "alone" in order else book)
         if json_round_trip(dict(prepared.model.identity)) != order["identity"]:

@@ -36,7 +36,7 @@ FAST = "recipe.learning_rate=3e-3"
 
 def composed(*arguments: str) -> dict:
     own_configs.register()
-    return plain(hydra_app.without_hydra(hydra_app.composed("finetune", arguments)))
+    return plain(own_configs.without_hydra(hydra_app.composed("finetune", arguments)))
 
 
 def made(base: Path, out: Path, *arguments: str, small: bool = True) -> making.FinishedCheckpoint:

@@ -37,7 +37,7 @@ def composed(*arguments: str) -> dict[str, Any]:
     from harness.settings import plain
 
     own_configs.register()
-    return plain(hydra_app.without_hydra(hydra_app.composed("config", arguments)))
+    return plain(own_configs.without_hydra(hydra_app.composed("config", arguments)))
 
 
 def config(url: str, folder: Path, *settings: str, limit: int = 20, **batch: Any) -> dict[str, Any]:

@@ -190,19 +190,6 @@ def test_a_run_that_leaves_nothing_to_a_judge_is_left_alone(harness, serve, tmp_
     assert len(list(tmp_path.rglob("result.json"))) == 1
 
 
-def test_what_runs_need_to_be_trusted_is_said_once_for_all(harness, tmp_path):
-    for model, module in {"always_yes": "mine.Task", "always_no": "yours.Task"}.items():
-        assert harness(f"model={model}", "task.limit=20").returncode == 0
-        folder = tmp_path / f"results/corr2cause/limit=20/plain/{model}"
-        change(folder, "manifest.json", lambda manifest, to=module: manifest["config"]["task"].update(_target_=to))
-        change(folder, "manifest.json", lambda manifest: manifest.pop("reading"))
-        reseal(folder)
-    done = harness("results", "trust=other.Task", module="harness.reread")
-    assert done.returncode == 1 and done.stdout.count("NOT READ AGAIN: the run's task is") == 2, done.stdout
-    assert done.stdout.count("may come from anybody") == 1
-    assert done.stdout.endswith("add trust=other.Task,yours.Task,mine.Task\n")
-
-
 @pytest.mark.slow
 def test_what_a_judge_has_read_cannot_be_changed_unseen(harness, server, tmp_path):
     assert harness(*command(server), OPENAI_API_KEY=KEY).returncode == 0
