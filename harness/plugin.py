@@ -73,11 +73,6 @@ class Plugin:
     """What carries out settings of the leaderboard: `by` or `over` a setting of runs."""
     published: str = ""
     """The function of a task, its runs and breakdowns that yields the tables which papers print of it."""
-    jobs: Mapping[str, str] = field(default_factory=dict)
-    """Values of `harness.cli.key_value.Choice` by the words that call them, such as "cache requests"."""
-    importers: tuple[str, ...] = ()
-    """Functions that `harness cache import` hands its files and folders, with the store and settings of a run: each
-    takes in those of its form and returns the others."""
     exporters: Mapping[str, Exporter] = field(default_factory=dict)
     engines: Mapping[str, str] = field(default_factory=dict)
     """What starts processes, by the name that the command line gives it (`harness.engine.Engine`)."""
@@ -217,17 +212,6 @@ def published() -> list[Any]:
 
 def wrappers() -> list[Any]:
     return [load(path) for plugin in plugins() for path in plugin.wrappers]
-
-
-def jobs(command: str) -> dict[str, Any]:
-    """Return the subcommands that plug-ins add to a command, by their first word."""
-    named = {words: path for plugin in plugins() for words, path in plugin.jobs.items()}
-    return {words.split()[1]: load(path) for words, path in named.items() if words.split()[0] == command}
-
-
-def importers() -> list[Any]:
-    """Return the functions that read other files than `harness cache import` does itself."""
-    return [load(path) for plugin in plugins() for path in plugin.importers]
 
 
 @cache

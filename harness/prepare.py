@@ -65,7 +65,7 @@ MOST_IN_ONE_FILE = 10_000_000
 Wrapping = Callable[[Prepared, Model, Store | None], Model | None]
 """A plug-in's function: returns what goes directly around the model or the judge of a run, or None to leave it.
 
-The store is None where nothing is stored (cache=off). Raises ConfigError for settings that do not go with the run.
+The store is None before the run begins, where settings are looked at that may not go with it (ConfigError).
 """
 
 
@@ -109,8 +109,8 @@ def prepare(config: Mapping[str, Any], book: Book | None = None) -> Prepared:
     progress = Progress(f"{task.name} {model.name}", spending.so_far)
     prepared = Prepared(settings, task, prompt, model, spending, folder, progress, own)
     for each in (model, *(() if judge is None else (judge.model,))):
-        if settings.cache.mode == "off" or (_in_batches(each) and not plugin.wrappers()):
-            _wrapped(each, prepared, None)  # refuses what needs the cache, or a plug-in
+        if _in_batches(each):
+            _wrapped(each, prepared, None)  # refuses what cannot be
     return prepared
 
 
@@ -200,14 +200,11 @@ def planned(prepared: Prepared, elsewhere: set[int] | None = None) -> Plan:
 
 def _wrapped(model: Model, prepared: Prepared, store: Store | None) -> Model:
     """Return the model with what plug-ins put around it. Raises ConfigError for batches that none of them makes."""
-    wrapped = model
+    if _in_batches(model) and not plugin.wrappers() and prepared.settings.cache.mode != "frozen":
+        raise ConfigError("model.batch needs the package causal-harness-batches (pip install -e packages/batches).")
     for wrap in plugin.wrappers():
-        wrapped = wrap(prepared, wrapped, store) or wrapped
-    if wrapped is model and _in_batches(model) and prepared.settings.cache.mode != "frozen":
-        raise ConfigError(
-            "model.batch needs the plug-in batches, which is not installed: without it model.batch=null asks live."
-        )
-    return wrapped
+        model = wrap(prepared, model, store) or model
+    return model
 
 
 def _in_batches(model: Model) -> bool:

@@ -29,7 +29,7 @@ SECTIONS = {
     ),
     "Read the results": ("results", "replies", "leaderboard", "findings", "recorded"),
     "Publish": ("conventions", "versions"),
-    "Pay once": ("money", "cache", "batches"),
+    "Pay once": ("money", "cache"),
     "Packages": tuple(sorted(page.parent.name for page in (ROOT / "packages").glob("*/README.md"))),
     "Add something": ("adding", "python", "api", "CONTRIBUTING"),
     "Understand it": ("architecture", "reliability", "report", "CHANGELOG", "SECURITY", "CODE_OF_CONDUCT", "AGENTS"),

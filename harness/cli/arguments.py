@@ -49,20 +49,9 @@ def ready_for_hydra(arguments: Sequence[str], config_name: str) -> list[str]:
         elif "=" not in argument and not argument.startswith("~") and arguments[number - 1 : number] not in _TAKE_ONE:
             raise ConfigError(_bare(argument, arguments, config_name))
         ready.append(_quoted(argument))
-    return without_switches(ready)
+    return ready
 
 
-def without_switches(arguments: Sequence[str]) -> list[str]:
-    """Drop `model.batch=true` if `model.batch.size=…` is given, which implies it."""
-
-    def is_implied(argument: str) -> bool:
-        switch = _SWITCH.fullmatch(argument)
-        return switch is not None and any(other.lstrip("+").startswith(f"{switch[1]}.") for other in arguments)
-
-    return [argument for argument in arguments if not is_implied(argument)]
-
-
-_SWITCH = re.compile(r"\+{0,2}((?:model|judge)\.batch)=(?:true|1|yes|on)", re.IGNORECASE)
 _UNREADABLE = object()
 _TAKE_VALUES = ("--info", "--shell-completion")
 _TAKE_ONE = (["-i"], ["--info"], ["-sc"], ["--shell-completion"])

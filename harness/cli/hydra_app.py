@@ -19,7 +19,6 @@ from harness.cli.arguments import (
     quoting_hint,
     ready_for_hydra,
     several_values,
-    without_switches,
 )
 from harness.cli.key_value import exit_code, version
 from harness.config_files import CONFIGS, own_folder
@@ -155,7 +154,7 @@ def composed(config_name: str, arguments: Sequence[str]) -> Any:
     from hydra import compose, initialize_config_dir
 
     with initialize_config_dir(str(CONFIGS), version_base="1.3"):
-        return compose(config_name, without_switches(arguments), return_hydra_config=True)
+        return compose(config_name, list(arguments), return_hydra_config=True)
 
 
 def sentence(error: Exception, config_name: str, arguments: Sequence[str]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, Union, get_type_hints
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 S = TypeVar("S")
 
 _SETTING = re.compile(r"(\w+)=(.*)", re.DOTALL)
-_RUN_SETTING = re.compile(r"[+~]{0,2}([\w/.@]+)=")
 Words = Annotated[tuple[str, ...], BeforeValidator(lambda value: _words(value))]
 """A setting with several values, as in by=relation,num_nodes."""
 Output = Union[str, "Sequence[Part]", int]
@@ -36,10 +35,6 @@ class Choice:
 
     settings: type[Any]
     job: Callable[[list[str], Any], Output]
-    composed: bool = False
-    """Whether it also takes the settings of a run (model=, task=, …): they come as its setting `run`, as they are."""
-    help: str = ""
-    """Of one that a plug-in adds: its lines in the command's help."""
 
 
 def command(
@@ -60,21 +55,9 @@ def commands(
         if arguments[0] not in choices:
             raise ConfigError(unknown("command", arguments[0], choices))
         choice = choices[arguments[0]]
-        own, rest = arguments[1:], []
-        if choice.composed:
-            names = [f.name for f in fields(choice.settings)]
-            rest = [argument for argument in own if _of_a_run(argument, names)]
-            own = [argument for argument in own if argument not in rest]
-        positionals, settings = parse_arguments(own, choice.settings)
-        return choice.job(positionals, replace(settings, run=tuple(rest)) if choice.composed else settings)
+        return choice.job(*parse_arguments(arguments[1:], choice.settings))
 
     return _run(help, argv, job, interrupted)
-
-
-def _of_a_run(argument: str, own: Sequence[str]) -> bool:
-    """Return whether an argument is key=value for a run, and not a setting of this command."""
-    key = _RUN_SETTING.match(argument)
-    return key is not None and key[1] not in own and not Path(argument).exists()
 
 
 def _run(

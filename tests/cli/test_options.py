@@ -62,7 +62,7 @@ def test_ctrl_c_while_results_are_verified_is_one_sentence(tmp_path, monkeypatch
         (
             cache.main,
             ["cache=a.sqlite", "stats"],
-            "the first word says what to do: stats, export, import, requests, ba",
+            "the first word says what to do: stats, export, import, prune, verify",
         ),
         (cache.main, ["--model", "gpt4"], "the first word says what to do"),
         (cache.main, [], "the first word says what to do"),

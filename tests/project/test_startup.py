@@ -14,8 +14,6 @@ HELP = {"annotated_types", "harness", "pydantic", "pydantic_core", "typing_exten
 COMPOSED = HELP | {"antlr4", "attr", "filelock", "hydra", "jsonlines", "omegaconf", "packaging"}
 SCORING = COMPOSED | {"msgspec", "numpy"}
 """A run that has records reads them with msgspec, and needs numpy for intervals; neither scipy nor scikit-learn."""
-AROUND = {"batches.journal"}
-"""Where a run looks for batches that are under way."""
 PROGRAM = """
 import gc, json, sys
 before = set(sys.modules)
@@ -73,4 +71,4 @@ def test_a_run_imports_no_sdk_and_one_that_the_cache_answers_no_http_and_numpy_a
     assert packages(again) <= SCORING and not {"asyncio", "email.parser", "numpy.ma"} & again
     # Of plug-ins what every run asks: what they bring, what their metrics are called, what goes around a model.
     inner = {name.removeprefix("harness.plugins.") for name in again if name.startswith("harness.plugins.")}
-    assert {name for name in inner if "." in name} <= {f"{name}.metrics" for name in inner} | AROUND
+    assert {name for name in inner if "." in name} <= {f"{name}.metrics" for name in inner}

@@ -9,13 +9,12 @@ from collections.abc import Generator, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BeforeValidator, ConfigDict, Field, PlainValidator
+from pydantic import BeforeValidator, Field, PlainValidator
 from pydantic_core import PydanticCustomError
 
 from harness.errors import ConfigError
 from harness.models.api.dialects import OPENAI, Dialect
 from harness.models.api.families import (
-    BatchForm,
     Family,
     Limit,
     Provider,
@@ -45,32 +44,9 @@ def _seed(value: object) -> int | Literal["auto"] | None:
     raise PydanticCustomError("seed", "it should be a whole number, auto, or null where none is to be sent")
 
 
-@dataclass(frozen=True, kw_only=True)
-class BatchSettings:
-    """model.batch, which is not part of a model's identity; configs/model/openai.yaml says what each setting means."""
-
-    __pydantic_config__ = ConfigDict(extra="forbid")
-
-    size: Annotated[int, Field(ge=1)] = 50_000
-    tokens: Annotated[int, Field(ge=1)] | None = None
-    wait: bool = True
-    poll: Annotated[float, Field(gt=0)] = 60.0
-    window: Annotated[str, Field(pattern=r"[1-9][0-9]*[hd]$")] = "24h"
-    discount: Annotated[float, Field(gt=0, le=1)] = 0.5
-    dialect: BatchForm | None = None
-
-
-def _batch_settings(value: Any) -> Any:
-    """Return the settings of model.batch that are not null: {} for true, None for false or if all are null."""
-    if value is True:
-        return {}
-    if isinstance(value, Mapping):
-        settings = {name: setting for name, setting in value.items() if setting is not None}
-        return settings or (None if value else {})
-    return None if value is False else value
-
-
-Batch = Annotated[BatchSettings | None, BeforeValidator(_batch_settings)]
+def _batch(value: object) -> object:
+    """Return what stands for model.batch=true and false: no settings, and no batches."""
+    return {True: {}, False: None}[value] if isinstance(value, bool) else value
 
 
 _OWNED = {
@@ -101,7 +77,7 @@ class Endpoint(ABC):
     max_wait: Positive = 120.0
     max_total_wait: Positive = 900.0
     price: Mapping[Literal["input", "output", "cached_input"], Annotated[float, Field(ge=0)] | None] | None = None
-    batch: Batch = None
+    batch: Annotated[Mapping[str, Any] | None, BeforeValidator(_batch)] = None
 
     def __post_init__(self) -> None:
         """Raise ConfigError for what cannot be an address, settings that hold a key, and half a price."""
@@ -169,11 +145,11 @@ class Endpoint(ABC):
     @property
     def batch_window(self) -> str | None:
         """The time within which a batch is answered, such as 24h; None without batches."""
-        return None if self.batch is None else self.batch.window
+        return None if self.batch is None else str(self.batch.get("window", "24h"))
 
     @property
     def discount(self) -> float:
-        return 1.0 if self.batch is None else self.batch.discount
+        return 1.0 if self.batch is None else float(self.batch.get("discount", 0.5))
 
     @property
     def tier(self) -> str | None:

@@ -23,7 +23,6 @@ from harness.errors import ConfigError
 from harness.runtime import secrets
 
 Limit = Literal["max_tokens", "max_completion_tokens"]
-BatchForm = Literal["openai", "together", "mistral", "openrouter", "anthropic"]
 Globs = Annotated[tuple[str, ...], Field(min_length=1)]
 _VERSION = re.compile(r"/(?:v\d+\w*|openai|api)(?:/|$)")
 """Parts of a path that name an API."""
@@ -57,7 +56,6 @@ class Provider:
     limit: Limit | None = None
     thinks_like: str | None = None
     pins: bool = False
-    batches: BatchForm | Literal["other"] = "openai"
     source: str = ""
 
 

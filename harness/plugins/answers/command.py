@@ -12,7 +12,6 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
-from harness import plugin
 from harness.cache import Store, open_store
 from harness.cli import key_value
 from harness.cli.key_value import Choice
@@ -26,7 +25,7 @@ from harness.tables.table import Table
 CACHE = Path(".cache/answers.sqlite")
 """As in configs/cache/on.yaml."""
 
-_HELP = f"""\
+HELP = f"""\
 The cache of answers: every one that was paid for, in one SQLite file.
 
   harness cache stats                         what is in it, by model and task
@@ -82,7 +81,6 @@ class ImportSettings(AnswersSettings):
     """HELP says what each one means."""
 
     replace: bool = False
-    run: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -130,7 +128,7 @@ def export(names: list[str], settings: AnswersSettings) -> int:
 def import_(names: list[str], settings: ImportSettings) -> int:
     if not names:
         raise ConfigError("import takes the files that export wrote, or other caches: import answers.jsonl")
-    return transfer.import_(settings.cache, [*map(Path, names)], settings.run, replace=settings.replace)
+    return transfer.import_(settings.cache, [*map(Path, names)], replace=settings.replace)
 
 
 def prune(names: list[str], settings: PruneSettings) -> int:
@@ -233,16 +231,13 @@ def _parts(path: Path) -> list[Path]:
     return [part for end in ("", "-wal", "-shm") if (part := Path(f"{path}{end}")).exists()]
 
 
-_OF_PLUGINS: dict[str, Choice] = plugin.jobs("cache")
 COMMANDS = {
     "stats": Choice(AnswersSettings, stats),
     "export": Choice(AnswersSettings, export),
-    "import": Choice(ImportSettings, import_, composed=bool(plugin.importers())),
-    **_OF_PLUGINS,
+    "import": Choice(ImportSettings, import_),
     "prune": Choice(PruneSettings, prune),
     "verify": Choice(AnswersSettings, verify),
 }
-HELP = "\n".join([_HELP, *(choice.help for choice in _OF_PLUGINS.values() if choice.help)])
 
 
 if __name__ == "__main__":

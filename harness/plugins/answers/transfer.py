@@ -62,11 +62,8 @@ def export(cache: Path, out: str) -> int:
     return 0
 
 
-def import_(cache: Path, files: Sequence[Path], run: Sequence[str], *, replace: bool) -> int:
-    """Store the answers of exported files, of other caches, and of what plug-ins read.
-
-    `run` holds settings of the run that the answers belong to, for plug-ins' files.
-    """
+def import_(cache: Path, files: Sequence[Path], *, replace: bool) -> int:
+    """Store the answers of exported files, and of other caches."""
     for path in files:
         if not path.exists():
             raise DataError(f"there is no file {path}: give what export wrote, or another cache.")
@@ -76,10 +73,7 @@ def import_(cache: Path, files: Sequence[Path], run: Sequence[str], *, replace: 
         caches = [path for path in files if path.suffix in plugin.stores() and path.is_dir()]
         for path in caches:
             _import_parts(store, path, replace=replace)
-        left = [path for path in files if path not in caches]
-        for importer in plugin.importers():
-            left = importer(store, left, run)
-        for path in left:
+        for path in (path for path in files if path not in caches):
             if not path.is_file():
                 raise DataError(f"{path} is no file: give what export wrote, or another cache.")
             _import(store, path, replace=replace)

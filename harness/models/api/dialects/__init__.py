@@ -39,7 +39,7 @@ def _bearer(key: str) -> dict[str, str]:
 
 @dataclass(frozen=True, kw_only=True)
 class Dialect:
-    """One provider's headers, paths, bodies, replies and form of batches; the defaults are OpenAI's."""
+    """One provider's headers, paths, bodies and replies; the defaults are OpenAI's."""
 
     kind: str = "openai.chat"
     """The name of the form in a model's identity."""
@@ -53,8 +53,6 @@ class Dialect:
     """The ways of restricting replies to choices (model.constrain) that the provider has; None for all."""
     cannot: Mapping[str, str] = field(default_factory=dict)
     """Features that the provider lacks (`rank`, `seed`), each with a sentence for the user."""
-    batches: str | None = None
-    """The form of its batches, as the plug-in `batches` names it; None: the form of the server at the address."""
 
 
 OPENAI = Dialect()

@@ -99,5 +99,4 @@ DIALECT = Dialect(
         "the choices).",
         "seed": "Anthropic takes no seed: leave model.seed out.",
     },
-    batches="anthropic",
 )

@@ -113,5 +113,4 @@ DIALECT = Dialect(
     call=_call,
     reply=_reply,
     means=("json_schema",),
-    batches="other",
 )

@@ -1,4 +1,4 @@
-"""Money as an invariant: stories of batches with servers whose behaviour is drawn (batch_model.py)."""
+"""Money as an invariant: stories of batches with servers whose behaviour is drawn (support_batches.py)."""
 
 from __future__ import annotations
 
@@ -7,17 +7,18 @@ from collections import Counter
 from contextlib import closing
 from pathlib import Path
 
-import batch_model
 import pytest
-from batch_model import CHOICES, REQUESTS, DrawnServer, draw, story
+import support_batches
+from harness_batches.model import Batched
+from harness_batches.settings import settings_of
 from support.outcomes import each
+from support_batches import CHOICES, REQUESTS, DrawnServer, draw, story
 
 from harness.cache.model import CachedModel
 from harness.cache.store import Store
 from harness.cost.admission import Budgeted
 from harness.cost.budget import Budget
 from harness.cost.till import Till
-from harness.plugins.batches.model import Batched
 
 
 def stories(count: int, seed: int, folder: Path) -> Counter[str]:
@@ -36,16 +37,10 @@ def stories(count: int, seed: int, folder: Path) -> Counter[str]:
     return tally
 
 
-@pytest.mark.parametrize("count", [9, pytest.param(25, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [20, pytest.param(2000, marks=pytest.mark.slow)])
 def test_no_request_is_billed_twice_whatever_a_server_does(tmp_path, count):
     tally = stories(count, 1, tmp_path)
-    assert tally["complete"] > count / 3 and tally["waits"] > count / 6 and tally["forgotten"] > count / 12, tally
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(2, 12))
-def test_no_request_is_billed_twice_in_thousands_of_stories(tmp_path, seed):
-    stories(500, seed, tmp_path)
+    assert tally["complete"] > count / 3 and tally["waits"] > count / 6, tally
 
 
 def test_a_line_that_was_worked_on_is_not_given_back_to_the_budget(tmp_path, monkeypatch):
@@ -55,12 +50,12 @@ def test_a_line_that_was_worked_on_is_not_given_back_to_the_budget(tmp_path, mon
         "message": {"role": "assistant", "content": ""},
         "finish_reason": "model_context_window_exceeded",
     }
-    monkeypatch.setattr(batch_model, "reply", lambda: {"id": "c", "model": "m", "choices": [full]})
+    monkeypatch.setattr(support_batches, "reply", lambda: {"id": "c", "model": "m", "choices": [full]})
     choice = {name: options[0] for name, options in CHOICES.items()} | {"failing": 1}
-    endpoint = batch_model.use(DrawnServer(choice), monkeypatch)
+    endpoint = support_batches.use(DrawnServer(choice), monkeypatch)
     till = Till(Budget(tokens=1e6), None, endpoint)
     with closing(Store(tmp_path / "answers.sqlite")) as store:
-        batched = Batched(endpoint, store, CachedModel(endpoint, store).key)
+        batched = Batched(endpoint, settings_of(endpoint), store, CachedModel(endpoint, store).key)
         outcomes = dict(each(Budgeted(batched, till).respond(REQUESTS)))
     assert [outcome.kind for outcome in outcomes.values()].count("context_length") == 2
     most = [till.size(request).input_most + till.size(request).output_most for request in REQUESTS]

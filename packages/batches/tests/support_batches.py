@@ -11,56 +11,55 @@ killed once at a call; its clock is the test's. What has to hold whatever was dr
 
 from __future__ import annotations
 
-import email.utils
 import json
 import random
 import re
+import threading
 import time
 from collections import Counter
 from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import httpx2
 import pytest
+from harness_batches import exchange
+from harness_batches import model as model_module
+from harness_batches.journal import Journal
+from harness_batches.model import Batched
+from harness_batches.settings import settings_of
 
 from harness.cache.model import CachedModel
 from harness.cache.store import Store
 from harness.errors import RunStopped
 from harness.models.api import server as server_module
-from harness.models.api.endpoint import BatchSettings
 from harness.models.api.openai import Chat
-from harness.plugins.batches import exchange
-from harness.plugins.batches import model as model_module
-from harness.plugins.batches.journal import Journal
-from harness.plugins.batches.model import Batched
 from harness.types import ChatRequest, Message, Response
 
 CHOICES: dict[str, tuple[Any, ...]] = {
-    "form": ("openai", "together", "openrouter", "anthropic"),
+    "form": ("openai", "anthropic"),
     # The reply to the making, which has taken place unless it says "not made".
-    "create": ("sound", "{}", "id null", "id empty", "id a number", "id too long", "wrapped", "error inside", "a list",
-               "202 without id", "hang-up", "page", "cut", 302, 400, 401, 402, 403, 404, 408, 409, 413, 425, 429, 499,
-               500, 502, 503, "not made: hang-up", "not made: 429", "not made: 500", "not made: 400"),
+    "create": ("sound", "{}", "id null", "id too long", "error inside", "a list", "hang-up", "page", "cut", 302, 400,
+               401, 404, 409, 429, 500, 503, "not made: hang-up", "not made: 429", "not made: 500", "not made: 400"),
     "creations": (1, 2),  # so many of them are odd
     "list": ("sound", "late", "late", "without metadata", "without file", "without both", "{}", "page", "403",
-             "in reverse", "endless", "numbers for ids", "ids too long"),
+             "in reverse", "endless", "ids too long"),
     "others": (0, 1, 120),  # batches of somebody else
-    "states": ("in_progress completed", "completed", "COMPLETED", "in_progress validating in_progress completed",
-               "in_progress done", "warming in_progress finished", "in_progress", "expired", "cancelled", "failed"),
-    "files": ("sound", "third look", "never", "objects", "lists"),
+    "states": ("in_progress completed", "completed", "in_progress validating in_progress completed",
+               "expired", "cancelled", "failed"),
+    "files": ("sound", "third look", "never"),
     "output": ("sound", "empty", "page", "cut", "404", "502", "403"),  # the file, so many times over
     "times": (1, 2, 100),
-    "lines": ("sound", "pretty", "one list", "text status", "BOM", "twice", "reversed", "one missing", "foreign"),
+    "lines": ("sound", "twice", "reversed", "one missing", "foreign"),
     "errors": ("sound", "404", "403", "page", "empty"),
     "counts": ("sound", "none", "zero", "total only"),
     "failing": (0, 1, 3),  # requests that come to nothing and are not billed
     "clock": (0, 7200, -7200, 90000, -90000),
-    "date": (True, True, False),
     "wait": (True, False),
     "size": (2, 5),
     "killed": (None, *range(14)),
@@ -108,9 +107,13 @@ class DrawnServer:
     """Seconds that the commands have waited."""
     sane: bool = False
     """Whether it now does all that it should."""
+    queue: float = float("inf")
+    """Requests of one batch at most."""
+    live: int = 0
+    """Calls that were answered at once."""
 
     def __getitem__(self, name: str) -> Any:
-        usual = name not in ("form", "clock", "date", "others", "size", "wait", "counts", "lines")
+        usual = name not in ("form", "clock", "others", "size", "wait", "counts", "lines")
         return CHOICES[name][0] if self.sane and usual and name != "failing" else self.choice[name]
 
     def time(self) -> float:
@@ -128,12 +131,13 @@ class DrawnServer:
         response = self.answer(request, request.read())
         if dies:
             raise Killed
-        if self["date"]:
-            response.headers["Date"] = email.utils.formatdate(self.time() + self["clock"], usegmt=True)
         return response
 
     def answer(self, request: httpx2.Request, body: bytes) -> httpx2.Response:
         path = request.url.path.removeprefix("/v1")
+        if path.endswith("/chat/completions"):
+            self.live += 1
+            return httpx2.Response(200, json=reply())
         if path.startswith("/files") and request.method == "POST":
             name = f"file-{len(self.files)}"
             self.files[name] = body
@@ -170,17 +174,16 @@ class DrawnServer:
         mark = (order.get("metadata") or {}).get("harness")
         batch = Made(f"batch-{len(self.batches)}", names, mark, file, self.time() + self["clock"])
         self.batches.append(batch)
-        fails = self["states"] == "failed"
+        fails = self["states"] == "failed" or len(names) > self.queue
         for k, name in enumerate(names):
             undone = fails or k < self["failing"] or (self["states"] in ("expired", "cancelled") and k % 2)
             (batch.failed if undone else batch.answered).append(name)
             self.billed[name] += not undone
         reply = self.described(batch, whole=False)
-        odd = {"{}": {}, "id null": reply | {"id": None}, "id empty": reply | {"id": ""}, "202 without id": {},
-               "id a number": reply | {"id": 7}, "id too long": reply | {"id": LONG}, "wrapped": {"data": reply},
+        odd = {"{}": {}, "id null": reply | {"id": None}, "id too long": reply | {"id": LONG},
                "error inside": {"id": "req-1", "error": {"message": "overloaded"}}, "a list": [reply]}  # fmt: skip
         if how in odd:
-            return httpx2.Response(202 if how == "202 without id" else 200, json=odd[how])
+            return httpx2.Response(200, json=odd[how])
         if how == "hang-up":
             raise httpx2.ReadError("reset")
         if how in ("page", "cut"):
@@ -210,8 +213,6 @@ class DrawnServer:
                 row.pop(name, None)
             for name in ("input_file_id",) * (how in ("without file", "without both")):
                 row.pop(name, None)
-            if how == "numbers for ids" and row["id"].startswith("batch-"):
-                row["id"] = int(row["id"][6:])
             if how == "ids too long":
                 row["id"] += LONG
         after = query.get("after", query.get("after_id"))
@@ -226,6 +227,14 @@ class DrawnServer:
     def described(self, batch: Made, *, whole: bool) -> dict[str, Any]:
         states = self["states"].split()
         state = "validating" if not batch.looks else states[min(batch.looks, len(states)) - 1]
+        if len(batch.names) > self.queue:
+            error = {"code": "token_limit_exceeded", "message": "Enqueued token limit reached for m"}
+            return {
+                "id": batch.id,
+                "status": "failed",
+                "errors": {"data": [error]},
+                "metadata": {"harness": batch.mark},
+            }
         ended = state == states[-1] != "in_progress"
         later = {"sound": 1, "third look": 3, "never": 10**9}.get(self["files"], 1)
         ready = ended and batch.looks >= later and (state != "failed" or self.sane)
@@ -243,7 +252,7 @@ class DrawnServer:
         }[self["counts"]]
         made = {"id": batch.id, "created_at": int(batch.created)}
         if self["form"] == "anthropic":
-            state = {"validating": "in_progress", "completed": "ended", "COMPLETED": "ended", "expired": "ended",
+            state = {"validating": "in_progress", "completed": "ended", "expired": "ended",
                      "cancelled": "ended", "failed": "ended"}.get(state, state)  # fmt: skip
             if self["counts"] == "sound":
                 counts = {"succeeded": len(batch.answered) * done, "errored": len(batch.failed) * done,
@@ -252,23 +261,16 @@ class DrawnServer:
             return made | {"processing_status": state, "request_counts": counts, "results_url": url,
                            "created_at": datetime.fromtimestamp(int(batch.created), UTC).isoformat()}  # fmt: skip
         made |= {"status": state, "request_counts": counts}
-        if self["form"] == "openrouter":
-            rows = self.lines(batch, whole=True) if whole and ready and state != "failed" else None
-            self.delivered.update(batch.answered if rows and self["lines"] != "one missing" else ())
-            self.delivered.update(batch.answered[1:] if rows else ())
-            return made | {"results": rows, "error": {"message": "no"} if state == "failed" else None}
         made |= {"input_file_id": batch.file}
-        made |= {"metadata": {"harness": batch.mark}} if self["form"] == "openai" else {}
+        made |= {"metadata": {"harness": batch.mark}}
         if ready:
-            shape = {"objects": lambda name: {"id": name}, "lists": lambda name: [name]}.get(self["files"], str)
-            made["output_file_id"] = shape(f"out {batch.id}") if batch.answered else None
-            made["error_file_id"] = shape(f"err {batch.id}") if batch.failed else None
+            made["output_file_id"] = f"out {batch.id}" if batch.answered else None
+            made["error_file_id"] = f"err {batch.id}" if batch.failed else None
         return made
 
     def lines(self, batch: Made, *, whole: bool) -> list[dict[str, Any]]:
         """Return the lines of the output; with `whole`, those of the errors, too."""
-        status: Any = "200" if self["lines"] == "text status" else 200
-        rows = [{"custom_id": name, "response": {"status_code": status, "body": reply()}} for name in batch.answered]
+        rows = [{"custom_id": name, "response": {"status_code": 200, "body": reply()}} for name in batch.answered]
         rows = rows[1:] if self["lines"] == "one missing" else rows
         failed = [{"custom_id": name, "response": {"status_code": 500, "body": {"error": {"message": "it failed"}}}}
                   for name in batch.failed]  # fmt: skip
@@ -293,12 +295,7 @@ class DrawnServer:
             rows = [{"custom_id": n, "response": None, "error": {"code": "x", "message": "no"}} for n in batch.failed]
             return httpx2.Response(200, content="".join(json.dumps(row) + "\n" for row in rows).encode())
         rows = self.lines(batch, whole=self["form"] == "anthropic")
-        text = "".join(json.dumps(row) + "\n" for row in rows)
-        if self["lines"] == "pretty":
-            text = "".join(json.dumps(row, indent=2) + "\n" for row in rows)
-        elif self["lines"] == "one list":
-            text = json.dumps(rows)
-        content = b"\xef\xbb\xbf" * (self["lines"] == "BOM") + text.encode()
+        content = "".join(json.dumps(row) + "\n" for row in rows).encode()
         if odd == "cut":
             content = content[: len(content) // 2]
         else:
@@ -319,7 +316,7 @@ def reply() -> dict[str, Any]:
 
 def as_result(row: dict[str, Any]) -> dict[str, Any]:
     """Return a line as Anthropic writes it."""
-    if row["response"]["status_code"] not in (200, "200"):
+    if row["response"]["status_code"] != 200:
         error = {"type": "error", "error": {"type": "api_error", "message": "it failed"}}
         return {"custom_id": row["custom_id"], "result": {"type": "errored", "error": error}}
     message = {"type": "message", "model": "m", "content": [{"type": "text", "text": "Yes"}], "stop_reason": "end_turn",
@@ -342,8 +339,10 @@ def use(server: DrawnServer, monkeypatch: pytest.MonkeyPatch) -> Chat:
     for module in (server_module, exchange, model_module):
         monkeypatch.setattr(module, "rest", server.rest)
     monkeypatch.setattr(model_module, "time", SimpleNamespace(time=server.time))
-    settings = BatchSettings(dialect=server["form"], wait=server["wait"], size=server["size"])
-    return Chat(name="m", model="m", base_url="http://127.0.0.1:9/v1", attempts=3, api_key_env=None, batch=settings)
+    batch = {"wait": server["wait"], "size": server["size"]}
+    dialect = "anthropic" if server["form"] == "anthropic" else None
+    where = {"base_url": "http://127.0.0.1:9/v1", "api_key_env": None, "attempts": 3}
+    return Chat(name="m", model="m", dialect=dialect, seed=None, batch=batch, **where)
 
 
 def story(choice: dict[str, Any], folder: Path, monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
@@ -357,7 +356,7 @@ def story(choice: dict[str, Any], folder: Path, monkeypatch: pytest.MonkeyPatch)
         """Carry out the command; return why it has stopped, "" if complete, None if it was killed."""
         tally["starts"] += 1
         with closing(Store(path)) as store:
-            batched = Batched(endpoint, store, CachedModel(endpoint, store).key)
+            batched = Batched(endpoint, settings_of(endpoint), store, CachedModel(endpoint, store).key)
             outcomes: list[Any] = []
             try:
                 for landed in CachedModel(batched, store).respond(REQUESTS):
@@ -374,7 +373,7 @@ def story(choice: dict[str, Any], folder: Path, monkeypatch: pytest.MonkeyPatch)
         with closing(Store(path)) as store:
             stored = {key for (key,) in store.query("SELECT key FROM answers")}
         # Forms without a mark read results to see whose a batch is, before they are collected.
-        if said == "" or (said is not None and choice["form"] in ("openai", "together")):
+        if said == "" or (said is not None and choice["form"] == "openai"):
             assert server.delivered <= stored, f"lost: {server.delivered - stored}"
 
     said: str | None = None
@@ -396,7 +395,7 @@ def story(choice: dict[str, Any], folder: Path, monkeypatch: pytest.MonkeyPatch)
             with closing(Store(path)) as store:
                 journal = Journal(store)
                 for batch in journal.batches():
-                    journal.drop(batch.digest, "forgotten")
+                    journal.drop(batch.digest)
             server.choice |= {"failing": 0, "counts": "sound", "lines": "sound"}
             for _ in range(STARTS):
                 if (said := command()) == "":
@@ -404,3 +403,33 @@ def story(choice: dict[str, Any], folder: Path, monkeypatch: pytest.MonkeyPatch)
         assert said == "", f"never complete: {said}"
         check()
     return tally
+
+
+class OverHTTP:
+    """A drawn server at an address, for runs in other processes."""
+
+    def __init__(self, **choice: Any) -> None:
+        usual = {name: options[0] for name, options in CHOICES.items()}
+        self.drawn = drawn = DrawnServer(usual | choice)
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+                response = drawn.handle(httpx2.Request(self.command, f"http://x{self.path}", content=body))
+                self.send_response(response.status_code)
+                self.send_header("Content-Length", str(len(response.content)))
+                self.end_headers()
+                self.wfile.write(response.content)
+
+            do_GET = do_POST  # noqa: N815
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        self._http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self._http.server_port}/v1"
+        threading.Thread(target=self._http.serve_forever, daemon=True).start()
+
+    def close(self) -> None:
+        self._http.shutdown()
+        self._http.server_close()
