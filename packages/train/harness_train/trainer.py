@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from transformers.trainer_callback import PrinterCallback, ProgressCallback
 
 from harness.errors import ConfigError, RunStopped
 from harness.runtime.progress import Progress
-from harness_train.examples import Example, Lessons, scores_of
+from harness_train.examples import Example, Lessons, Scores, scores_of
 from harness_train.learners import Learner, fits_of
 from harness_train.recipe import Recipe
 
@@ -29,7 +29,7 @@ class Teacher(Trainer):  # type: ignore[misc]  # transformers has no types
         self, learner: Learner, network: Any, lessons: Lessons, recipe: Recipe, work: Path, progress: Progress,
         dtype: str,
     ) -> None:  # fmt: skip
-        self._score = lambda: scores_of(learner, lessons.prompt, lessons.dev.rows)
+        self._score: Callable[[], Scores] = lambda: scores_of(learner, lessons.prompt, lessons.dev.rows)
         self._items, self._say = len(lessons.dev.rows), progress.say
         examples = Pass(lessons, learner)
         patience = [EarlyStoppingCallback(recipe.patience)] if recipe.patience else []
