@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, fields
 from functools import partial
@@ -125,7 +125,7 @@ def ask(prepared: Prepared, until: Until) -> dict[str, Any]:
         if prepared.settings.pause and not prepared.instant:
             answered = watched(answered, FirstReplies(model, judged=False), progress.say)
 
-        def landing() -> Iterator[Record]:
+        def landing() -> Generator[Record]:
             for record, _ in progress.track(answered, until.order, samples):
                 if isinstance(record.outcome, Failure) and record.outcome.kind not in FINAL_FAILURES:
                     failures.append(record.item)
