@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from functools import cache
 from itertools import combinations
 
-from harness.causal.dag import DAG, bits, children, descendants, mask_of
+from harness.causal.dag import DAG, bits, children, mask_of
 
 
 def d_connected(dag: DAG, source: int, conditions: Sequence[int]) -> tuple[int, ...]:
@@ -54,29 +54,6 @@ def _balls(dag: DAG, start: Sequence[int], has: Sequence[int]) -> list[int]:
 def _holders(n: int, sets: Sequence[int]) -> list[int]:
     """Return, for each node, which of the sets hold it, as a bit mask over the sets."""
     return [mask_of(s for s, z in enumerate(sets) if z >> v & 1) for v in range(n)]
-
-
-def open_path(dag: DAG, i: int, j: int, given: int) -> tuple[int, ...] | None:
-    """Return a shortest path without repeated nodes that d-connects two nodes given a set; None where none does.
-
-    Every node inside it is a collider that is given or has a descendant that is, or neither a collider nor given.
-    """
-    below = children(dag)
-    opened = [bool((reach | 1 << v) & given) for v, reach in enumerate(descendants(dag))]
-    paths: list[tuple[int, ...]] = [(i,)]
-    while paths:
-        longer = [(*path, u) for path in paths for u in bits(dag[path[-1]] | below[path[-1]]) if u not in path]
-        paths = [path for path in longer if len(path) < 3 or _passes(dag, path[-3:], given, opened)]
-        for path in paths:
-            if path[-1] == j:
-                return path
-    return None
-
-
-def _passes(dag: DAG, three: tuple[int, ...], given: int, opened: Sequence[bool]) -> bool:
-    before, middle, after = three
-    collider = dag[middle] >> before & dag[middle] >> after & 1
-    return opened[middle] if collider else not given >> middle & 1
 
 
 @cache

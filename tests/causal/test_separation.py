@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from itertools import combinations, pairwise
+from itertools import combinations
 
 import networkx as nx
 import pytest
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from support.brute_force import dags, every_dag, graph_of, separations, subsets
 
 from harness.causal.dag import from_edges, from_integer, mask_of
-from harness.causal.separation import conditioning_sets, d_connected, independences, open_path
+from harness.causal.separation import conditioning_sets, d_connected, independences
 
 
 def d_separated(dag, a: int, b: int, given: int = 0) -> bool:
@@ -31,25 +31,6 @@ def test_random_graphs_separate_as_in_networkx(dag, data):
         a, b, *others = data.draw(st.permutations(nodes))
         conditions = set(others[: data.draw(st.integers(0, len(others)))])
         assert d_separated(dag, a, b, mask_of(conditions)) == nx.is_d_separator(graph, a, b, conditions)
-
-
-@settings(max_examples=100, deadline=None)
-@given(dags(low=2, high=6), st.data())
-def test_a_path_is_open_where_two_nodes_are_connected(dag, data):
-    graph = graph_of(dag)
-    a, b, *others = data.draw(st.permutations(range(len(dag))))
-    conditions = set(others[: data.draw(st.integers(0, len(others)))])
-    path = open_path(dag, a, b, mask_of(conditions))
-    assert (path is None) == nx.is_d_separator(graph, a, b, conditions)
-    if path is None:
-        return
-    assert (path[0], path[-1]) == (a, b) and len(set(path)) == len(path)
-    assert all(graph.has_edge(u, v) or graph.has_edge(v, u) for u, v in pairwise(path))
-    for before, node, after in zip(path, path[1:], path[2:], strict=False):
-        if graph.has_edge(before, node) and graph.has_edge(after, node):
-            assert conditions & {node, *nx.descendants(graph, node)}
-        else:
-            assert node not in conditions
 
 
 @settings(max_examples=60, deadline=None)
