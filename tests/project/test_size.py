@@ -18,7 +18,7 @@ ROOMS: dict[str, tuple[int, int]] = {
     "benchmarks": (3065, 32),
     "harness/*.py": (3299, 16),
     "harness/cache": (1829, 8),
-    "harness/causal": (726, 7),
+    "harness/causal": (703, 7),
     "harness/charts": (1000, 8),
     "harness/cli": (1738, 9),
     "harness/compare": (1500, 10),
@@ -58,7 +58,7 @@ ROOMS: dict[str, tuple[int, int]] = {
     "packages/papers": (1900, 16),
     "packages/scale": (750, 8),
     "packages/train": (600, 7),
-    "tests": (51921, 343),
+    "tests": (51902, 343),
     "tools": (1500, 15),
 }  # fmt: skip
 """Lines and files by room. A room within a room counts in its own row alone."""
