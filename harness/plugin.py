@@ -76,8 +76,6 @@ class Plugin:
     exporters: Mapping[str, Exporter] = field(default_factory=dict)
     engines: Mapping[str, str] = field(default_factory=dict)
     """What starts processes, by the name that the command line gives it (`harness.engine.Engine`)."""
-    stores: Mapping[str, str] = field(default_factory=dict)
-    """Stores of answers beside the SQLite file, by how their paths end, such as ".parts" (`harness.cache.Store`)."""
     metrics: tuple[str, ...] = ()
     """Metrics beside those that every run has (`harness.scoring.definitions.MetricDefinition`)."""
     wrappers: tuple[str, ...] = ()
@@ -186,10 +184,6 @@ def exporters() -> dict[str, Exporter]:
 
 def engines() -> dict[str, str]:
     return {name: path for plugin in plugins() for name, path in plugin.engines.items()}
-
-
-def stores() -> dict[str, str]:
-    return {ending: path for plugin in plugins() for ending, path in plugin.stores.items()}
 
 
 def view(name: str, value: str | None = None) -> Any:

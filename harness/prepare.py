@@ -8,12 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
-from operator import length_hint
 from pathlib import Path
 from typing import Any
 
 from harness import plugin
-from harness.cache import CachedModel, Store, open_store
+from harness.cache import CachedModel, Store
 from harness.config_files import own_files
 from harness.cost.plan import Plan
 from harness.cost.shared_budget import Book
@@ -60,8 +59,6 @@ class Prepared:
         return self.model.traits.instant
 
 
-MOST_IN_ONE_FILE = 10_000_000
-"""Answers of one cache up to which a file is the better choice (docs/cache.md)."""
 Wrapping = Callable[[Prepared, Model, Store | None], Model | None]
 """A plug-in's function: returns what goes directly around the model or the judge of a run, or None to leave it.
 
@@ -244,26 +241,12 @@ def opened_store(prepared: Prepared, *, new: bool = True) -> Iterator[Store | No
     """Yield the cache, or None for a run without one. `new` says whether its file may be made."""
     cache = prepared.settings.cache
     path = Path(cache.path)
-    if prepared.stored and (new or prepared.settings.dry_run) and not path.exists():
-        _suggest_parts(prepared, path)
     if not prepared.stored or (not new and not path.exists()):
         yield None
         return
     readonly = cache.mode == "frozen" or prepared.settings.dry_run
-    with closing(open_store(path, readonly=readonly, shared=cache.shared)) as store:
+    with closing(Store(path, readonly=readonly, shared=cache.shared)) as store:
         yield store
-
-
-def _suggest_parts(prepared: Prepared, path: Path) -> None:
-    """Say that more answers are to come than a new cache of one file is made for, where a plug-in has another."""
-    endings = plugin.stores()
-    answers = length_hint(prepared.task.items()) * prepared.settings.samples
-    if answers > MOST_IN_ONE_FILE and endings and path.suffix not in endings:
-        other = path.with_suffix(next(iter(endings)))
-        prepared.progress.say(
-            f"{path} is new, and {answers:,} answers are to go into it: for more than {MOST_IN_ONE_FILE:,} there is "
-            f"cache.path={other}, a folder of parts that takes a third of the room."
-        )
 
 
 def stored_answer(prepared: Prepared, store: Store | None) -> Any:

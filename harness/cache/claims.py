@@ -11,7 +11,7 @@ import glob
 import os
 import re
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -34,7 +34,7 @@ _HERE: set[str] = set()
 class File(Protocol):
     """The cache's file, as its claims see it."""
 
-    file: Path
+    path: Path
 
     def get(self, key: str, *, since: float = 0.0) -> Response | None:
         """Return the stored response; None where it is older than `since`."""
@@ -44,9 +44,6 @@ class File(Protocol):
 
     def query(self, statement: str, *parameters: Any) -> Iterator[tuple[Any, ...]]:
         """Yield the rows of a SELECT."""
-
-    def in_parts(self, keys: Iterable[str], *, since: float = 0.0) -> dict[str, Response]:
-        """Return those responses that no table of the file holds."""
 
 
 @dataclass
@@ -82,16 +79,14 @@ class Claims:
         if not self._owner and not self._begin():
             return ClaimResult(own=set(keys))
         with self._store.transaction() as db:
-            stored = self._store.in_parts(keys, since=since)
-            keys = [key for key in keys if key not in stored]
             claimed = db.executemany(
                 "INSERT OR IGNORE INTO claims SELECT ?1, ?2 "
                 "WHERE NOT EXISTS (SELECT 1 FROM answers WHERE key = ?1 AND stored >= ?3)",
                 [(key, self._owner, since) for key in keys],
             ).rowcount
             if claimed == len(keys):
-                return ClaimResult(own=set(keys), stored=stored)
-            return self._sort(db, keys, since, anyhow, ClaimResult(stored=stored))
+                return ClaimResult(own=set(keys))
+            return self._sort(db, keys, since, anyhow, ClaimResult())
 
     def _sort(
         self, db: sqlite3.Connection, keys: Sequence[str], since: float, anyhow: bool, result: ClaimResult
@@ -172,7 +167,7 @@ class Claims:
             return ""
 
     def _lock_file(self, owner: str) -> Path:
-        return Path(f"{self._store.file}.{owner}.lock")
+        return Path(f"{self._store.path}.{owner}.lock")
 
     def _begin(self) -> bool:
         """Become an owner and remove what dead ones left behind; return whether a lock could be had."""
@@ -203,7 +198,7 @@ class Claims:
     def _sweep(self) -> None:
         """Remove the claims and the files of dead owners."""
         owners = {owner for (owner,) in self._store.query("SELECT DISTINCT owner FROM claims")}
-        files = self._store.file.parent.glob(f"{glob.escape(self._store.file.name)}.*.lock")
+        files = self._store.path.parent.glob(f"{glob.escape(self._store.path.name)}.*.lock")
         owners |= {owner for file in files if _NAME.fullmatch(owner := file.name.removesuffix(".lock")[-12:])}
         dead = [(owner,) for owner in owners - _HERE if not self.alive(owner)]
         if dead:

@@ -128,17 +128,11 @@ def of_cache(db: sqlite3.Connection, counts: ImportCounts) -> Iterator[StoredAns
     """Yield the answers of a sound cache, all as of one moment, without their texts. Raises sqlite3.Error."""
     db.execute("BEGIN")
     try:
-        yield from of_slices([db], counts)
-    finally:
-        db.rollback()
-
-
-def of_slices(slices: Iterable[sqlite3.Connection], counts: ImportCounts) -> Iterator[StoredAnswer | None]:
-    """Yield the answers of a store's slices, without their texts. Raises sqlite3.Error."""
-    identities: dict[str, str] = {}
-    for db in slices:
+        identities: dict[str, str] = {}
         for row in db.execute(f"SELECT {ANSWERS} ORDER BY a.key"):
             yield _of_row(row, identities, counts)
+    finally:
+        db.rollback()
 
 
 def _of_row(row: tuple[Any, ...], identities: dict[str, str], counts: ImportCounts) -> StoredAnswer | None:
@@ -216,12 +210,11 @@ def _store(
     """Store answers within a transaction: a few statements for all of them."""
     words = _store_words(store, db, batch, texts)
     keys = _json(answer.row[0] for answer in batch)
-    in_parts = store.in_parts(answer.row[0] for answer in batch)
     there = {
         key: response
         for key, *stored in db.execute(f"SELECT key, response, digest FROM answers WHERE key IN {LISTED}", (keys,))
         if (response := _readable(key, *stored)) is not None
-    } | in_parts
+    }
     stored: list[StoredAnswer] = []
     for answer in batch:
         key, known = answer.row[0], there.get(answer.row[0])

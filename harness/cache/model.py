@@ -127,13 +127,13 @@ def explain(store: Store, identity: Mapping[str, JSON], request: Request) -> str
     """Return half a sentence on why the answer is missing. It reads the whole cache, which a failed run can afford."""
     request_json = short(request)
     models = "SELECT identity FROM identities WHERE digest IN (SELECT DISTINCT identity FROM answers"
-    if found := [*dict.fromkeys(store.select(f"{models} WHERE request = ?)", request_json))]:
+    if found := [*dict.fromkeys(store.query(f"{models} WHERE request = ?)", request_json))]:
         elsewhere = [_read(text) for (text,) in found]
         return f"the same request is stored for a model that is set otherwise ({_nearest(elsewhere, identity)})"
-    stored = store.select("SELECT request FROM answers WHERE identity = ?", digest(identity))
+    stored = store.query("SELECT request FROM answers WHERE identity = ?", digest(identity))
     if nearest := _nearest_requests(stored, request_json):
         return f"of this model the nearest request that is stored has {_words(store, nearest, request)}"
-    identities = [_read(text) for (text,) in dict.fromkeys(store.select(f"{models})"))]
+    identities = [_read(text) for (text,) in dict.fromkeys(store.query(f"{models})"))]
     if not identities:
         return "it is empty"
     return (
@@ -184,7 +184,7 @@ def _words(store: Store, nearest: list[Any], request: Request) -> str:
         mine, theirs = _digests(now), _digests(there)
         name = next((name for name in mine if name in theirs and mine[name] != theirs[name]), None)
         if name is not None:
-            text = next((text for _, text in store.sound_texts([theirs[name]])), "")
+            text = store.text(theirs[name]) if store.has_text(theirs[name]) else ""
             partings.append(_parting(text, texts[mine[name]]))
     settings = [difference for difference in differences(nearest[0], now) if "sha256: " not in difference]
     if not partings:

@@ -38,8 +38,6 @@ class Store:
         Raises StoreError where that cannot be done, or the file is not one of ours.
         """
         self.path = path
-        self.file = path = self.file_of(path)
-        """SQLite's file: all of the cache, or what is not in parts yet."""
         self._readonly = readonly
         self._shared = shared
         self._alone = "" if readonly else alone.why(path, shared)
@@ -128,15 +126,12 @@ class Store:
             response_text = canonical(response_json(response))
             rows.append((key, who, short(request), response_text, now, task, digest_of(key, response_text)))
         with self.transaction() as db:
-            sooner = {} if replace else self.in_parts([key for key, *_ in answers])
-            rows = [row for row in rows if row[0] not in sooner]
             db.execute("INSERT OR IGNORE INTO identities VALUES (?, ?, ?)", (who, canonical(identity), name))
             self.note_texts(db, texts)
             verb = "REPLACE" if replace else "IGNORE"
             stored = db.executemany(f"INSERT OR {verb} INTO answers VALUES (?, ?, ?, ?, ?, ?, ?)", rows).rowcount
             self.claims.give_up(db, [key for key, *_ in answers])
-            if stored < len(rows):
-                sooner |= self._sooner(db, rows)
+            sooner = self._sooner(db, rows) if stored < len(rows) else {}
         mine = {key: response for key, _, response in answers}
         return {key: there for key, there in sooner.items() if response_json(there) != response_json(mine[key])}
 
@@ -154,7 +149,7 @@ class Store:
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
         """Run the block as one transaction: all of it is written or nothing."""
-        if _file_at(self.file) != self._place:
+        if _file_at(self.path) != self._place:
             self._return()
         db = self._at
         try:
@@ -175,52 +170,9 @@ class Store:
         except sqlite3.Error as error:
             raise self.trouble(error) from error
 
-    @staticmethod
-    def file_of(path: Path) -> Path:
-        """Return SQLite's file of the cache at a path."""
-        return path
-
-    def in_parts(self, keys: Iterable[str], *, since: float = 0.0) -> dict[str, Response]:
-        """Return those responses that no table of the file holds, because they stand in parts (parts_store.py)."""
-        return {}
-
     def holds(self, key: str) -> bool:
         """Return whether there is an answer with this key, readable or not."""
         return self._row(key, 0.0) is not None
-
-    def slices(self) -> Iterator[sqlite3.Connection]:
-        """Yield connections whose `answers`, with their `identities`, are the cache's in order of key, as of now."""
-        self._at.execute("BEGIN")
-        try:
-            yield self._at
-        finally:
-            self._at.rollback()
-
-    def select(self, statement: str, *parameters: Any) -> Iterator[tuple[Any, ...]]:
-        """Yield the rows of a SELECT from `answers` and `identities`, for each slice."""
-        try:
-            for db in self.slices():
-                yield from db.execute(statement, parameters)
-        except sqlite3.Error as error:
-            raise self.trouble(error) from error
-
-    @contextmanager
-    def rewriting(self) -> Iterator[sqlite3.Connection]:
-        """Run the block as a transaction in which `rewritten` and `keep_texts` may be called."""
-        with self.transaction() as db:
-            yield db
-
-    def rewritten(self, db: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
-        """Yield all answers by the way of such connections; what is removed from their `answers` is removed."""
-        yield db
-
-    def keep_texts(self, db: sqlite3.Connection, needed: str) -> None:
-        """Remove the texts that are not the `key` of a row of a SELECT."""
-        db.execute(f"DELETE FROM texts WHERE digest NOT IN ({needed})")
-
-    def odd_files(self) -> Iterator[str]:
-        """Yield what is wrong with files beside SQLite's."""
-        yield from ()
 
     def count(self) -> int:
         """Return the number of answers."""
@@ -228,16 +180,6 @@ class Store:
 
     def count_texts(self) -> int:
         return int(next(self.query("SELECT count(*) FROM texts"))[0])
-
-    def stored_texts(self) -> Iterator[tuple[str, str | bytes]]:
-        """Yield every text as it is stored, after its digest."""
-        yield from self.query("SELECT digest, text FROM texts")
-
-    def sound_texts(self, names: Iterable[str]) -> Iterator[tuple[str, str]]:
-        """Yield those of the texts of these digests that are there, and are what their digest says."""
-        for name in names:
-            with suppress(KeyError):
-                yield name, self.text(name)
 
     def known_texts(self, names: Iterable[str]) -> set[str]:
         """Return those of these digests whose text is there."""
@@ -259,9 +201,6 @@ class Store:
                     return text
         raise KeyError(digest)
 
-    def last_row(self) -> int:
-        return int(next(self.query("SELECT coalesce(max(rowid), 0) FROM answers"))[0])
-
     @property
     def connection(self) -> sqlite3.Connection:
         """The connection itself, for bulk reads; `trouble` turns its errors into sentences."""
@@ -272,7 +211,7 @@ class Store:
         if self._db is not None:
             self.claims.end()
             if self._noted:
-                alone.end(self.file)
+                alone.end(self.path)
             self._db.close()
 
     @property
@@ -283,26 +222,26 @@ class Store:
     def _open(self) -> None:
         self.close()
         if self._readonly:
-            self._db = alone.for_reading(self.file, self._shared)
-            schema.check(self._db, self.file)
+            self._db = alone.for_reading(self.path, self._shared)
+            schema.check(self._db, self.path)
         else:
-            self._db = schema.for_writing(self.file, alone=bool(self._alone), wait=self._wait)
-            schema.prepare(self._db, self.file)
-            self._place, self._log = _file_at(self.file), _file_at(Path(f"{self.file}-wal"))
+            self._db = schema.for_writing(self.path, alone=bool(self._alone), wait=self._wait)
+            schema.prepare(self._db, self.path)
+            self._place, self._log = _file_at(self.path), _file_at(Path(f"{self.path}-wal"))
 
     def _return(self) -> None:
         """Write what the file held to its place, from which somebody took it away, and go on there."""
         try:
-            if _file_at(Path(f"{self.file}-wal")) == self._log:  # SQLite would take it for that of the other file
+            if _file_at(Path(f"{self.path}-wal")) == self._log:  # SQLite would take it for that of the other file
                 for end in ("-wal", "-shm"):
-                    Path(f"{self.file}{end}").unlink(missing_ok=True)
-            schema.copy_into(self._at, self.file)
-            self._place = _file_at(self.file)
+                    Path(f"{self.path}{end}").unlink(missing_ok=True)
+            schema.copy_into(self._at, self.path)
+            self._place = _file_at(self.path)
             self._open()
         except (sqlite3.Error, OSError) as error:
             raise self.trouble(error) from error
         if self._alone:
-            alone.begin(self.file)
+            alone.begin(self.path)
         RETRIES.say(
             f"the cache {self.path} was moved, removed or replaced while it was in use: all that it held has been "
             "written there again, and what is answered from now on goes there."
@@ -312,15 +251,15 @@ class Store:
         """Return the error for what SQLite or the file system has raised."""
         what = str(error)
         if schema.is_damage(error):
-            return schema.damaged(self.file, what)
-        if alone.is_locked(error) and (self._alone or alone.holder(self.file)):
-            advice = alone.advice_for_locked(self.file, self._alone)
+            return schema.damaged(self.path, what)
+        if alone.is_locked(error) and (self._alone or alone.holder(self.path)):
+            advice = alone.advice_for_locked(self.path, self._alone)
         elif alone.is_locked(error):
             advice = "another process has kept it locked for half a minute: wait for it or choose another cache.path"
         elif "full" in what or self._full():
             advice = "make room and start again: every answer stored so far is kept"
         elif alone.has_no_locks(error):
-            advice = alone.advice_for_no_locks(self.file, alone=bool(self._alone))
+            advice = alone.advice_for_no_locks(self.path, alone=bool(self._alone))
         else:
             advice = "make it readable and writable or choose another cache.path"
         return StoreError(f"the cache {self.path} cannot be used ({what}): {advice}.")

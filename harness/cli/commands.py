@@ -36,6 +36,7 @@ COMMANDS = {
     "export": "for other programs: csv, parquet, hf, inspect, mlflow, wandb",
     "plot": "figures for a paper: PDF, SVG, PNG",
     "import": "answers that others have recorded, as runs",
+    "cache": "the stored answers: stats, export, import, prune, verify",
     "items": "the items of a task as JSON lines, for your own tools",
 }
 """What each of the core's commands does. Its module is harness.NAME, with a function `main`."""

@@ -18,7 +18,7 @@ from support.openai_server import KEY, WAIT, chat_reply, error, wait_for
 from support.outcomes import each
 from support.scripted import Scripted
 
-from harness.cache import CachedModel, open_store
+from harness.cache import CachedModel, Store
 from harness.errors import Interrupted
 from harness.runtime.signals import STOP
 from harness.storage import records
@@ -60,7 +60,7 @@ def scores(folder: Path, name: str) -> dict:
 
 def left(folder: Path) -> list[str]:
     """Lock files, and claims in the cache."""
-    with closing(open_store(folder / CACHE, readonly=True)) as store:
+    with closing(Store(folder / CACHE, readonly=True)) as store:
         claims = [f"claim {key}" for key, _ in store.query("SELECT key, owner FROM claims")]
     return [*claims, *(file.name for file in (folder / CACHE).parent.glob("*.lock"))]
 
@@ -217,12 +217,12 @@ def holder(path):
     jobs = []
 
     def hold(requests, **model):
-        with closing(open_store(path)) as store:
+        with closing(Store(path)) as store:
             cached = CachedModel(Scripted(says, **model), store)
             keys = [cached.key(request) for request in requests]
         code = (
-            "import sys; from pathlib import Path; from harness.cache import open_store\n"
-            "store = open_store(Path(sys.argv[1])); store.claims.take(sys.argv[2:])\n"
+            "import sys; from pathlib import Path; from harness.cache import Store\n"
+            "store = Store(Path(sys.argv[1])); store.claims.take(sys.argv[2:])\n"
             "print('ready', flush=True); sys.stdin.readline(); store.close()"
         )
         jobs.append(subprocess.Popen([sys.executable, "-c", code, path, *keys], text=True, **PIPES))
@@ -242,7 +242,7 @@ def locks(path: Path) -> set[Path]:
 def ask_all(path, requests, says=says, **settings) -> tuple[list, list, list[str]]:
     """Return the outcomes, the requests that the model got, and the lines shown."""
     inner, lines = Scripted(says), []
-    with closing(open_store(path)) as store:
+    with closing(Store(path)) as store:
         found = list(each(CachedModel(inner, store, say=lines.append, **settings).respond(requests)))
     return found, inner.asked, lines
 
@@ -277,7 +277,7 @@ def test_one_that_dies_while_it_is_waited_for(path, holder):
         other.kill()
 
     lines = []
-    with closing(open_store(path)) as store:
+    with closing(Store(path)) as store:
         inner = Scripted(says)
         found = list(each(CachedModel(inner, store, say=kill).respond(requests)))
     assert len(found) == 20 and inner.asked == requests
@@ -297,7 +297,7 @@ def test_no_more_than_so_many_are_set_apart_before_they_are_waited_for(path, hol
             pulled.append(request)
             yield request
 
-    with closing(open_store(path)) as store:
+    with closing(Store(path)) as store:
         model = CachedModel(Scripted(says), store, patience=0.1, say=lambda _: at_line.append(len(pulled)))
         found = list(each(model.respond(source())))
     assert sorted(map(str, (request for request, _ in found))) == sorted(map(str, requests))
@@ -311,14 +311,14 @@ def test_other_models_samples_and_modes_know_no_claims_of_it(path, holder):
     holder([ask("new", sample=0)])
     assert ask_all(path, [ask("new", sample=1)])[1] == [ask("new", sample=1)]
     owners = locks(path)
-    with closing(open_store(path)) as store:
+    with closing(Store(path)) as store:
         list(each(CachedModel(Scripted(says), store).respond(requests)))
         list(each(CachedModel(Scripted(says), store, mode="frozen").respond(requests)))
         assert locks(path) == owners
 
 
 def test_a_failure_gives_its_claim_up(path):
-    with closing(open_store(path)) as store:
+    with closing(Store(path)) as store:
         answers = each(
             CachedModel(Scripted(lambda _: Failure("timeout", "late")), store).respond([ask("1?"), ask("2?")])
         )
@@ -335,7 +335,7 @@ def test_where_no_lock_can_be_made_everything_is_asked(tmp_path):
     requests = [ask(f"{k}?") for k in range(5)]
     found, inner, _ = ask_all(path, requests)
     assert len(found) == 5 and inner == requests
-    with closing(open_store(path)) as store:
+    with closing(Store(path)) as store:
         assert not store.claims.take(["key"]).others and not store.claims.owners()
 
 
@@ -343,7 +343,7 @@ def test_where_no_lock_can_be_made_everything_is_asked(tmp_path):
 def test_an_owner_that_somebody_made_up_is_no_path(path):
     (path.parent / "x.lock").touch()
     fill(path, 1)
-    with closing(open_store(path)) as store:
+    with closing(Store(path)) as store:
         key = CachedModel(Scripted(says), store).key(ask("new"))
         with store.transaction() as db:
             db.execute("INSERT INTO claims VALUES (?, '/../x')", (key,))
@@ -361,7 +361,7 @@ def test_ctrl_c_ends_the_wait_with_the_sentence_of_the_mode(path, holder, monkey
             def stop(line):
                 STOP.requested = True
 
-            with closing(open_store(path)) as store, pytest.raises(Interrupted, match=said):
+            with closing(Store(path)) as store, pytest.raises(Interrupted, match=said):
                 list(each(CachedModel(Scripted(says), store, mode=mode, say=stop).respond([ask("1?")])))
             STOP.requested = False
     finally:

@@ -19,9 +19,8 @@ from support.outcomes import each
 from support.scripted import Scripted
 from support.thinned import few
 
-from harness.cache import CachedModel, Store
+from harness.cache import CachedModel, Store, upkeep
 from harness.errors import StoreError
-from harness.plugins.answers import maintenance
 from harness.runtime.under_way import RETRIES
 
 
@@ -214,7 +213,7 @@ def test_a_process_killed_while_it_makes_the_file_leaves_a_cache_without_answers
             left += 1
             assert count(path) == 0
             with closing(Store(path, readonly=True)) as store:
-                assert list(maintenance.verify(store, maintenance.Findings())) == []
+                assert list(upkeep.verify(store, upkeep.Findings())) == []
             assert replay(path, 3) == count(path) == 3
     assert left
 
@@ -238,7 +237,7 @@ def test_a_file_without_tables_is_a_cache_without_answers(path, begun):
 def test_a_log_torn_by_kill_9_is_no_damage(path):
     code = (
         "import sys; sys.path.insert(0, 'tests'); from pathlib import Path; from support.cache_help import *\n"
-        "store = open_store(Path(sys.argv[1]))\n"
+        "store = Store(Path(sys.argv[1]))\n"
         "answers = CachedModel(Scripted(says), store).respond(ask(f'{k}?') for k in range(100000))\n"
         "for _ in answers: print('.', flush=True)"
     )

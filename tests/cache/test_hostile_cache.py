@@ -21,7 +21,7 @@ from support.fault_server import Faults, InThread, answer
 from support.mutations import mutated
 from support.thinned import few
 
-from harness.plugins.answers.command import main
+from harness.cache.__main__ import main
 
 ROWS = 120
 RESPONSE = {

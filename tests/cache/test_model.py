@@ -12,14 +12,13 @@ from support.cache_help import sqlite_only
 from support.outcomes import each
 from support.scripted import Scripted
 
-from harness.cache import CachedModel, open_store
+from harness.cache import CachedModel, Store
 from harness.cost.admission import Budgeted
 from harness.cost.budget import Budget
 from harness.cost.ledger import Ledger, Metered
 from harness.cost.till import Till
 from harness.errors import StoreError
 from harness.models.api.openai import Chat
-from harness.plugins.answers import parts_store
 from harness.protocols import Traits
 from harness.runtime.interrupt import Stoppable
 from harness.types import ChatRequest, Failure, Message, PairRequest, Response, Usage
@@ -48,8 +47,8 @@ def path(tmp_path: Path, kind: str) -> Path:
 def test_what_was_answered_is_not_asked_again(path):
     inner = Scripted(lambda request: rich(request.messages[-1].content))
     requests = [ask(f"{k}?") for k in range(20)]
-    first = dict(each(CachedModel(inner, open_store(path)).respond(requests)))
-    again = dict(each(CachedModel(inner, open_store(path)).respond(requests)))
+    first = dict(each(CachedModel(inner, Store(path)).respond(requests)))
+    again = dict(each(CachedModel(inner, Store(path)).respond(requests)))
     assert len(inner.asked) == 20
     assert {r: o.text for r, o in again.items()} == {r: o.text for r, o in first.items()}
     assert all(outcome.cached for outcome in again.values()) and not any(o.cached for o in first.values())
@@ -57,20 +56,19 @@ def test_what_was_answered_is_not_asked_again(path):
     assert (one.logprobs, one.usage, one.finish_reason, one.seconds) == ({"Yes": -0.25}, Usage(3, 1), "stop", 0.5)
 
 
-def test_hits_and_misses_mixed_all_come_back_once(path, monkeypatch):
-    monkeypatch.setattr(parts_store, "MOVED", 400)
+def test_hits_and_misses_mixed_all_come_back_once(path):
     inner = Scripted(lambda request: rich(request.messages[-1].content))
-    list(each(CachedModel(inner, open_store(path)).respond(ask(f"{k}?") for k in range(0, 3000, 3))))
-    found = list(each(CachedModel(inner, open_store(path)).respond(ask(f"{k}?") for k in range(3000))))
+    list(each(CachedModel(inner, Store(path)).respond(ask(f"{k}?") for k in range(0, 3000, 3))))
+    found = list(each(CachedModel(inner, Store(path)).respond(ask(f"{k}?") for k in range(3000))))
     assert sorted(int(o.text[:-1]) for _, o in found) == list(range(3000))
     assert len(inner.asked) == 3000
 
 
 def test_hits_do_not_wait_for_misses(path):
     inner = Scripted(lambda request: rich("x"))
-    list(each(CachedModel(inner, open_store(path)).respond([ask("known")])))
+    list(each(CachedModel(inner, Store(path)).respond([ask("known")])))
     inner.asked.clear()
-    answers = each(CachedModel(inner, open_store(path)).respond([ask("new"), ask("known")]))
+    answers = each(CachedModel(inner, Store(path)).respond([ask("new"), ask("known")]))
     assert next(answers)[0] == ask("known") and not inner.asked
 
 
@@ -87,7 +85,7 @@ def test_answers_that_land_together_are_stored_together_and_before_any_is_handed
             while batch := list(islice(source, 8)):
                 yield [(request, rich("x")) for request in batch]
 
-    store, said = open_store(path), []
+    store, said = Store(path), []
     store._db.set_trace_callback(said.append)
     answers = each(CachedModel(around(Batches(lambda _: rich("x"))), store).respond([ask(f"{k}?") for k in range(32)]))
     next(answers)
@@ -98,23 +96,16 @@ def test_answers_that_land_together_are_stored_together_and_before_any_is_handed
     assert len(written) == 4
 
 
-def test_a_greedy_model_gets_every_miss(path, monkeypatch):
+def test_a_greedy_model_gets_every_miss(path):
     """Check that a model whose window exceeds the cache's look-ahead sees all misses and loses no hit."""
-    monkeypatch.setattr(parts_store, "MOVED", 400)
 
     class Greedy(Scripted):
         def respond(self, requests):
             yield from super().respond(list(requests))
 
-    list(
-        each(
-            CachedModel(Scripted(lambda r: rich("x")), open_store(path)).respond(
-                ask(f"{k}?") for k in range(0, 2000, 2)
-            )
-        )
-    )
+    list(each(CachedModel(Scripted(lambda r: rich("x")), Store(path)).respond(ask(f"{k}?") for k in range(0, 2000, 2))))
     inner = Greedy(lambda r: rich("x"))
-    found = list(each(CachedModel(inner, open_store(path)).respond(ask(f"{k}?") for k in range(2000))))
+    found = list(each(CachedModel(inner, Store(path)).respond(ask(f"{k}?") for k in range(2000))))
     assert len(found) == len(dict(found)) == 2000
     assert len(inner.asked) == 1000
 
@@ -122,14 +113,12 @@ def test_a_greedy_model_gets_every_miss(path, monkeypatch):
 def test_failures_are_not_stored(path):
     inner = Scripted(lambda request: Failure("timeout", "late"))
     for _ in range(2):
-        assert dict(each(CachedModel(inner, open_store(path)).respond([ask("?")]))) == {
-            ask("?"): Failure("timeout", "late")
-        }
+        assert dict(each(CachedModel(inner, Store(path)).respond([ask("?")]))) == {ask("?"): Failure("timeout", "late")}
     assert len(inner.asked) == 2
 
 
 def test_other_models_requests_and_samples_are_other_answers(path):
-    store = open_store(path)
+    store = Store(path)
     a, b = (Scripted(lambda request, name=name: rich(name), name=name) for name in "ab")
     requests = [ask("?"), ask("?", sample=1), ask("??"), PairRequest("?", "?")]
     for model in (a, b):
@@ -140,7 +129,7 @@ def test_other_models_requests_and_samples_are_other_answers(path):
 
 @sqlite_only
 def test_an_answer_is_stored_before_it_is_handed_out(path):
-    answers = each(CachedModel(Scripted(lambda request: rich("kept")), open_store(path)).respond([ask("?"), ask("??")]))
+    answers = each(CachedModel(Scripted(lambda request: rich("kept")), Store(path)).respond([ask("?"), ask("??")]))
     next(answers)
     with sqlite3.connect(path) as other:
         assert other.execute("SELECT count(*) FROM answers").fetchone() == (1,)
@@ -157,7 +146,7 @@ def test_closing_the_answers_closes_the_models(path, around):
             finally:
                 closed.append(True)
 
-    model = Metered(CachedModel(around(Open(lambda r: rich("x"))), open_store(path)), Ledger(None, paid=False))
+    model = Metered(CachedModel(around(Open(lambda r: rich("x"))), Store(path)), Ledger(None, paid=False))
     landing = model.respond(ask(f"{k}?") for k in range(9))
     next(landing)
     landing.close()
@@ -166,14 +155,14 @@ def test_closing_the_answers_closes_the_models(path, around):
 
 def test_what_goes_around_a_model_passes_on_what_it_says_of_itself(path):
     model = Chat(name="m", model="m", base_url="http://localhost:1/v1", temperature=1.0)
-    around = Metered(CachedModel(within_limits(model), open_store(path)), Ledger(None, paid=True))
+    around = Metered(CachedModel(within_limits(model), Store(path)), Ledger(None, paid=True))
     assert (around.name, around.accepts, around.identity) == (model.name, model.accepts, model.identity)
     assert around.traits == model.traits == Traits(role="model", varies=True, service=model)
 
 
 @sqlite_only
 def test_the_inputs_of_a_key_stand_beside_the_answer_and_words_are_kept_once(path):
-    list(each(CachedModel(Scripted(lambda r: rich("x")), open_store(path)).respond([ask("1?"), ask("2?")])))
+    list(each(CachedModel(Scripted(lambda r: rich("x")), Store(path)).respond([ask("1?"), ask("2?")])))
     with sqlite3.connect(path) as file:
         texts = {text for (text,) in file.execute("SELECT text FROM texts")}
         identities = [text for (text,) in file.execute("SELECT identity FROM identities")]
@@ -182,14 +171,14 @@ def test_the_inputs_of_a_key_stand_beside_the_answer_and_words_are_kept_once(pat
 
 
 def test_a_fully_stored_run_does_not_start_the_model(path):
-    list(each(CachedModel(Scripted(lambda r: rich("x")), open_store(path)).respond([ask("?")])))
+    list(each(CachedModel(Scripted(lambda r: rich("x")), Store(path)).respond([ask("?")])))
 
     class Heavy(Scripted):
         def respond(self, requests):
             pytest.fail("the model was started")
             yield
 
-    assert len(list(each(CachedModel(Heavy(lambda r: rich("x")), open_store(path)).respond([ask("?")])))) == 1
+    assert len(list(each(CachedModel(Heavy(lambda r: rich("x")), Store(path)).respond([ask("?")])))) == 1
 
 
 @sqlite_only
@@ -209,27 +198,27 @@ def test_a_file_that_cannot_be_used_is_a_sentence(path, content, said):
         with sqlite3.connect(path) as file:
             file.execute("CREATE TABLE notes (text)")
     else:
-        open_store(path).close()
+        Store(path).close()
         with sqlite3.connect(path) as file:
             file.execute("PRAGMA user_version=99")
     with pytest.raises(StoreError, match=said):
-        open_store(path)
+        Store(path)
 
 
 def test_a_place_that_cannot_be_written_is_a_sentence(tmp_path):
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(StoreError, match=r"cache\.path"):
-        open_store(tmp_path / "file" / "answers.sqlite")
+        Store(tmp_path / "file" / "answers.sqlite")
     with pytest.raises(StoreError, match=r"cache\.path"):
-        open_store(tmp_path)
+        Store(tmp_path)
 
 
 @sqlite_only
 def test_a_locked_file_is_a_sentence(path, monkeypatch):
-    open_store(path).close()
+    Store(path).close()
     connect = sqlite3.connect
     monkeypatch.setattr(sqlite3, "connect", lambda *args, **kw: connect(*args, **(kw | {"timeout": 0.2})))
-    store = open_store(path)
+    store = Store(path)
     other = connect(path, isolation_level=None)
     other.execute("BEGIN EXCLUSIVE")
     with pytest.raises(StoreError, match="locked"):
@@ -239,13 +228,13 @@ def test_a_locked_file_is_a_sentence(path, monkeypatch):
 
 def test_two_processes_share_a_file(path):
     code = (
-        "import sys; from pathlib import Path; from harness.cache import open_store; from harness.types import *\n"
-        "store = open_store(Path(sys.argv[1]))\n"
+        "import sys; from pathlib import Path; from harness.cache import Store; from harness.types import *\n"
+        "store = Store(Path(sys.argv[1]))\n"
         "for k in range(300): store.put({}, [(f'{sys.argv[2]}{k}', PairRequest(str(k), ''), Response('x'))])\n"
     )
     jobs = [subprocess.Popen([sys.executable, "-c", code, str(path), name]) for name in "abcd"]
     assert [job.wait(300) for job in jobs] == [0, 0, 0, 0]
-    store = open_store(path)
+    store = Store(path)
     assert all(store.get(f"{name}{k}") for name in "abcd" for k in range(300))
 
 
@@ -253,10 +242,10 @@ def test_two_processes_share_a_file(path):
 def test_a_new_file_can_be_opened_by_many_at_once(tmp_path):
     # SQLite does not wait when several turn the same new file to WAL: most of these rounds failed before.
     code = (
-        "import sys, time; from pathlib import Path; from harness.cache import open_store\n"
+        "import sys, time; from pathlib import Path; from harness.cache import Store\n"
         "for k in range(20):\n"
         "    time.sleep(max(0, float(sys.argv[2]) + k * 0.05 - time.time()))\n"
-        "    open_store(Path(sys.argv[1]) / str(k)).close()\n"
+        "    Store(Path(sys.argv[1]) / str(k)).close()\n"
     )
     start = str(time.time() + 1)
     jobs = [subprocess.Popen([sys.executable, "-c", code, str(tmp_path), start]) for _ in range(4)]

@@ -14,7 +14,7 @@ from support.outcomes import each
 from support.scripted import Scripted
 from support.thinned import few
 
-from harness.cache import CachedModel, Store, open_store
+from harness.cache import CachedModel, Store
 from harness.errors import StoreError
 from harness.models.baselines import Baseline
 from harness.types import PairRequest, Response
@@ -128,7 +128,7 @@ def test_a_frozen_cache_can_lie_where_nothing_can_be_written(tmp_path):
 
 def test_refresh_asks_the_same_words_once_in_a_run(kind, tmp_path):
     fill(tmp_path / f"a.{kind}", 5)
-    with closing(open_store(tmp_path / f"a.{kind}")) as store:
+    with closing(Store(tmp_path / f"a.{kind}")) as store:
         inner = Scripted(says)
         model = CachedModel(inner, store, mode="refresh")
         for _ in range(2):
@@ -138,7 +138,7 @@ def test_refresh_asks_the_same_words_once_in_a_run(kind, tmp_path):
 
 def test_where_another_process_was_sooner_its_answer_is_handed_out(kind, tmp_path):
     # So that a replay gives what the run gave.
-    with closing(open_store(tmp_path / f"a.{kind}")) as store:
+    with closing(Store(tmp_path / f"a.{kind}")) as store:
 
         def slow(request):
             fill(tmp_path / f"a.{kind}", 1)
@@ -158,20 +158,20 @@ def test_where_another_process_was_sooner_its_answer_is_handed_out(kind, tmp_pat
 )
 def test_a_miss_names_the_nearest_that_is_stored(kind, tmp_path, request_, said):
     fill(tmp_path / f"a.{kind}", 20)
-    with closing(open_store(tmp_path / f"a.{kind}", readonly=True)) as store, pytest.raises(StoreError) as error:
+    with closing(Store(tmp_path / f"a.{kind}", readonly=True)) as store, pytest.raises(StoreError) as error:
         list(each(CachedModel(Scripted(says), store, mode="frozen").respond([request_])))
     assert said in str(error.value)
 
 
 def test_a_miss_of_a_model_that_is_not_there(kind, tmp_path):
-    open_store(tmp_path / f"empty.{kind}").close()
+    Store(tmp_path / f"empty.{kind}").close()
     with (
-        closing(open_store(tmp_path / f"empty.{kind}", readonly=True)) as store,
+        closing(Store(tmp_path / f"empty.{kind}", readonly=True)) as store,
         pytest.raises(StoreError, match="it is empty"),
     ):
         list(each(CachedModel(Scripted(says), store, mode="frozen").respond([ask("?")])))
     fill(tmp_path / f"a.{kind}", 20)
-    with closing(open_store(tmp_path / f"a.{kind}", readonly=True)) as store:
+    with closing(Store(tmp_path / f"a.{kind}", readonly=True)) as store:
         for text, said in (("3?", "the same request is stored"), ("new", "nothing is stored for this model")):
             with pytest.raises(StoreError, match=said) as error:
                 list(each(CachedModel(Scripted(says, name="b"), store, mode="frozen").respond([ask(text)])))

@@ -186,7 +186,7 @@ def here(*arguments) -> str:
     import contextlib
     import io
 
-    from harness.plugins.answers.command import main
+    from harness.cache.__main__ import main
 
     out = io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):

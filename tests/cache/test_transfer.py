@@ -11,7 +11,7 @@ from support.cache_help import ask, command, count, fill, says
 from support.outcomes import each
 from support.scripted import Scripted
 
-from harness.cache import CachedModel, open_store
+from harness.cache import CachedModel, Store
 from harness.types import PairRequest, Response
 
 
@@ -34,7 +34,7 @@ def exported(path) -> list[dict]:
 def test_a_cache_comes_back_from_its_export_byte_for_byte(here, there, tmp_path):
     fill(here, 30, name="a")
     fill(here, 30, name="b", task="u")
-    with closing(open_store(here)) as store:
+    with closing(Store(here)) as store:
         pair = PairRequest("Half an emoji \ud83d and ünïcödé", "so?")
         model = Scripted(lambda r: Response("x", logprobs={"entailment": -0.1}), accepts=(PairRequest,))
         list(each(CachedModel(model, store).respond([pair])))
@@ -43,7 +43,7 @@ def test_a_cache_comes_back_from_its_export_byte_for_byte(here, there, tmp_path)
             assert "61 new, 0 known already" in command("import", tmp_path / "one.jsonl", f"cache={there}").stdout
         assert command("export", tmp_path / file, f"cache={path}").returncode == 0
     assert (tmp_path / "one.jsonl").read_bytes() == (tmp_path / "two.jsonl").read_bytes()
-    with closing(open_store(there)) as store:
+    with closing(Store(there)) as store:
         silent = Scripted(lambda r: pytest.fail("asked"), name="a")
         assert len(list(each(CachedModel(silent, store).respond(ask(f"{k}?") for k in range(30))))) == 30
         assert next(each(CachedModel(model, store).respond([pair])))[1].cached

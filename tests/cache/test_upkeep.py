@@ -12,9 +12,9 @@ from support.cache_help import ask, command, count, fill, says, sqlite_only
 from support.outcomes import each
 from support.scripted import Scripted
 
-from harness.cache import CachedModel, open_store
+from harness.cache import CachedModel, Store
+from harness.cache.__main__ import CACHE
 from harness.config_files import CONFIGS
-from harness.plugins.answers.command import CACHE
 
 
 @pytest.fixture
@@ -47,17 +47,6 @@ def test_stats_tell_models_and_the_tasks_that_asked_first(path):
     assert "32 answers and 21 texts" in out
 
 
-def test_two_settings_under_one_name_are_told_apart(path):
-    class Warm(Scripted):
-        @property
-        def identity(self):
-            return {"kind": "scripted", "name": "a", "temperature": 0.7}
-
-    with closing(open_store(path)) as store:
-        list(each(CachedModel(Warm(says, name="a"), store).respond([ask("warm")])))
-    assert "a: temperature: " in command("stats", f"cache={path}").stdout
-
-
 @pytest.mark.parametrize(
     ("chosen", "left"),
     [
@@ -75,14 +64,16 @@ def test_prune_shows_first_and_removes_what_nobody_else_needs(path, chosen, left
     assert f"{32 - left} answers removed." in command("prune", *chosen, "yes=true", f"cache={path}").stdout
     assert count(path) == left
     assert command("verify", f"cache={path}").returncode == 0
-    with closing(open_store(path, readonly=True)) as store:
-        used = {m["sha256"] for (r,) in store.select("SELECT request FROM answers") for m in json.loads(r)["messages"]}
-        assert {name for name, _ in store.stored_texts()} == used and store.count_texts() == len(used)
+    with closing(Store(path, readonly=True)) as store:
+        used = {m["sha256"] for (r,) in store.query("SELECT request FROM answers") for m in json.loads(r)["messages"]}
+        assert {name for (name,) in store.query("SELECT digest FROM texts")} == used and store.count_texts() == len(
+            used
+        )
         assert next(store.query("SELECT count(*) FROM identities"))[0] == {0: 0, 13: 1, 20: 1, 25: 2}[left]
 
 
 def test_prune_by_the_beginning_of_an_identity(path):
-    with closing(open_store(path, readonly=True)) as store:
+    with closing(Store(path, readonly=True)) as store:
         name = next(store.query("SELECT digest FROM identities WHERE name = 'a'"))[0]
     assert "12 answers removed" in command("prune", f"identity={name[:8]}", "yes=true", f"cache={path}").stdout
 
@@ -99,7 +90,7 @@ def test_prune_without_aim_is_a_sentence(path, arguments, said):
 
 def test_a_long_text_that_was_pruned_under_a_running_process_is_stored_again(path):
     long = "a network's data " * 1000
-    with closing(open_store(path)) as store:
+    with closing(Store(path)) as store:
         model = CachedModel(Scripted(says, name="late"), store)
         list(each(model.respond([ask(long)])))
         assert command("prune", "model=late", "yes=true", f"cache={path}").returncode == 0

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import pytest
 
+from harness.cache import __main__ as cache
 from harness.cli import key_value
 from harness.leaderboard import __main__ as leaderboard
-from harness.plugins.answers import command as cache
 from harness.runtime.signals import INTERRUPTED
 from harness.verify import __main__ as verify
 
@@ -93,6 +93,6 @@ def test_ctrl_c_in_a_command_of_the_cache_says_what_is_kept(monkeypatch, capsys)
     def interrupted(path, **_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(cache, "open_store", interrupted)
+    monkeypatch.setattr(cache, "Store", interrupted)
     assert cache.main(["stats"]) == INTERRUPTED
     assert capsys.readouterr() == ("", "interrupted: what was stored so far is kept.\n")

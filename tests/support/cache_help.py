@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.cache import CachedModel, open_store
+from harness.cache import CachedModel, Store
 from harness.types import ChatRequest, Message, Response, Usage
 from support import forks
 from support.outcomes import each
@@ -30,12 +30,12 @@ def says(request) -> Response:
 
 
 def fill(path: Path, count: int, *, name: str = "scripted", task: str = "t", of=lambda k: f"{k}?", answer=says) -> None:
-    with closing(open_store(path)) as store:
+    with closing(Store(path)) as store:
         list(each(CachedModel(Scripted(answer, name=name), store, task=task).respond(ask(of(k)) for k in range(count))))
 
 
 def count(path: Path) -> int:
-    with closing(open_store(path, readonly=True)) as store:
+    with closing(Store(path, readonly=True)) as store:
         return store.count()
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from harness.cache import CachedModel, open_store
+from harness.cache import CachedModel, Store
 from harness.codec import request_digest
 from harness.cost.budget import Budget
 from harness.cost.ledger import Ledger, Metered
@@ -64,7 +64,7 @@ class NewJudge:
             yield replace(spending.judge, model=spending.metered(_Recalling(limited, outcomes)))
             return
         cache = self.settings.cache
-        with closing(open_store(Path(cache.path), readonly=mode == "frozen", shared=cache.shared)) as store:
+        with closing(Store(Path(cache.path), readonly=mode == "frozen", shared=cache.shared)) as store:
             cached = CachedModel(limited, store, mode=mode, task=task)
             yield replace(spending.judge, model=spending.metered(_Recalling(cached, outcomes)))
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
-from harness.cache import open_store
+from harness.cache import Store
 from harness.cli import hydra_app
 from harness.cli.arguments import ready_for_hydra
 from harness.cli.key_value import exit_code
@@ -39,7 +39,7 @@ def job(arguments: Sequence[str]) -> int:
     if action not in ("show", "forget") or (action == "forget" and not names):
         raise ConfigError(f"batches {' '.join([action, *names])}: it is batches, or batches forget DIGEST.")
     config = hydra_app.run_config(ready_for_hydra([word for word in arguments if "=" in word], "config"))
-    with closing(open_store(Path(config["cache"]["path"]), readonly=action == "show")) as store:
+    with closing(Store(Path(config["cache"]["path"]), readonly=action == "show")) as store:
         journal = Journal(store)
         rows = journal.batches() if journal.there else []
         chosen = [batch for batch in rows if "all" in names or batch.digest.startswith(tuple(names or "-"))]

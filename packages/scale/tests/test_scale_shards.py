@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.openai_server import chat_reply, error
 
-from harness.plugins.answers.command import main as cache_command
+from harness.cache.__main__ import main as cache_command
 from harness.prompting.prompts import recorded
 from harness.types import Item
 

@@ -1,9 +1,9 @@
-"""harness cache stats|export|import|prune|verify: the stored answers, and what plug-ins do with them."""
+"""harness cache stats|export|import|prune|verify: what is stored is shown, moved, checked and removed."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,12 +12,11 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
-from harness.cache import Store, open_store
+from harness.cache import Store, transfer, upkeep
+from harness.cache.upkeep import Selection, in_words, printable
 from harness.cli import key_value
 from harness.cli.key_value import Choice
 from harness.errors import ConfigError, StoreError
-from harness.plugins.answers import maintenance, transfer
-from harness.plugins.answers.maintenance import Selection, in_words, printable
 from harness.runtime.progress import Progress
 from harness.tables import terminal
 from harness.tables.table import Table
@@ -37,7 +36,7 @@ The cache of answers: every one that was paid for, in one SQLite file.
   harness cache verify                        recompute every key and digest, read every answer, and run
                                               SQLite's own check
 
-  cache={CACHE}   the file, with each of them; a name that ends in .parts is a folder for very many answers
+  cache={CACHE}   the file, with each of them
 
 settings of import
   replace=false         true: where another answer is stored, take the imported one
@@ -105,13 +104,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def stats(names: list[str], settings: AnswersSettings) -> int:
     """Print what is in the cache, by model and task."""
     _no_names("stats", names)
-    with closing(open_store(settings.cache, readonly=True)) as store:
-        groups = maintenance.groups(store)
+    with closing(Store(settings.cache, readonly=True)) as store:
+        groups = upkeep.groups(store)
         terminal.show([_table(groups)])
-        for differing in _same_name(store, groups):
-            print(differing)
         texts = store.count_texts()
-    size = sum(part.stat().st_size for part in _parts(settings.cache)) / 1e6
+    size = sum(file.stat().st_size for end in ("", "-wal") if (file := Path(f"{settings.cache}{end}")).exists()) / 1e6
     print(
         f"\n{in_words(sum(group.answers for group in groups))} and {texts:,} texts in {settings.cache} ({size:,.1f} MB)"
     )
@@ -137,10 +134,10 @@ def prune(names: list[str], settings: PruneSettings) -> int:
     selection = Selection(settings.model, settings.identity, settings.task, settings.before)
     if selection == Selection():
         raise ConfigError("say which answers to remove: model=, identity=, task= or before= (prune shows them first).")
-    with closing(open_store(settings.cache, readonly=not settings.yes)) as store:
-        groups = maintenance.groups(store, selection)
+    with closing(Store(settings.cache, readonly=not settings.yes)) as store:
+        groups = upkeep.groups(store, selection)
         if not groups:
-            names = sorted({group.name for group in maintenance.groups(store)})
+            names = sorted({group.name for group in upkeep.groups(store)})
             raise ConfigError(
                 f"{settings.cache} holds no answer that all of the settings fit: nothing to remove. Its models are "
                 f"{', '.join(map(printable, names)) or 'none'}."
@@ -150,8 +147,8 @@ def prune(names: list[str], settings: PruneSettings) -> int:
         if not settings.yes:
             print(f"\n{in_words(count)} would go. Nothing was removed: add yes=true to remove them.")
             return 0
-        print(f"\n{in_words(maintenance.prune(store, selection))} removed.")
-        if not maintenance.shrink(store):
+        print(f"\n{in_words(upkeep.prune(store, selection))} removed.")
+        if not upkeep.shrink(store):
             print("The file is in use or the disk is full: the room will be used again, but is not given back.")
     return 0
 
@@ -160,10 +157,10 @@ def verify(names: list[str], settings: AnswersSettings) -> int:
     """Check every digest and key of the cache. Raises StoreError where one is wrong."""
     _no_names("verify", names)
     cache = settings.cache
-    progress, findings = Progress(f"verify {cache}"), maintenance.Findings()
-    with closing(open_store(cache, readonly=True)) as store:
+    progress, findings = Progress(f"verify {cache}"), upkeep.Findings()
+    with closing(Store(cache, readonly=True)) as store:
         total = store.count()
-        for _ in progress.watch(maintenance.verify(store, findings), range(total)):
+        for _ in progress.watch(upkeep.verify(store, findings), range(total)):
             pass
     if not findings.counts:
         sentence = "every response, key, text and identity is what its digest says"
@@ -184,7 +181,7 @@ def _no_names(command: str, names: Sequence[str]) -> None:
         )
 
 
-def _table(groups: Iterable[maintenance.Group]) -> Table:
+def _table(groups: Iterable[upkeep.Group]) -> Table:
     header = ["model", "identity", "task", "answers", "first", "last", "tokens in", "out"]
     rows = [
         [
@@ -200,35 +197,11 @@ def _table(groups: Iterable[maintenance.Group]) -> Table:
     return Table.of(header, rows, text_columns=3, spare=("first", "last", "identity", "tokens in", "out"))
 
 
-def _same_name(store: Store, groups: list[maintenance.Group]) -> Iterator[str]:
-    """Yield, for models of one name, the settings in which they differ."""
-    from harness.cache.model import differences
-
-    identities = maintenance.identities(store)
-    by_name: dict[str, list[str]] = {}
-    for group in groups:
-        if group.identity not in by_name.setdefault(group.name, []):
-            by_name[group.name].append(group.identity)
-    for name, several in by_name.items():
-        for other in several[1:]:
-            sentences = differences(identities[several[0]], identities[other])
-            text = (
-                "; ".join(sentences).replace(" there, ", f" in {several[0][:8]}, ").replace(" now", f" in {other[:8]}")
-            )
-            yield printable(f"{name}: {text}")
-
-
 def _day(at: Any) -> str:
     try:
         return f"{datetime.fromtimestamp(at):%Y-%m-%d}"
     except (TypeError, ValueError, OverflowError, OSError):
         return "–"
-
-
-def _parts(path: Path) -> list[Path]:
-    if path.is_dir():
-        return [part for part in path.iterdir() if part.is_file()]
-    return [part for end in ("", "-wal", "-shm") if (part := Path(f"{path}{end}")).exists()]
 
 
 COMMANDS = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from harness.cache.schema import (
@@ -85,57 +85,20 @@ def groups(store: Store, selection: Selection | None = None) -> list[Group]:
         f"SELECT i.name, i.digest, a.task, count(*), min(a.stored), max(a.stored), {tokens} {_FROM} WHERE {where} "
         "GROUP BY i.digest, a.task"
     )
-    found: dict[tuple[str, str, str], Group] = {}
-    for row in store.select(select, *values):
-        group = Group(*row)
-        found[row[:3]] = _together(found[row[:3]], group) if row[:3] in found else group
-    return [found[which] for which in sorted(found, key=lambda which: [*map(str, which)])]
-
-
-def _together(one: Group, other: Group) -> Group:
-    """Return the group of two slices' answers."""
-
-    def added(a: int | None, b: int | None) -> int | None:
-        return a if b is None else b if a is None else a + b
-
-    return replace(
-        one,
-        answers=one.answers + other.answers,
-        first=min(one.first, other.first),
-        last=max(one.last, other.last),
-        input=added(one.input, other.input),
-        output=added(one.output, other.output),
-    )
-
-
-def identities(store: Store) -> dict[str, Any]:
-    """Return the models' identities by their digests."""
-    identities_by_digest = {}
-    for name, text in store.query("SELECT digest, identity FROM identities"):
-        try:
-            identities_by_digest[name] = json.loads(text)
-        except UNREADABLE:
-            identities_by_digest[name] = "unreadable"
-    return identities_by_digest
+    return [Group(*row) for row in store.query(f"{select} ORDER BY 1, 2, 3", *values)]
 
 
 def prune(store: Store, selection: Selection) -> int:
     """Remove the selected answers, with identities and words that no other answer needs; return their number."""
     where, values = selection.where
-    count = 0
-    with store.rewriting() as db:
-        for table in ("needed", "named"):
-            db.execute(f"CREATE TEMP TABLE IF NOT EXISTS {table} (key TEXT PRIMARY KEY) WITHOUT ROWID")
-            db.execute(f"DELETE FROM temp.{table}")
-        for piece in store.rewritten(db):
-            select = f"SELECT a.key {_FROM} WHERE {where}"
-            count += piece.execute(f"DELETE FROM answers WHERE key IN ({select})", values).rowcount
-            identities = piece.execute("SELECT DISTINCT identity FROM answers").fetchall()
-            db.executemany("INSERT OR IGNORE INTO temp.named VALUES (?)", identities)
-            for table in tables_with_requests(piece):
-                _need(db, piece.execute(f'SELECT request FROM "{table}"'))
-        db.execute("DELETE FROM identities WHERE digest NOT IN (SELECT key FROM temp.named)")
-        store.keep_texts(db, "SELECT key FROM temp.needed")
+    with store.transaction() as db:
+        db.execute("CREATE TEMP TABLE IF NOT EXISTS needed (key TEXT PRIMARY KEY) WITHOUT ROWID")
+        db.execute("DELETE FROM temp.needed")
+        count = db.execute(f"DELETE FROM answers WHERE key IN (SELECT a.key {_FROM} WHERE {where})", values).rowcount
+        for table in tables_with_requests(db):
+            _need(db, db.execute(f'SELECT request FROM "{table}"'))
+        db.execute("DELETE FROM identities WHERE digest NOT IN (SELECT identity FROM answers)")
+        db.execute("DELETE FROM texts WHERE digest NOT IN (SELECT key FROM temp.needed)")
     return count
 
 
@@ -188,20 +151,17 @@ def _verify(store: Store, findings: Findings) -> Iterator[None]:
     for (sentence,) in store.connection.execute("PRAGMA integrity_check(20)"):
         if sentence != "ok":
             findings.add("SQLite's integrity check fails", sentence)
-    for sentence in store.odd_files():
-        findings.add("a part is not as it was written", sentence)
-    for name, text in store.stored_texts():
+    for name, text in store.query("SELECT digest, text FROM texts"):
         if _digest(lambda text: text_digest(text_of(text)), text) != name:
             findings.add("a text is not the one its digest names", name)
     models = dict(store.connection.execute("SELECT digest, identity FROM identities"))
     for name, identity in models.items():
         if _digest(lambda identity: digest(json.loads(identity)), identity) != name:
             findings.add("an identity is not the one its digest names", name)
-    for db in store.slices():
-        for row in db.execute("SELECT key, identity, request, response, digest, stored FROM answers"):
-            findings.answers += 1
-            _verify_answer(store, models, row, findings)
-            yield
+    for row in store.connection.execute("SELECT key, identity, request, response, digest, stored FROM answers"):
+        findings.answers += 1
+        _verify_answer(store, models, row, findings)
+        yield
 
 
 def _verify_answer(store: Store, models: Mapping[str, str], row: tuple[Any, ...], findings: Findings) -> None:

@@ -27,14 +27,13 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from harness import plugin
-from harness.cache import Store, merging, open_store, schema
+from harness.cache import Store, merging, schema
 from harness.cache.alone import for_reading
 from harness.cache.merging import ANSWERS, ImportCounts, StoredAnswer, names_of, sound_response
 from harness.cache.schema import SCHEMA, UNREADABLE, digest_of, key_of, moment, oddities, response_of, utf8, words_of
+from harness.cache.upkeep import in_words, printable
 from harness.codec import canonical, digest, response_json, text_digest
 from harness.errors import ConfigError, DataError
-from harness.plugins.answers.maintenance import in_words, printable
 from harness.runtime import console
 from harness.runtime.progress import Progress
 from harness.storage.atomic_write import atomic_file
@@ -47,7 +46,7 @@ def export(cache: Path, out: str) -> int:
     """Write every answer as a JSON line."""
     progress = Progress(f"export {cache}")
     counts = merging.ImportCounts()
-    with closing(open_store(cache, readonly=True)) as store:
+    with closing(Store(cache, readonly=True)) as store:
         total = store.count()
         with atomic_file(out, "file") as file:
             try:
@@ -69,22 +68,12 @@ def import_(cache: Path, files: Sequence[Path], *, replace: bool) -> int:
             raise DataError(f"there is no file {path}: give what export wrote, or another cache.")
         if cache.exists() and path.samefile(cache):
             raise ConfigError(f"{path} is the cache itself: give another cache=.")
-    with closing(open_store(cache)) as store:
-        caches = [path for path in files if path.suffix in plugin.stores() and path.is_dir()]
-        for path in caches:
-            _import_parts(store, path, replace=replace)
-        for path in (path for path in files if path not in caches):
+    with closing(Store(cache)) as store:
+        for path in files:
             if not path.is_file():
                 raise DataError(f"{path} is no file: give what export wrote, or another cache.")
             _import(store, path, replace=replace)
     return 0
-
-
-def _import_parts(store: Store, path: Path, *, replace: bool) -> None:
-    """Take in another cache that is a folder of parts."""
-    counts = merging.ImportCounts()
-    with closing(open_store(path, readonly=True)) as source:
-        _take(store, path, merging.of_slices(source.slices(), counts), source.sound_texts, counts, "", replace=replace)
 
 
 def _import(store: Store, path: Path, *, replace: bool) -> None:
@@ -189,10 +178,9 @@ LONGEST = 64 << 20
 def lines_of_cache(store: Store, counts: ImportCounts) -> Iterator[dict[str, Any]]:
     """Yield every sound answer of a cache, all as of one moment. Raises sqlite3.Error."""
     first = _Once(store)
-    for db in store.slices():
-        for row in db.execute(f"SELECT {ANSWERS} ORDER BY a.key"):
-            if (line := _line_of_row(row, first, counts)) is not None:
-                yield line
+    for row in store.connection.execute(f"SELECT {ANSWERS} ORDER BY a.key"):
+        if (line := _line_of_row(row, first, counts)) is not None:
+            yield line
 
 
 def line_text(line: dict[str, Any]) -> str:
@@ -214,7 +202,10 @@ class _Once:
         """Return a text by its digest; None when it was returned before, or cannot be read."""
         if not self._db.execute("INSERT OR IGNORE INTO temp.returned_texts VALUES (?)", (name,)).rowcount:
             return None
-        return next((text for _, text in self._store.sound_texts([name])), None)
+        try:
+            return self._store.text(name)
+        except KeyError:
+            return None
 
 
 def _line_of_row(row: Sequence[Any], first: Callable[[str], str | None], counts: ImportCounts) -> dict[str, Any] | None:
