@@ -38,10 +38,6 @@ class NotHereError(DataError):
     """A results folder needs what is not here: a class or a parser that is not installed, or a file of items."""
 
 
-class SealedError(DataError):
-    """A task's items come from a secret that its run has committed to and not revealed yet."""
-
-
 class StoreError(HarnessError):
     """The cache or a results folder cannot be read or written."""
 

@@ -22,7 +22,7 @@ from harness.judge import Judge, judge_of, prompt_of
 from harness.prompting.fit import fitting
 from harness.prompting.prompts import Prompt
 from harness.prompting.version import reading_version
-from harness.protocols import Committed, Model, Task, training_of
+from harness.protocols import Model, Task, training_of
 from harness.run import RunOutcome, run
 from harness.runtime.interrupt import Stoppable, interruptible
 from harness.runtime.progress import Progress
@@ -74,8 +74,6 @@ def prepare(config: Mapping[str, Any], book: Book | None = None) -> Prepared:
     settings = build_main(config)
     # The three parts, and whether they fit each other.
     task, model, prompt = parts_of(settings)
-    if isinstance(task, Committed):
-        config = {**config, "task": {**config["task"], **task.recorded}}
     # What will be asked needs a key; a dry run asks nothing, nor does a frozen cache.
     asks = not settings.dry_run and settings.cache.mode != "frozen"
     if asks and (service := model.traits.service) is not None:

@@ -6,7 +6,6 @@ import math
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import length_hint
-from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from harness.types import (
@@ -98,22 +97,6 @@ class Alike(Protocol):
 def answered_as(task: Task) -> tuple[str, ...]:
     """Return the names of the tasks of which a model has to answer one to answer this one."""
     return (task.name, task.like) if isinstance(task, Alike) else (task.name,)
-
-
-@runtime_checkable
-class Committed(Protocol):
-    """A task whose items come from a secret: its runs hold a digest of it, and may reveal it later."""
-
-    @property
-    def recorded(self) -> Mapping[str, JSON]:
-        """The settings that a manifest holds in place of the user's, so that they say which secret it was."""
-
-    @property
-    def sealed(self) -> str:
-        """Why the items cannot be made here, as a sentence without its full stop; "" where they can."""
-
-    def opened(self, folder: Path) -> Task:
-        """Return the task with the secret that a run's folder reveals; itself where it reveals none."""
 
 
 @runtime_checkable

@@ -115,7 +115,7 @@ class _Snapshots:
         if key not in self._tasks:
             self._tasks[key] = None
             try:
-                task = task_of(manifest, folder)
+                task = task_of(manifest)
                 items = TracedItems(islice(task.items(), SPARE))
                 count = sum(1 for _ in items)
                 self._tasks[key] = task, items.summary if count < SPARE else None

@@ -93,7 +93,7 @@ def items_of(run: Run) -> Generator[None, None, ItemColumns]:
         count = (run.manifest.items or {}).get("count")
         if count is None or (count > SPARE and count > SPARE + sum(1 for _ in run.lines())):
             return items
-        source = rebuild_items(task_of(run.manifest, run.folder), run.manifest, run.records_file)
+        source = rebuild_items(task_of(run.manifest), run.manifest, run.records_file)
         # Of a complete run one more, to see that there are no others.
         traced = TracedItems(islice(source, count + run.complete))
         yield from items.add_all(traced)

@@ -73,6 +73,12 @@ _DEGREE: dict[str, Any] = {"unit": "count", "limits": (0, None)}
 _LEFT_OUT: dict[str, Any] = {"in_tables": False, "on_page": False}
 """Left to result.json: tables of all metrics would be too wide."""
 
+PAIR_ACCURACY = MetricDefinition(name="pair_accuracy", title="both right", lead="first", in_heat_maps=True)
+"""The share of pairs with both halves right: 25% by chance, 0% where both get the same answer."""
+YES_MISSED = MetricDefinition(name="yes_missed", title="only Yes missed", best="low")
+"""The share of pairs of which only the half that follows is wrong: both were called No."""
+NO_MISSED = MetricDefinition(name="no_missed", title="only No missed", best="low")
+BOTH_MISSED = MetricDefinition(name="both_missed", title="both missed", best="low")
 OWN = (
     MetricDefinition(
         name="f1",
@@ -129,6 +135,7 @@ OWN = (
     _neither("degree", "degree", **_DEGREE),
     _neither("yes", "Yes"),
     _neither("chance", "chance F1"),
+    *(PAIR_ACCURACY, YES_MISSED, NO_MISSED, BOTH_MISSED),
 )
 """The metrics of this package, in the order in which tables have them."""
 

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 from harness.config_files import CONFIGS, PROMPTS, SAME_AS, roots
 from harness.errors import DataError, NotHereError
 from harness.plugin import plugins
-from harness.protocols import Committed
 from harness.settings import build, without_path
 from harness.storage import records
 from harness.tasks.find import every as installed_benchmarks
@@ -36,8 +35,8 @@ _READS_NO_FILE = ("harness.models.api.openai.", "harness.models.baselines.")
 """Models whose identity follows from their settings alone, as that of a benchmark's own; a checkpoint's needs files."""
 
 
-def task_of(manifest: Manifest, folder: Path | None = None) -> Task:
-    """Return the task of a run, with what its folder reveals of a secret that it commits to.
+def task_of(manifest: Manifest) -> Task:
+    """Return the task of a run.
 
     Raises NotHereError, or ConfigError or DataError where it cannot be made.
     """
@@ -45,7 +44,7 @@ def task_of(manifest: Manifest, folder: Path | None = None) -> Task:
     if path := settings.get("path"):
         _check_file(str(path), (manifest.configuration.get("task") or {}).get("path"))
     task: Task = _part(settings, "task")
-    return task.opened(folder) if isinstance(task, Committed) and folder is not None else task
+    return task
 
 
 def _check_file(path: str, recorded: object) -> None:

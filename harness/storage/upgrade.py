@@ -15,6 +15,9 @@ MOVED: Mapping[str, str] = {
     "harness.plugins.cladder.reasoner.LadderReasoner": "harness.tasks.cladder.reasoner.LadderReasoner",
     "harness.plugins.cladder.shortcut.LadderShortcut": "harness.tasks.cladder.shortcut.LadderShortcut",
     "harness.plugins.cladder.task.CLadder": "harness.tasks.cladder.CLadder",
+    "harness.plugins.fresh.pairs.Pairs": "harness.tasks.corr2cause.fresh.pairs.Pairs",
+    "harness.plugins.fresh.task.Fresh": "harness.tasks.corr2cause.fresh.task.Fresh",
+    "harness.plugins.fresh.trees.Trees": "harness.tasks.corr2cause.fresh.trees.Trees",
     "harness.plugins.papers.latent.Latent": "harness_papers.latent.Latent",
     "harness.plugins.papers.story_tasks.Stories": "harness_papers.stories.Stories",
     "harness.plugins.papers.story_tasks.StoryWriting": "harness_papers.stories.StoryWriting",
@@ -24,6 +27,8 @@ MOVED: Mapping[str, str] = {
 """Classes that a config named at another place: the old name, and today's."""
 GONE = frozenset(("context", "share_prefixes", "tokens_per_minute", "trust_remote_code", "window"))
 """Settings of models on which no answer depended, and which are no more."""
+UNSET = frozenset(("whole",))
+"""Settings of tasks that are no more: a run that did not use them is one without them."""
 
 
 def upgraded(manifest: Mapping[str, Any]) -> dict[str, Any]:
@@ -69,5 +74,5 @@ def _renamed(section: Any) -> Any:
     if not isinstance(target, str):
         return section
     gone = GONE if target.startswith("harness.models.") else frozenset[str]()
-    kept = {name: value for name, value in section.items() if name not in gone}
+    kept = {name: value for name, value in section.items() if name not in gone and (value or name not in UNSET)}
     return kept | {"_target_": MOVED.get(target, target)}

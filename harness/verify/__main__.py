@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.cli import key_value
-from harness.errors import DataError, HarnessError, NotHereError, SealedError
+from harness.errors import DataError, HarnessError, NotHereError
 from harness.runtime import console
 from harness.runtime.progress import Progress
 from harness.storage import runs
@@ -31,7 +31,6 @@ _PLAIN = re.compile(r"[\w./\\,=+()\[\]-]+", re.ASCII)
 """A path as a run makes it. No part of one looks like a verdict, so it may be copied from a terminal as it stands."""
 HOLDS, WRONG, UNKNOWN = "holds", "DOES NOT HOLD", "settings, items and prompt hold; no records"
 NOT_CHECKED = "NOT CHECKED"
-SEALED = "records and scores hold; its items are sealed"
 
 HELP = """\
 Make every number of earlier runs again from their records, and every record from its task, its prompt and its reply.
@@ -64,8 +63,6 @@ def job(folders: list[str], settings: VerifySettings) -> int:
     print(f"{verdicts[HOLDS]} of {verdicts[HOLDS] + verdicts[WRONG] + verdicts[NOT_CHECKED]} runs hold.")
     if verdicts[UNKNOWN]:
         print(f"{verdicts[UNKNOWN]} more have no records to compute their scores from: their commands make them again.")
-    if verdicts[SEALED]:
-        print(f"{verdicts[SEALED]} more have items of a private seed that is not revealed yet.")
     return 0 if verdicts[HOLDS] and not verdicts[WRONG] and not verdicts[NOT_CHECKED] else 1
 
 
@@ -118,8 +115,6 @@ def _verdict(folder: Path, bar: Iterator[int]) -> tuple[str, list[str]]:
     try:
         problems.extend(problems_of(folder, bar))
         return WRONG if problems else HOLDS if records_in(folder) else UNKNOWN, problems
-    except SealedError as error:
-        return WRONG if problems else SEALED, [*problems, str(error)]
     except NotHereError as error:
         return WRONG if problems else NOT_CHECKED, [*problems, str(error)]
     except HarnessError as error:

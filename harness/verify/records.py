@@ -62,8 +62,6 @@ class RecordCheck:
         self.tokens: Counter[str] = Counter()
         self.usd = 0.0
         self.answers = self.answers_without_cost = self.charged = 0
-        self.sealed = False
-        """Whether the items come from the records themselves, so that no request follows from them."""
         self.recorded = False
         """Whether others have asked, so that nothing is known of the requests."""
         self.openings = prompt is not None and bool(prompt.words.opening)
@@ -168,8 +166,6 @@ class RecordCheck:
                 yield "it has a reply, and no request"
             return
         yield from self._of_words(request)
-        if self.sealed:
-            return
         kind = KINDS.get(request["kind"])
         if kind is None or kind not in self._prompt.makes or kind is not (self._kind or kind):
             yield f"its request is of the kind {request['kind']:.20}, which this prompt does not make for this model"

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.codec import digest
 from harness.cost.price import costs_money, from_json
-from harness.errors import DataError, SealedError
+from harness.errors import DataError
 from harness.prompting.fit import fitting
 from harness.prompting.version import by_other_rules
-from harness.protocols import Committed
 from harness.storage import rebuild, records, runs
 from harness.storage.configuration import of_algorithm, of_answerer, of_judge, of_model
 from harness.storage.files import DamagedError
 from harness.storage.manifest import SEALS, Manifest, Settings, TracedItems
 from harness.storage.run_folder import MANIFEST, RESULT
-from harness.types import Item, Record, Role
+from harness.types import Role
 from harness.verify.readings import JudgeCheck
 from harness.verify.records import RecordCheck
 from harness.verify.scores import differences, problems_of_scores
@@ -49,8 +48,7 @@ def problems_of(folder: Path, bar: Iterator[int] | None = None, *, of_reading: b
 
     `bar` advances with each record. A run whose replies were read by other rules than today's has to hold in all else;
     one sentence says so, unless `of_reading` is false. Raises NotHereError where the run needs what is not
-    here, DataError where a file cannot be read, and at the end SealedError where the items' secret is not revealed yet,
-    so that neither they nor the requests could be compared.
+    here, DataError where a file cannot be read.
     """
     run = _load(folder)
     result, manifest = run.result_json, run.manifest
@@ -58,8 +56,7 @@ def problems_of(folder: Path, bar: Iterator[int] | None = None, *, of_reading: b
         yield f"{MANIFEST} does not say {', '.join(missing)}: the run has not ended, or somebody has taken it out."
         return
     yield from _of_seals(result, run.manifest_json)
-    task = rebuild.task_of(manifest, folder)
-    sealed = task.sealed if isinstance(task, Committed) else ""
+    task = rebuild.task_of(manifest)
     config, count = manifest.config or {}, (manifest.items or {}).get("count")
     by_model = "algorithm" not in config
     prompt = rebuild.prompt_of(task, manifest) if by_model else None
@@ -78,13 +75,11 @@ def problems_of(folder: Path, bar: Iterator[int] | None = None, *, of_reading: b
     if problem := _of_sizes(count, lines, samples):
         yield problem
         return
-    if sealed and path is None:
-        raise SealedError(f"{sealed}.")
     # As many as were asked; of a complete run one more, to see that there are no others. A task may have millions.
-    source = _items_of(records.read(path)) if sealed and path is not None else rebuild.items_of(task, manifest, path)
+    source = rebuild.items_of(task, manifest, path)
     items = TracedItems(itertools.islice(source, count + result["complete"]))
     check = RecordCheck(items, prompt, task.headline, samples, price if "cost" in result else None, model, judge)
-    check.sealed, check.recorded = bool(sealed), manifest.recorded is not None
+    check.recorded = manifest.recorded is not None
     check.readings.as_recorded = by_model and by_other_rules(manifest.reading, manifest.words)
     if path is None:
         _ = sum(1 for _ in items)
@@ -96,22 +91,11 @@ def problems_of(folder: Path, bar: Iterator[int] | None = None, *, of_reading: b
     yield from check.problems(path, bar or itertools.count(), complete=result["complete"], paid=paid)
     if free and ("cost" in result) != (check.usd > 0) and not check.openings:
         yield f"{RESULT}: answers of this model are free unless its server says otherwise, and it does not tell so."
-    yield from _of_items(items, manifest) if not sealed else ()
+    yield from _of_items(items, manifest)
     yield from check.readings.problems(folder, manifest) if of_reading else ()
     if check.seal != manifest.records:
         yield f"{path.name} is not the file of which {MANIFEST} holds the digest: a line was changed, added or removed."
     yield from problems_of_scores(run, task, check, price, judge, samples if by_model else None)
-    if sealed:
-        raise SealedError(f"{sealed}.")
-
-
-def _items_of(lines: Iterable[Record]) -> Iterator[Item]:
-    """Yield what records say of their items, where these cannot be made: all but their fields."""
-    seen: set[str] = set()
-    for record in lines:
-        if record.item not in seen:
-            seen.add(record.item)
-            yield Item(record.item, {}, record.labels, record.cluster, unit=record.unit, groups=record.groups)
 
 
 def _of_sizes(count: int, lines: int | None, samples: int) -> str | None:

@@ -19,11 +19,10 @@ from harness.causal.dag import from_integer
 from harness.causal.equivalence import representatives
 from harness.causal.relations import Relation
 from harness.errors import ConfigError
-from harness.plugins.fresh.folds import Folds
-from harness.plugins.fresh.pairs import Pairs
-from harness.plugins.fresh.task import Fresh
 from harness.tasks.corr2cause import Corr2Cause
 from harness.tasks.corr2cause.arguments import GROUPS, SIZES, length, meanings
+from harness.tasks.corr2cause.fresh.pairs import Pairs
+from harness.tasks.corr2cause.fresh.task import Fresh
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "benchmarks"))
@@ -179,7 +178,6 @@ def test_a_claim_seen_from_its_other_end_has_the_same_argument():
 def test_items_up_to_six_variables_have_the_group_and_the_public_split_where_it_is_asked_for():
     fresh = Fresh(name="f", prompts=("plain",), num_nodes=(5, 6, 7), limit=60)
     assert {(item.groups["num_nodes"] == "7") != ("argument" in item.groups) for item in fresh.items()} == {True}
-    assert all("argument" in item.groups for item in Folds(name="f", prompts=("plain",), num_nodes=(3, 4)).items())
     plain, grouped = (
         list(Corr2Cause(name="c", prompts=("plain",), argument=argument).items()) for argument in (False, True)
     )

@@ -14,8 +14,8 @@ import pytest
 from harness import questions
 from harness.api import evaluate
 from harness.errors import ConfigError
-from harness.plugins.fresh.task import Fresh
 from harness.storage.records import read
+from harness.tasks.corr2cause.fresh.task import Fresh
 from harness.tasks.question import Question, summarize
 from harness.types import Response
 
@@ -48,7 +48,7 @@ def test_a_question_needs_pydantic_yaml_and_numpy_and_no_more_than_a_moment():
 @pytest.mark.slow
 def test_no_task_that_ships_needs_more():
     tasks = [("corr2cause/fresh", {"num_nodes": [5], "limit": 3}), ("corr2cause/pairs", {}), ("cladder", {"limit": 3}),
-             ("causalbench/causality", {"limit": 3}), ("causalbench/cot", {}), ("corr2cause/folds", {})]  # fmt: skip
+             ("causalbench/causality", {"limit": 3}), ("causalbench/cot", {})]  # fmt: skip
     assert light_imports(*tasks)[0] <= LIGHT
 
 

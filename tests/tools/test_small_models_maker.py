@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
-from pathlib import Path
+from support.tools import tool
 
 from harness.tasks.corr2cause.small_models import _text
 
-FILE = Path(__file__).parents[2] / "tools" / "small_models.py"
-SPEC = importlib.util.spec_from_file_location("small_models_maker", FILE)
-fitting = sys.modules["small_models_maker"] = importlib.util.module_from_spec(SPEC)
-SPEC.loader.exec_module(fitting)
+fitting = tool("small_models")
 
 
 def test_the_threshold_is_the_best_one_on_the_data():

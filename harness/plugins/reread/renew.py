@@ -102,7 +102,7 @@ def source_of(folder: Path, *, with_judge: bool) -> RereadableRun:
         raise runs.no_records(folder)
     for problem in problems_of(folder, of_reading=False):
         raise DataError(f"it does not hold, so it is left as it is: {problem}")
-    task = rebuild.task_of(run.manifest, run.folder)
+    task = rebuild.task_of(run.manifest)
     return RereadableRun(run, task, rebuild.prompt_of(task, run.manifest), run.manifest.items or {})
 
 

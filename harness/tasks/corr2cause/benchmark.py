@@ -60,5 +60,6 @@ BENCHMARK = Benchmark(
         "harness.tasks.corr2cause.shortcut.Shortcut",
         "harness.tasks.corr2cause.small_models.HypothesisOnly",
         "harness.tasks.corr2cause.small_models.Linear",
+        "harness.tasks.corr2cause.fresh.trees.Trees",
     ),
 )

@@ -79,7 +79,7 @@ def _premises_of(run: Run) -> Mapping[str, str]:
     if run.manifest_error:
         raise run.manifest_error
     count = ((run.manifest.items or {}).get("count") or 0) + run.complete  # one more, to see that there are no others
-    traced = TracedItems(islice(task_of(run.manifest, folder=run.folder).items(), count))
+    traced = TracedItems(islice(task_of(run.manifest).items(), count))
     premises = {item.id: str(item.fields.get("premise", "")) for item in traced}
     if traced.summary != run.manifest.items:
         raise DataError(f"{run.folder}: its items are other ones today, so its replies cannot be judged: run it again.")

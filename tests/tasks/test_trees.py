@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 from harness import evaluate
-from harness.causal.relations import Relation
-from harness.plugins.fresh.trees import Trees, fit, forest, shipped, training
 from harness.tasks.corr2cause.claim import ItemWriter
 from harness.tasks.corr2cause.enumerate import public_test
+from harness.tasks.corr2cause.fresh.trees import Trees, shipped
 from harness.types import ChoiceRequest, Message
 
 
@@ -17,14 +15,6 @@ def log_odds(item):
     request = ChoiceRequest((Message("user", item.fields["input"]),), ("Yes", "No"))
     [[(_, response)]] = Trees().respond([request])
     return response.logprobs["Yes"] - response.logprobs["No"]
-
-
-def test_plain_numbers_say_what_scikit_learn_says():
-    rows, labels = training(Relation.ANCESTOR, (4, 5))
-    model = fit(rows[:500], labels[:500], max_iter=4)
-    plain = forest(model)
-    own = [plain.log_odds(row) for row in rows[500:900].tolist()]
-    assert np.array_equal(own, model.decision_function(rows[500:900])) and len(set(own)) > 3
 
 
 def test_names_and_places_make_no_difference():

@@ -1,36 +1,32 @@
-"""Claims that counting cannot tell apart: what two halves of a pair have in common, and the index of pairs that ships.
+"""Make the index of matched pairs anew: `python tools/pairs.py`, in some minutes.
 
-`python -m harness.plugins.fresh.matching` makes the index anew, in some minutes: it looks at every class over five to
-seven variables, a premise of a public test set apart, and takes each premise once.
+It looks at every class over five to seven variables, a premise of a public test set apart, and takes each premise once.
+What two halves of a pair have in common is in MATCHED.
 """
 
 from __future__ import annotations
 
 import hashlib
-import io
 import sys
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from harness.causal.dag import from_integer
 from harness.causal.relations import Relation
 from harness.causal.separation import independences
-from harness.plugins.fresh.blocks import public
 from harness.tasks.corr2cause.claim import truth
 from harness.tasks.corr2cause.enumerate import premises
+from harness.tasks.corr2cause.fresh.blocks import public
+from harness.tasks.corr2cause.fresh.matching import FILE, SIZES, Matching
 from harness.tasks.corr2cause.shortcut import CLAIMS, FEATURES, SYMMETRIC, SentenceCounts, count, features
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-SIZES = (5, 6, 7)
-Matching = Literal["counts", "strict"]
 MATCHED: Mapping[Matching, tuple[str, ...]] = {
     "counts": FEATURES,
     "strict": (
@@ -44,7 +40,6 @@ MATCHED: Mapping[Matching, tuple[str, ...]] = {
     ),
 }
 """What the two halves of a pair have in common, besides the kind of claim."""
-FILE = "pairs.npz"
 
 
 @dataclass(frozen=True)
@@ -106,47 +101,6 @@ def _others(
     codes[row, i] = codes[row, j] = -1
     order = np.argsort(codes, axis=1)[:, 2:]
     return np.take_along_axis(table, order[:, :, None], axis=1).reshape(len(i), 6 * (n - 2))
-
-
-class Half(NamedTuple):
-    """A claim of one kind: class `number`, variables i and j."""
-
-    number: int
-    i: int
-    j: int
-
-
-class Pair(NamedTuple):
-    """Two claims that are matched: one that follows, and one that does not."""
-
-    n: int
-    kind: Relation
-    yes: Half
-    no: Half
-
-
-def _file() -> bytes:
-    return (resources.files("harness.plugins.fresh") / "data" / FILE).read_bytes()
-
-
-@cache
-def index_digest() -> str:
-    """Return the SHA-256 of the index."""
-    return hashlib.sha256(_file()).hexdigest()
-
-
-@cache
-def index(name: str) -> tuple[Pair, ...]:
-    """Return the pairs of a list: counts, strict, and of one premise counts_same and strict_same.
-
-    A row of the file holds n, the kind's place in CLAIMS, and of the half that follows and of the other one the class
-    and the two variables.
-    """
-    import numpy as np
-
-    with np.load(io.BytesIO(_file()), allow_pickle=False) as lists:
-        rows = lists[name].tolist()
-    return tuple(Pair(n, CLAIMS[kind], Half(*of[:3]), Half(*of[3:])) for n, kind, *of in rows)
 
 
 @dataclass(frozen=True)
@@ -252,7 +206,7 @@ def main() -> int:
     import numpy as np
 
     made = [make(n) for n in SIZES]
-    out = Path(__file__).parent / "data" / FILE
+    out = Path(__file__).parents[1] / "harness" / "data" / "corr2cause" / FILE
     lists = {name: [row for lists in made for row in lists[name]] for name in made[0]}
     arrays: dict[str, Any] = {name: np.array(rows, dtype=np.int32) for name, rows in lists.items()}
     np.savez_compressed(out, **arrays)

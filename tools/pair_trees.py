@@ -1,6 +1,6 @@
 """What still tells the halves of matched pairs apart: boosted trees over richer counts, fitted on such pairs.
 
-python benchmarks/pair_trees.py (three minutes) takes the pairs over seven variables of task=corr2cause/pairs that are
+python tools/pair_trees.py (three minutes) takes the pairs over seven variables of task=corr2cause/pairs that are
 matched on counts, no premise twice. It fits scikit-learn's histogram trees of each kind of claim five times on four
 fifths of the pairs, and prints how often both halves of the others are right. What they see are the counts that
 task.matching=strict matches, so that they are at chance there. It writes nothing.
@@ -11,12 +11,13 @@ from __future__ import annotations
 import sys
 
 import numpy as np
+from pairs import matched, sentences_of
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.metrics import roc_auc_score
 
-from harness.plugins.fresh.matching import Half, Pair, index, matched, sentences_of
 from harness.tables.markdown_csv_json import markdown
 from harness.tables.table import Table
+from harness.tasks.corr2cause.fresh.matching import Half, Pair, index
 from harness.tasks.corr2cause.shortcut import CLAIMS
 
 FOLDS = 5

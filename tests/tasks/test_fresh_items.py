@@ -17,12 +17,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 from support import brute_force
-from support.corr2cause_help import meaning
 from support.thinned import few
 
 from harness.causal.relations import Relation
 from harness.errors import ConfigError
-from harness.plugins.fresh.blocks import DECKS
 from harness.prompting import prompts
 from harness.prompting.fit import choose_prompt
 from harness.protocols import remarks_of
@@ -30,13 +28,18 @@ from harness.run import ask
 from harness.settings import build
 from harness.storage.manifest import TracedItems
 from harness.tasks.corr2cause.enumerate import public_test
+from harness.tasks.corr2cause.fresh.blocks import DECKS
 from harness.tasks.corr2cause.reasoner import Reasoner
 from harness.tasks.corr2cause.shortcut import Shortcut
 from harness.tasks.corr2cause.small_models import HypothesisOnly
 from harness.tasks.corr2cause.text import PARAPHRASES, TEMPLATES, read_premise
 from harness.types import ChatRequest
 
-SECTION = {"_target_": "harness.plugins.fresh.task.Fresh", "name": "corr2cause/fresh", "prompts": ["plain", "pair"]}
+SECTION = {
+    "_target_": "harness.tasks.corr2cause.fresh.task.Fresh",
+    "name": "corr2cause/fresh",
+    "prompts": ["plain", "pair"],
+}
 KIND = {"child": "parent", "descendant": "ancestor"}
 
 
@@ -425,7 +428,6 @@ def test_a_size_that_is_used_up_is_left_out_and_said():
         ({"per_premise": 24, "balance": "published"}, "a block has 66 items"),
         ({"num_nodes": []}, "at least 1"),
         ({"num_nodes": 8}, "less than or equal to 7"),
-        ({"seed": "secret"}, "task.seed=secret: a whole number, or private"),
     ],
 )
 def test_settings_that_mean_nothing_are_refused(settings, message):
@@ -454,32 +456,3 @@ def test_a_premise_alone_tells_neither_relation_nor_label():
     for item in items(num_nodes=6, per_premise=12, seed=8, limit=12 * 20):
         kinds.setdefault(item.cluster, set()).add((item.groups["relation"], item.labels["audited"]))
     assert all(len(strata) == 12 for strata in kinds.values())
-
-
-def test_whole_premises_are_asked_everything_in_the_order_of_their_list():
-    made = items(whole=True, num_nodes=[5, 6], limit=6)
-    assert len(made) == len(fresh(whole=True, num_nodes=[5, 6], limit=6).items()) == 3 * (60 + 90)
-    assert made == items(whole=True, num_nodes=[5, 6], limit=10)[: len(made)]
-    assert made != items(whole=True, num_nodes=[5, 6], limit=6, seed=1)
-    public = {f"n{claim.n}-g{claim.number}" for version in ("v1", "v2") for claim in public_test(version)}
-    of_premise = {item.cluster: [other for other in made if other.cluster == item.cluster] for item in made}
-    assert len(of_premise) == 6 and not public & set(of_premise)
-    for mine in of_premise.values():
-        n = mine[0].fields["num_nodes"]
-        assert len({meaning(*(i.fields[k] for k in ("relation", "var_i", "var_j"))) for i in mine}) == 3 * n * (n - 1)
-        for item in mine:
-            names = list(read_premise(item.fields["premise"]).names)
-            if item.fields["relation"] in ("parent", "child"):
-                assert names.index(item.fields["var_i"]) < names.index(item.fields["var_j"])
-            assert ("Yes" if item.labels["audited"] else "No") == reasoned(item)
-
-
-def reasoned(item):
-    return Reasoner().answer(item.fields["input"])
-
-
-def test_whole_premises_have_no_blocks_and_come_to_an_end():
-    with pytest.raises(ConfigError, match="asks all hypotheses of each premise"):
-        fresh(whole=True, per_premise=12)
-    with pytest.raises(ConfigError, match="has 51 premises"):
-        fresh(whole=True, num_nodes=[5], limit=200).items()

@@ -18,14 +18,14 @@ from pydantic import Field
 from harness.causal.relations import Relation
 from harness.codec import permuted, shuffled, uniform
 from harness.errors import ConfigError, DataError
-from harness.plugins.fresh.blocks import ORDERED, PHRASINGS, Names, names, page
-from harness.plugins.fresh.matching import SIZES, Half, Matching, Pair, index, index_digest
-from harness.plugins.fresh.metrics import BOTH_MISSED, NO_MISSED, PAIR_ACCURACY, YES_MISSED
+from harness.scoring.definitions import BOTH_MISSED, NO_MISSED, PAIR_ACCURACY, YES_MISSED
 from harness.scoring.means import MeanRow, MeanTally
 from harness.scoring.one_pass import counted, together
 from harness.scoring.summary import summarize
 from harness.tasks.base import Count, LazyItems, OneOrMore, Share, TaskBase, in_brackets
 from harness.tasks.corr2cause.claim import Claim, ItemWriter, Page
+from harness.tasks.corr2cause.fresh.blocks import ORDERED, PHRASINGS, Names, names, page
+from harness.tasks.corr2cause.fresh.matching import SIZES, Half, Matching, Pair, index, index_digest
 from harness.tasks.corr2cause.shortcut import SYMMETRIC
 from harness.tasks.corr2cause.task import EXAMPLES, ORDERS
 from harness.types import JSON, Item, Metric, Record, Result, Scores, Unreadable

@@ -2,7 +2,7 @@
 
 The two variables of the hypothesis have the first two places, the others follow in an order that no name decides; a
 fact is whether "the variables in places a and b are independent given those in places c, d, …" is told. Four models,
-one for each kind of claim, as `shortcut` has. `python -m harness.plugins.fresh.trees` fits them anew, in two minutes.
+one for each kind of claim, as `shortcut` has. tools/trees.py fits them anew.
 """
 
 from __future__ import annotations
@@ -10,29 +10,24 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
-import sys
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import resources
 from itertools import combinations
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from harness.causal.dag import from_integer
 from harness.causal.relations import Relation
-from harness.causal.separation import Independence, conditioning_sets, independences
+from harness.causal.separation import Independence, conditioning_sets
 from harness.protocols import Outcomes, Traits
-from harness.tasks.corr2cause.claim import truth
-from harness.tasks.corr2cause.enumerate import SIZES, premises
-from harness.tasks.corr2cause.shortcut import CLAIMS, SYMMETRIC, count
+from harness.tasks.corr2cause.enumerate import SIZES
+from harness.tasks.corr2cause.shortcut import SYMMETRIC, count
 from harness.tasks.corr2cause.text import Premise, read_question
 from harness.tasks.fitted import Forest, respond
 from harness.types import JSON, ChatRequest, ChoiceRequest, Request
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    pass
 
 FILE = "trees.json.gz"
 PLACES = max(SIZES)
@@ -136,70 +131,10 @@ def facts(stated: Stated, kind: Relation, i: int, j: int) -> bytearray:
 
 @cache
 def _file() -> bytes:
-    return (resources.files("harness.plugins.fresh") / "data" / FILE).read_bytes()
+    return (resources.files("harness") / "data" / "corr2cause" / FILE).read_bytes()
 
 
 @cache
 def shipped() -> Mapping[Relation, Forest]:
     """Return the trees of each kind of claim."""
     return {Relation(kind): Forest(**forest) for kind, forest in json.loads(gzip.decompress(_file())).items()}
-
-
-def fit(rows: NDArray[np.uint8], labels: Sequence[int], **settings: Any) -> Any:
-    """Fit scikit-learn's histogram trees with its own settings: 100 of them."""
-    from sklearn.ensemble import HistGradientBoostingClassifier
-
-    return HistGradientBoostingClassifier(random_state=0, early_stopping=False, **settings).fit(rows, labels)
-
-
-def forest(model: Any, *, digits: int | None = None) -> Forest:
-    """Return the trees of a fitted model as plain numbers, the leaves rounded."""
-
-    def short(value: float) -> float:
-        return float(value) if digits is None else round(float(value), digits)
-
-    trees = [
-        [
-            short(node["value"])
-            if node["is_leaf"]
-            else [int(node["feature_idx"]), float(node["num_threshold"]), int(node["left"]), int(node["right"])]
-            for node in predictor.nodes
-        ]
-        for (predictor,) in model._predictors  # no public attribute has them
-    ]
-    return Forest(short(model._baseline_prediction.item()), trees)
-
-
-def training(kind: Relation, sizes: Iterable[int] = SIZES) -> tuple[NDArray[np.uint8], list[int]]:
-    """Return facts and labels of all claims of a kind in the train split."""
-    import numpy as np
-
-    rows, labels = [], []
-    for n in sizes:
-        for number in premises(n, "train"):
-            stated, holds = Stated.of(n, independences(from_integer(n, number))), truth(n, number)[kind]
-            for i, j in _claimed(n, kind):
-                rows.append(facts(stated, kind, i, j))
-                labels.append(holds[i] >> j & 1)
-    return np.frombuffer(b"".join(rows), dtype=np.uint8).reshape(len(rows), -1), labels
-
-
-def _claimed(n: int, kind: Relation) -> Iterator[tuple[int, int]]:
-    for i, j in combinations(range(n), 2):
-        yield i, j
-        if kind not in SYMMETRIC:
-            yield j, i
-
-
-def main() -> int:
-    """Fit the trees of all kinds and write the file that ships."""
-    forests = {str(kind): forest(fit(*training(kind)), digits=DIGITS) for kind in CLAIMS}
-    text = json.dumps(
-        {kind: {"base": it.base, "trees": it.trees} for kind, it in forests.items()}, separators=(",", ":")
-    )
-    (Path(__file__).parent / "data" / FILE).write_bytes(gzip.compress(text.encode(), mtime=0))
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
