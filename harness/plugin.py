@@ -69,8 +69,6 @@ class Plugin:
     """Values of `harness.tasks.benchmark.Benchmark`, by the first part of their tasks' names."""
     models: tuple[str, ...] = ()
     """Classes of models whose identity follows from their settings alone, so that `verify` may make them again."""
-    views: Mapping[str, str] = field(default_factory=dict)
-    """What carries out settings of the leaderboard: `by` or `over` a setting of runs."""
     published: str = ""
     """The function of a task, its runs and breakdowns that yields the tables which papers print of it."""
     exporters: Mapping[str, Exporter] = field(default_factory=dict)
@@ -184,19 +182,6 @@ def exporters() -> dict[str, Exporter]:
 
 def engines() -> dict[str, str]:
     return {name: path for plugin in plugins() for name, path in plugin.engines.items()}
-
-
-def view(name: str, value: str | None = None) -> Any:
-    """Return the function for a setting of the leaderboard; None without a plug-in that has it.
-
-    With a `value`, which the user gave, raise ConfigError instead of returning None.
-    """
-    for plugin in plugins():
-        if path := plugin.views.get(name):
-            return load(path)
-    if value is not None:
-        raise ConfigError(f"{name}={value}: there is no plug-in for {name}=. {absent()}".rstrip())
-    return None
 
 
 def published() -> list[Any]:

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from harness.charts.names import id_prefixes, labels, reference, run_ids
 from harness.charts.sets import ChartsOfSet, interval_notes_of, interval_of, title_of
 from harness.charts.values import Chart, DirectnessChart, NamesChart, Point, RobustnessChart, StepsRow
-from harness.leaderboard.chains import RunSetting, Series, chains_of, sets_of, steps_of
 from harness.leaderboard.comparable import comparable_sets, heading_of, items_of, items_text, sort_key
+from harness.leaderboard.settings.chains import RunSetting, Series, chains_of, sets_of, steps_of
 from harness.scoring.definitions import main_metrics
 from harness.storage.replies import ReplyReader
 from harness.storage.runs import Run

@@ -31,8 +31,10 @@ RUN = "run"
 COMMANDS = {
     RUN: "ask a model, record and score its answers; the word may be left out",
     "leaderboard": "tables of runs: of everything below results/, or of what you choose, also as LaTeX",
+    "compare": "two runs or more item by item: difference, interval, tests",
     "report": "one page for people: scores, charts, and the answers behind them",
     "verify": "every score made again from its records, every digest checked",
+    "reread": "stored replies read again by today's rules, no model asked",
     "export": "for other programs: csv, parquet, hf, inspect, mlflow, wandb",
     "plot": "figures for a paper: PDF, SVG, PNG",
     "import": "answers that others have recorded, as runs",

@@ -13,9 +13,9 @@ from harness.cli import key_value
 from harness.cli.key_value import Words
 from harness.errors import ConfigError, StoreError
 from harness.leaderboard.build import BoardOptions, breakdowns_of, build
-from harness.leaderboard.chains import setting_names
 from harness.leaderboard.columns import expanded
 from harness.leaderboard.comparable import find_runs, select_runs
+from harness.leaderboard.settings.chains import setting_names
 from harness.storage.atomic_write import atomic_file, check
 from harness.storage.runs import Run
 from harness.tables.latex_html import html, latex
@@ -42,8 +42,7 @@ Runs on different items or with different headline labels stand in tables of the
                         but these
   by=                   a column for each group too: relation, num_nodes, network, scale, structure, …; or for each
                         value of a setting: perturbation, version, labels, limit, prompt, …; rows are what differs in
-                        nothing else, with the difference to the first column, its interval and p as compare has them;
-                        wording adds how much scores and answers depend on it
+                        nothing else, with the difference to the first column, its interval and p as compare has them
   over=                 one row for all values of a setting: seed, prompt, …: mean ± standard deviation, least, median,
                         greatest, the share of items whose answer changes, and n, the number of runs
   sort=                 a metric, best first, or model, prompt, variant; F1, then accuracy, where nothing is said

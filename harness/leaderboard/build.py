@@ -6,9 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from harness import plugin
 from harness.errors import ConfigError, unknown
-from harness.leaderboard.chains import RunSetting, find_setting, setting_names
 from harness.leaderboard.columns import (
     OF_RUNS,
     NumberColumn,
@@ -27,6 +25,8 @@ from harness.leaderboard.comparable import (
     of_other_rules,
     order,
 )
+from harness.leaderboard.settings import by_setting, over_setting
+from harness.leaderboard.settings.chains import RunSetting, find_setting, setting_names
 from harness.scoring.definitions import definition, main_metrics
 from harness.scoring.grades import FIRM
 from harness.storage.runs import Run
@@ -69,12 +69,13 @@ def _of_setting(by_task: Mapping[str, list[Run]], name: str, choice: BoardOption
     """Return the tables by or over a setting; of a task whose runs do not differ in it, a note."""
     tables: list[Table] = []
     missing: list[tuple[str, ConfigError]] = []
-    tables_of = plugin.view("over" if choice.over else "by", name)
+    tables_of = over_setting.tables if choice.over else by_setting.tables
     for task, rows in sorted(by_task.items()):
         try:
             setting = find_setting(name, [row for row in rows if row.sound]) or RunSetting("task", name)
-            more = {"metrics": choice.metrics, "intervals": choice.intervals, "notes": _notes(rows)}
-            tables += tables_of(task, rows, setting, **more)
+            tables += tables_of(
+                task, rows, setting, metrics=choice.metrics, intervals=choice.intervals, notes=_notes(rows)
+            )
         except ConfigError as error:
             missing.append((task, error))
     if not tables:

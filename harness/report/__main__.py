@@ -17,6 +17,7 @@ from harness.cli import key_value
 from harness.errors import ConfigError
 from harness.leaderboard.build import build
 from harness.leaderboard.comparable import family, find_runs
+from harness.leaderboard.settings import differences
 from harness.report import bundle
 from harness.report.chunks import NO_RECORDS, NOT_WANTED, ChunkBuilder
 from harness.report.follow import follow
@@ -160,17 +161,14 @@ def _tables(rows: Sequence[Run], names: Sequence[str]) -> list[dict[str, JSON]]:
 
 
 def _differences(rows: Sequence[Run], names: Sequence[str], replies: ReplyReader) -> list[dict[str, JSON]]:
-    """Return the tables of differences between runs; none without the plug-in that compares them."""
-    tables_of = plugin.view("differences")
-    if tables_of is None:
-        return []
+    """Return the tables of differences between runs."""
     named = zip(rows, names, strict=True)
     places = {(row.task, row.source, row.variant, row.prompt, row.model): name for row, name in named}
     tasks = sorted({row.task for row in rows})
     tables = [
         table_json(table)
         for task in Progress("comparing runs").watch(tasks, range(len(tasks)))
-        for table in tables_of(task, [row for row in rows if row.task == task], replies)
+        for table in differences.tables(task, [row for row in rows if row.task == task], replies)
     ]
     for table in tables:
         for line in table["rows"]:

@@ -1,4 +1,4 @@
-"""The reader audited: a random sample of the replies that the rules did read, before a judge or a person."""
+"""What a judge may say, and the reader audited: a random sample of the replies that the rules did read."""
 
 from __future__ import annotations
 
@@ -6,15 +6,17 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from heapq import nsmallest
-from typing import NamedTuple
 
 from harness.prompting.constrained import choice_in
 from harness.scoring.classification import wilson
 from harness.types import JUDGE, LETTERS, AnswerForm, Failure, Record, Response
 
-SEED = "audit"
-NOTHING, NOT_A_WORD, FAILED, UNCLEAR = "nothing", "not a word", "failed", "unclear"
-"""What a reader read besides answers: none, what only itself knows, a failed call, and what it cannot tell."""
+NOTHING, NOT_A_WORD, FAILED = "nothing", "not a word", "failed"
+"""What a judge read besides answers: none, what only itself knows, and a failed call."""
+_TELLS_NOTHING = {
+    FAILED: "had no reading, as the call failed",
+    NOT_A_WORD: "had a reading that is none of its words",
+}
 _AROUND = " \t\r\n.\"'`*()"
 
 Key = tuple[str, int]
@@ -46,7 +48,7 @@ def audited_sample(records: Iterable[Record], size: int) -> set[Key]:
 
 def rank(key: Key) -> bytes:
     """Return what replies are drawn by, the least first."""
-    return hashlib.sha256(f"{SEED}:{key[0]}:{key[1]}".encode()).digest()
+    return hashlib.sha256(f"audit:{key[0]}:{key[1]}".encode()).digest()
 
 
 def judge_words(choices: int) -> tuple[str, ...]:
@@ -79,56 +81,28 @@ def audit_pair(record: Record) -> str:
     return f"{record.answer.label}/{NOTHING if label is None else label}"
 
 
-class Errors(NamedTuple):
-    """What an audit found."""
-
-    wrong: int
-    of: int
-    interval: tuple[float, float] | None
-    """Wilson's, of the share of wrong readings."""
-    wrong_by_label: dict[str, int]
-    """By the label that the rules read: 1 and 0 for Yes and No."""
-
-
-def errors_of(audit: Mapping[str, int]) -> Errors:
-    """Return how often the rules read what the other reader did not; what told nothing of a reply does not count."""
-    total, wrong_by_label = 0, dict[str, int]()
+def audit_note(audit: Mapping[str, int], reader: str, *, choices: bool) -> str:
+    """Return the error rate of the rules in words, and what told nothing of it; "" where nothing was audited."""
+    total, wrong, untold = 0, Counter[str](), Counter[str]()
     for pair, count in audit.items():
         rules, _, judge = pair.partition("/")
         if judge in _TELLS_NOTHING:
+            untold[judge] += count
             continue
         total += count
-        if rules != judge:
-            wrong_by_label[rules] = wrong_by_label.get(rules, 0) + count
-    wrong = sum(wrong_by_label.values())
-    return Errors(wrong, total, wilson(wrong, total), wrong_by_label)
-
-
-_TELLS_NOTHING = {
-    FAILED: "had no reading, as the call failed",
-    NOT_A_WORD: "had a reading that is none of its words",
-    UNCLEAR: "were unclear",
-}
-
-
-def audit_note(audit: Mapping[str, int], reader: str, *, choices: bool) -> str:
-    """Return the error rate of the rules in words, and what told nothing of it; "" where nothing was audited."""
-    wrong, total, interval, by_label = errors_of(audit)
-    ends = Counter[str]()
-    for pair, count in audit.items():
-        ends[pair.partition("/")[2]] += count
-    untold = [f"{ends[end]:,} {what}" for end, what in _TELLS_NOTHING.items() if ends[end]]
-    besides = (
-        f"Of the replies that {reader} was to audit, {', '.join(untold)}: they count as neither." if untold else ""
-    )
-    if interval is None:
+        wrong[rules] += count * (rules != judge)
+    besides = ", ".join(f"{untold[end]:,} {words}" for end, words in _TELLS_NOTHING.items() if untold[end])
+    if besides:
+        besides = f"Of the replies that {reader} was to audit, {besides}: they count as neither."
+    errors = wrong.total()
+    if (interval := wilson(errors, total)) is None:
         return besides
     low, high = interval
     note = (
-        f"Of {total:,} replies drawn from those that the rules did read, {reader} reads {wrong:,} otherwise: an error "
-        f"rate of {wrong / total:.1%} [{low:.1%}, {high:.1%}] for this model on this task."
+        f"Of {total:,} replies drawn from those that the rules did read, {reader} reads {errors:,} otherwise: an error "
+        f"rate of {errors / total:.1%} [{low:.1%}, {high:.1%}] for this model on this task."
     )
-    yes, no = by_label.get("1", 0), by_label.get("0", 0)
+    yes, no = wrong["1"], wrong["0"]
     if not choices and yes != no:
         more, less = ("Yes", "No") if yes > no else ("No", "Yes")
         note += f" Its errors lean to {more}: {max(yes, no):,} wrong {more}, {min(yes, no):,} wrong {less}."

@@ -107,7 +107,7 @@ class MeanTally(Tally[Kind]):
 
         metrics = []
         for column, measure in enumerate(self.measures):
-            metric = _metric(measure, numbers(column), parts, one=one)
+            metric = mean_metric(measure, numbers(column), parts, one=one)
             if not read.all() and (ends := _ends(measure)) is not None:
                 metric = replace(metric, bounds=(_mean(numbers(column, ends[0])), _mean(numbers(column, ends[1]))))
             metrics.append(metric)
@@ -164,7 +164,7 @@ def _mean(values: Numbers) -> float:
     return fsum(chain.from_iterable(values)) / sum(map(len, values))
 
 
-def _metric(name: str, values: Numbers, parts: int, *, one: bool) -> Metric:
+def mean_metric(name: str, values: Numbers, parts: int, *, one: bool) -> Metric:
     """Return the mean of all values with its interval; `parts` is how many clusters the row has."""
     import numpy as np
 

@@ -11,8 +11,8 @@ from moving import go, wait_for_view
 from playwright.sync_api import Page, expect
 from support.thinned import few
 
+from harness.compare.__main__ import main as compare
 from harness.leaderboard.__main__ import main as leaderboard
-from harness.plugins.compare.command import main as compare
 
 pytestmark = pytest.mark.browser
 

@@ -8,7 +8,7 @@ import pytest
 from support.judge_help import JUDGED, VAGUE, command, judges, replies, words
 from support.openai_server import KEY, chat_reply
 
-from harness.scoring.audit import audit_note, audited_sample, errors_of, verdict
+from harness.scoring.audit import audit_note, audited_sample, verdict
 from harness.scoring.samples import summarize
 from harness.storage.result_json import result_from_json, result_json
 from harness.storage.runs import load
@@ -113,9 +113,8 @@ def test_the_sample_is_the_same_in_any_order_and_of_replies_in_words_alone():
 
 def test_errors_count_what_tells_something_and_lean_where_they_lean():
     audit = {"1/1": 30, "1/0": 4, "1/nothing": 1, "0/0": 14, "0/1": 1, "0/failed": 2, "1/not a word": 3}
-    errors = errors_of(audit)
-    assert (errors.wrong, errors.of) == (6, 50) and errors.interval == pytest.approx((0.0562, 0.2380), abs=1e-4)
     note = audit_note(audit, "the judge j", choices=False)
+    assert "Of 50 replies" in note and "reads 6 otherwise" in note
     assert "12.0% [5.6%, 23.8%]" in note and "lean to Yes: 5 wrong Yes, 1 wrong No" in note
     assert "lean" not in audit_note(audit, "the judge j", choices=True) and not audit_note({}, "j", choices=False)
     assert note.endswith(

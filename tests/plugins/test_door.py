@@ -176,10 +176,8 @@ def test_without_plug_ins_a_local_model_does_its_work(bare, tmp_path, gpt2_path)
 
 
 MISSING = (
-    "leaderboard results by=prompt out=-", "finetune", "plot", "cache stats",
-    "export results to=eee", "model=openai model.model=m model.batch=true", "compare a b",
+    "finetune", "cache stats", "export results to=eee", "model=openai model.model=m model.batch=true",
     "-m model=reasoner,always_no parallel=2", "leaderboard results published=true",
-    "reread results",
 )  # fmt: skip
 """What only plug-ins do."""
 

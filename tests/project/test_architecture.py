@@ -32,12 +32,13 @@ ROOMS = (
     ("cache", "cost"),
     ("run",),
     ("prepare",),
+    ("compare",),
     ("leaderboard",),
     ("recorded",),
     ("charts", "export"),
     ("plot", "exports"),
     ("report", "verify"),
-    ("sweep",),
+    ("reread", "sweep"),
     ("items", "__main__", "api"),
 )
 """The core from the bottom up. A room imports from those below it; rooms of one floor do not know each other."""

@@ -9,9 +9,9 @@ import pytest
 
 import harness.plugin
 from harness import evaluate
+from harness.compare.__main__ import main as compare
+from harness.compare.difference import differences, of_counts
 from harness.leaderboard.__main__ import main as leaderboard
-from harness.plugins.compare.command import main as compare
-from harness.plugins.compare.paired import differences
 from harness.scoring import definitions
 from harness.scoring.classification import AnswerCounts, decisions
 from harness.scoring.intervals import RowData, intervals
@@ -149,7 +149,7 @@ def test_differences_of_runs_are_scikit_learns(mcc):
     from sklearn.metrics import matthews_corrcoef
 
     counts = cells()
-    (row,), _ = differences(counts, ["mcc"], resamples=200)
+    (row,), _ = differences(of_counts(counts), ["mcc"], resamples=200)
     gold, first, second, each = [], [], [], counts.sum(axis=0)
     for g, a, b in np.ndindex(2, 2, 2):
         gold += [g] * each[g, a, b]

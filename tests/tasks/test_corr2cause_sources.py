@@ -8,8 +8,8 @@ import pytest
 from support.corr2cause_help import corr2cause
 
 from harness.api import evaluate
+from harness.compare import __main__ as compare
 from harness.errors import ConfigError, DataError
-from harness.plugins.compare import command as compare
 from harness.tasks.corr2cause.sources import HUB_PATH, HUB_REVISION
 
 CHAIN = (

@@ -28,18 +28,18 @@ Command = tuple[str, Callable[[Sequence[str]], list[str]]]
 
 COMMANDS: dict[str, Command] = {
     "verify": ("harness.verify.__main__", lambda folders: list(folders)),
-    "reread": ("harness.plugins.reread.__main__", lambda folders: list(folders)),
+    "reread": ("harness.reread.__main__", lambda folders: list(folders)),
     "report": ("harness.report.__main__", lambda folders: [*folders, "out=out/page.html"]),
     "leaderboard": ("harness.leaderboard.__main__", lambda folders: [*folders, "out=out/board.html", "by=relation"]),
     "compare": (
-        "harness.plugins.compare.command",
+        "harness.compare.__main__",
         lambda folders: [*folders, "by=relation", "resamples=100", "out=out/compare.json"],
     ),
     "plot": ("harness.plot.__main__", lambda folders: [*folders, "out=out/figures", "format=svg"]),
     "export": ("harness.export", lambda folders: [*folders, "to=csv", "out=out/csv"]),
 }
 
-HEAVY = ("numpy", "matplotlib.font_manager", "matplotlib.backends.backend_svg", "harness.plugins.compare.paired",
+HEAVY = ("numpy", "matplotlib.font_manager", "matplotlib.backends.backend_svg", "harness.compare.difference",
          "harness.tasks.causalbench.task", "harness.tasks.causalbench.benchmark",
          "harness.tasks.corr2cause.task", "harness.tasks.corr2cause.benchmark", "yaml")  # fmt: skip
 """What commands import when they have begun."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from harness.plugins.compare.measure import Comparison, MetricRow, Row, reasons, remarks
-from harness.plugins.compare.pairs import Differing
+from harness.compare.margin import verdict
+from harness.compare.measure import Comparison, MetricRow, Row, reasons, remarks
+from harness.compare.pairing import Differing
 from harness.runtime.console import shortened
 from harness.scoring.definitions import definition
 from harness.tables.numbers import p_text, percent_text, signed_text
@@ -15,13 +16,16 @@ _SPAN = 48
 """Characters of a reply that are shown."""
 
 
-def parts(comparisons: Sequence[Comparison], *, items: int, resamples: int) -> Iterator[Part]:
+def parts(
+    comparisons: Sequence[Comparison], *, items: int, resamples: int, margin: float | None = None
+) -> Iterator[Part]:
     """Yield all of a comparison; `items` differing items of each pair of runs."""
     yield "\n".join(_opening(comparisons))
     names = "" if len(comparisons) > 1 else f"A is {comparisons[0].first}, B is {comparisons[0].second}. "
     yield f"{names}Metrics in percent."
     yield _differences(comparisons)
-    yield "\n".join([*_verdicts(comparisons), *reasons(comparisons), *_method(comparisons, resamples)])
+    verdicts = [] if margin is None else [verdict(comparison, margin)[1] for comparison in comparisons]
+    yield "\n".join([*_verdicts(comparisons), *verdicts, *reasons(comparisons), *_method(comparisons, resamples)])
     if not comparisons[0].runs[0].measures:
         yield "Items by who had them right (McNemar; its exact p takes items for independent, so it ignores clusters):"
         yield _mcnemar(comparisons)

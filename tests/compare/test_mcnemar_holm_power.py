@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from support.late import Late
 
-from harness.plugins.compare.measure import holm
-from harness.plugins.compare.paired import Difference
-from harness.plugins.compare.pairs import McNemar
+from harness.compare.difference import Difference
+from harness.compare.measure import holm
+from harness.compare.pairing import McNemar
 
 stats = Late("scipy.stats")
 tables = Late("statsmodels.stats.contingency_tables")

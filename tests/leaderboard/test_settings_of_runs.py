@@ -16,14 +16,14 @@ from support.page_help import run
 from support.written_runs import board_row
 
 from harness.charts import charts_of
+from harness.compare import runs as replies
+from harness.compare.__main__ import main as compare
 from harness.errors import ConfigError
 from harness.leaderboard import __main__ as leaderboard
 from harness.leaderboard.build import BoardOptions, build
-from harness.leaderboard.chains import find_setting
 from harness.leaderboard.comparable import find_runs
-from harness.plugins.compare import differences
-from harness.plugins.compare import runs as replies
-from harness.plugins.compare.command import main as compare
+from harness.leaderboard.settings import differences
+from harness.leaderboard.settings.chains import find_setting
 from harness.report.__main__ import content
 from harness.storage import replies as storage_replies
 from harness.storage.manifest import Manifest

@@ -6,10 +6,10 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
-from harness.plugins.compare import pairs, runs
-from harness.plugins.compare.paired import Difference, Swaps, differences, mean_differences
-from harness.plugins.compare.pairs import OVERALL, Group, McNemar, Pairing
-from harness.plugins.compare.runs import Replies
+from harness.compare import runs
+from harness.compare.difference import Difference, Swaps, differences, of_counts, of_values
+from harness.compare.pairing import OVERALL, Group, McNemar, Pairing, mcnemar, pair
+from harness.compare.runs import Replies
 from harness.prompting.version import other_rules_note
 from harness.scoring.bootstrap import FEWEST
 from harness.scoring.definitions import definition
@@ -71,7 +71,7 @@ def compare(
     index_pairs = list(combinations(range(len(replies)), 2)) if all_pairs else [(0, k) for k in range(1, len(replies))]
     comparisons = []
     for i, j in index_pairs:
-        pairing = pairs.pair(replies[i], replies[j], by=by, labels=labels, least=least)
+        pairing = pair(replies[i], replies[j], by=by, labels=labels, least=least)
         rows = tuple(paired_row(pairing, group, metrics, resamples, seed) for group in pairing.counts)
         comparisons.append(Comparison(names[i], names[j], (replies[i], replies[j]), pairing, rows))
     return _correct_p_values(comparisons)
@@ -81,7 +81,7 @@ def paired_row(pairing: Pairing, group: Group, metrics: Sequence[str], resamples
     """Return the differences of two paired runs on one group of items; their p is not corrected yet."""
     cells, unit = pairing.cells(group)
     of_row, swaps = differences_of(pairing, group, metrics, resamples, seed)
-    table = pairs.mcnemar(cells)
+    table = mcnemar(cells)
     metrics_of_row = tuple(MetricRow(difference, None) for difference in of_row)
     return Row(group, int(cells.sum()), int(cells[:, 1].sum()), len(cells), unit, metrics_of_row, swaps, table, table.p)
 
@@ -91,9 +91,10 @@ def differences_of(
 ) -> tuple[list[Difference], Swaps | None]:
     """Return the differences of a row alone: McNemar's test takes scipy, a second of a page that does not show it."""
     worths = pairing.worths(group)
-    if worths and any(definition(name).made_of != "counts" for name in metrics):
-        return mean_differences(worths, metrics, resamples=resamples, seed=seed)
-    return differences(pairing.cells(group)[0], metrics, resamples=resamples, seed=seed)
+    if not worths or all(definition(name).made_of == "counts" for name in metrics):
+        return differences(of_counts(pairing.cells(group)[0]), metrics, resamples=resamples, seed=seed)
+    each = [differences(of_values(worths, name), [name], resamples=resamples, seed=seed) for name in metrics]
+    return [difference for (difference,), _ in each], next((swaps for (d,), swaps in each if d.p is not None), None)
 
 
 def holm(values: Sequence[float | None]) -> list[float | None]:

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from harness.compare.difference import Difference
+from harness.compare.measure import holm
+from harness.compare.runs import Loader
 from harness.errors import ConfigError
-from harness.leaderboard.chains import RunSetting, Series
 from harness.leaderboard.columns import constants
 from harness.leaderboard.comparable import NAMES, comparable_sets, name_of
-from harness.plugins.compare import by_setting
-from harness.plugins.compare.measure import holm
-from harness.plugins.compare.paired import Difference
-from harness.plugins.compare.runs import Loader
+from harness.leaderboard.settings import by_setting
+from harness.leaderboard.settings.chains import RunSetting, Series
 from harness.scoring.definitions import definition, main_metrics
 from harness.storage.replies import ReplyReader
 from harness.storage.runs import Run

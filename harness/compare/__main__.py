@@ -13,15 +13,15 @@ from pydantic import Field
 
 from harness.cli import key_value
 from harness.cli.key_value import Words
+from harness.compare.margin import verdict
+from harness.compare.measure import Comparison, compare
+from harness.compare.runs import Replies, load
+from harness.compare.tables import as_json, parts
 from harness.errors import ConfigError, unknown
-from harness.leaderboard.build import breakdowns_of
-from harness.leaderboard.comparable import find_runs
-from harness.plugins.compare.measure import Comparison, compare
-from harness.plugins.compare.runs import Replies, load
-from harness.plugins.compare.tables import as_json, parts
-from harness.scoring.bootstrap import RESAMPLES
+from harness.scoring.bootstrap import RESAMPLES, SEED
 from harness.scoring.definitions import definition, leading_first, of_counts
 from harness.storage.atomic_write import atomic_file, check
+from harness.storage.find import below
 from harness.tables.markdown_csv_json import csv_text, markdown
 from harness.tables.table import Part
 
@@ -42,11 +42,11 @@ an interval over clusters and a p from swapping A and B in whole clusters; all p
                     rankings ap_all, spearman and whatever else their tables have
   by=               breakdowns to compare in as well
   pairs=first       first: the others against the first; all: every two
+  margin=           points: adds whether the others are no worse than the first by more than this, in the first metric
   labels=           the labels that count; the runs' own where nothing is said
   items=10          how many items with different answers to show
   out=              a file to write: .json, .md or .csv
   resamples=10000   of the interval, and random swaps where there are too many to try all
-  seed=0            draws them
   least=0.5         the share of the smaller run's items that both have to have
 """
 
@@ -58,11 +58,11 @@ class CompareSettings:
     metrics: Words | None = None
     by: Words = ()
     pairs: Literal["first", "all"] = "first"
+    margin: Annotated[float, Field(ge=0, le=100)] | None = None
     labels: str | None = None
     items: Annotated[int, Field(ge=0)] = 10
     out: str | None = None
     resamples: Annotated[int, Field(ge=100, le=1_000_000)] = RESAMPLES
-    seed: Annotated[int, Field(ge=0)] = 0
     least: Annotated[float, Field(ge=0, le=1)] = 0.5
 
 
@@ -73,7 +73,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def suggested(key: str, arguments: Sequence[str]) -> set[str] | None:
     """Return what completes by= for the runs that the command line names; None for other settings."""
     folders = [word for word in arguments if Path(word).is_dir()]
-    return breakdowns_of(find_runs(folders, some=False)) if key == "by" and folders else None
+    if key != "by" or not folders:
+        return None
+    runs = [run for run, _ in below(folders, need="none").values()]
+    return {name for run in runs for name in run.result.scores[run.result.headline]} - {"overall"}
 
 
 def job(folders: list[str], settings: CompareSettings) -> list[Part]:
@@ -96,9 +99,11 @@ def job(folders: list[str], settings: CompareSettings) -> list[Part]:
         labels=settings.labels,
         least=settings.least,
         resamples=settings.resamples,
-        seed=settings.seed,
+        seed=SEED,
     )
-    comparison_parts = list(parts(comparisons, items=settings.items, resamples=settings.resamples))
+    comparison_parts = list(
+        parts(comparisons, items=settings.items, resamples=settings.resamples, margin=settings.margin)
+    )
     if settings.out:
         _write(Path(settings.out), comparisons, settings, comparison_parts)
     return comparison_parts
@@ -134,7 +139,7 @@ def _write(path: Path, comparisons: list[Comparison], settings: CompareSettings,
 
 def _json(comparisons: list[Comparison], settings: CompareSettings) -> dict[str, Any]:
     return {
-        "settings": {"metrics": settings.metrics, "resamples": settings.resamples, "seed": settings.seed},
+        "settings": {"metrics": settings.metrics, "resamples": settings.resamples, "seed": SEED},
         "comparisons": [
             {
                 "a": {"name": comparison.first, "path": str(comparison.runs[0].path), **comparison.runs[0].place},
@@ -148,12 +153,17 @@ def _json(comparisons: list[Comparison], settings: CompareSettings) -> dict[str,
                     name: {"replies": lost, "count_as": run.unreadable}
                     for name, lost, run in zip("ab", comparison.pairing.unreadable, comparison.runs, strict=True)
                 },
+                **({} if settings.margin is None else {"margin": _margin(comparison, settings.margin)}),
                 "rows": _rows(comparison),
                 "differing": as_json(comparison.pairing.differing),
             }
             for comparison in comparisons
         ],
     }
+
+
+def _margin(comparison: Comparison, margin: float) -> dict[str, Any]:
+    return {"points": margin, "verdict": verdict(comparison, margin)[0]}
 
 
 def _rows(comparison: Comparison) -> list[dict[str, Any]]:

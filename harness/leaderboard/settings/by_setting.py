@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from harness.compare.difference import Difference
+from harness.compare.measure import differences_of, holm
+from harness.compare.pairing import OVERALL, pair
+from harness.compare.runs import Loader
 from harness.errors import ConfigError, HarnessError
-from harness.leaderboard.chains import RunSetting, Series, chains_of, sets_of, steps_of
 from harness.leaderboard.columns import constants
 from harness.leaderboard.comparable import items_text, runs_text, sort_key
-from harness.plugins.compare import pairs, sensitivity
-from harness.plugins.compare.measure import differences_of, holm
-from harness.plugins.compare.over_setting import chain_columns, view_heading
-from harness.plugins.compare.paired import Difference
-from harness.plugins.compare.runs import Loader
+from harness.leaderboard.settings.chains import RunSetting, Series, chains_of, sets_of, steps_of
+from harness.leaderboard.settings.over_setting import chain_columns, view_heading
 from harness.scoring.bootstrap import RESAMPLES
 from harness.scoring.definitions import definition, main_metrics
 from harness.storage.runs import Run
@@ -29,8 +29,6 @@ from harness.types import Metric, Scores
 NO_RUN = "– no run"
 MARK = "*"
 """Stands behind a p that is at most 0.05 when all of a table are corrected together."""
-WORDING = RunSetting("task", "wording")
-"""The setting whose values mean the same: beside the scores stands how much they depend on it."""
 
 
 @dataclass(frozen=True)
@@ -76,8 +74,6 @@ def tables(
         beside = [*alone, *notes] if number == len(sets) else []
         members = sorted(members, key=_sort_key)
         yield _table(task, setting, members, present, rows, metrics, intervals, beside, load)
-        if setting == WORDING:
-            yield from _of_wordings(task, setting, members, metrics, intervals, load)
 
 
 def _sort_key(chain: Series) -> tuple[float | str, ...]:
@@ -136,32 +132,6 @@ def _table(
     )
 
 
-def _of_wordings(
-    task: str,
-    setting: RunSetting,
-    chains: Sequence[Series],
-    metrics: Sequence[str],
-    intervals: Intervals,
-    load: Loader,
-) -> Iterator[Table]:
-    """Yield the table of what wordings do to the scores and answers of each row; nothing without records."""
-    shown = list(metrics) or [main_metrics(chains[0].first.result.overall)[0]]
-    names, name_cells, shared = chain_columns(chains, setting)
-    rows = zip(chains, name_cells, strict=True)
-    lines = [line for chain, cells in rows if (line := sensitivity.line(chain, cells, shown, intervals, load))]
-    if lines:
-        first = chains[0].first
-        yield Table(
-            task,
-            [*names, *sensitivity.columns(shown)],
-            lines,
-            above="; ".join(["In percent", *shared]) + ".",
-            notes=[sensitivity.NOTE],
-            heading=view_heading("sensitivity to", setting, first),
-            label_set=first.result.headline,
-        )
-
-
 def differences_to_first(
     chain: Series, steps: Sequence[str], metrics: Sequence[str], load: Loader
 ) -> dict[tuple[str, str], Difference | str]:
@@ -175,14 +145,14 @@ def differences_to_first(
             continue
         try:
             replies = load(base), load(row)
-            pairing = pairs.pair(*replies, by=(), labels=None, least=1)
+            pairing = pair(*replies, by=(), labels=None, least=1)
         except HarnessError as error:
             differences |= {(step, name): _reason(base, row, error) for name in paired}
             continue
         if pairing.first_only or pairing.second_only:
             differences |= dict.fromkeys(((step, name) for name in paired), "other items")
             continue
-        compared, _ = differences_of(pairing, pairs.OVERALL, paired, RESAMPLES, 0)
+        compared, _ = differences_of(pairing, OVERALL, paired, RESAMPLES, 0)
         differences |= {(step, difference.metric): difference for difference in compared}
     return differences
 

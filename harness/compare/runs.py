@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -128,19 +126,6 @@ def names(several: Sequence[Replies]) -> list[str]:
     parts = [part for part in _PLACE if len({run.place.get(part) for run in several}) > 1]
     texts = [" ".join(run.place[part] for part in parts) if run.place and parts else str(run.path) for run in several]
     return texts if len(set(texts)) == len(texts) else [str(run.path) for run in several]
-
-
-def making(model: str, task: str, variant: str, prompt: str | None, settings: Mapping[str, Any] | None = None) -> str:
-    """Return the command that makes a run; of settings that are not known, as its variant has them."""
-    if settings is None:
-        parts = variant.split(",") if variant != "default" else []
-    else:
-        parts = [
-            f"{name}={json.dumps(value) if isinstance(value, list) else value}" for name, value in settings.items()
-        ]
-    of_run = ("samples=", "judge=", "replies=", "max_tokens=", "system_role=")
-    words = [f"model={model}", f"task={task}", *([f"prompt={prompt}"] if prompt else [])]
-    return shlex.join(["harness", *words, *(part if part.startswith(of_run) else f"task.{part}" for part in parts)])
 
 
 def _file(path: Path) -> Path:

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.late import Late
 
-from harness.plugins.compare.paired import _columns, _swapped, differences, mean_differences, swap_test
+from harness.compare.difference import differences, of_counts, of_values, swap_test
 
 stats = Late("scipy.stats")
 sklearn_metrics = Late("sklearn.metrics")
@@ -36,7 +36,7 @@ def observations(clusters, seed=0, size=30, better=0.15, positive=0.4):
 
 def statistic(cells, metric):
     """The difference for chosen rows of both runs: the first C rows are the first run's clusters, then the second's."""
-    columns = _columns(cells)
+    columns = of_counts(cells).columns
     rows = np.concatenate([columns[:, [0, 1, 4, 5]], columns[:, [2, 3, 4, 5]]])
 
     def value(indices):
@@ -52,7 +52,7 @@ def statistic(cells, metric):
 
 def test_values_are_scikit_learns():
     cells, items = observations(8)
-    rows, _ = differences(cells, METRICS, resamples=100)
+    rows, _ = differences(of_counts(cells), METRICS, resamples=100)
     theirs = {name: getattr(sklearn_metrics, f"{name}_score") for name in METRICS}
     for row in rows:
         score = theirs[row.metric]
@@ -69,7 +69,7 @@ def test_every_swap_is_scipys_exact_permutation_test(metric, seed):
     theirs = stats.permutation_test(
         (first, first + 8), statistic(cells, metric), permutation_type="samples", n_resamples=np.inf
     )
-    (difference,), swaps = differences(cells, [metric], resamples=100)
+    (difference,), swaps = differences(of_counts(cells), [metric], resamples=100)
     assert swaps.exact and swaps.number == 256
     assert difference.value == pytest.approx(theirs.statistic)
     assert difference.p == pytest.approx(theirs.pvalue)
@@ -77,9 +77,9 @@ def test_every_swap_is_scipys_exact_permutation_test(metric, seed):
 
 def test_random_swaps_agree_with_all_of_them(monkeypatch):
     cells, _ = observations(12, 1, better=0.1)
-    columns = _columns(cells)
+    columns = of_counts(cells)
     every, _ = swap_test(columns, ["f1"], draws=1, seed=0)
-    monkeypatch.setattr("harness.plugins.compare.paired.ALL_SWAPS", 5)
+    monkeypatch.setattr("harness.compare.difference.ALL_SWAPS", 5)
     some, swaps = swap_test(columns, ["f1"], draws=100_000, seed=0)
     assert not swaps.exact and swaps.number == 100_000
     assert some["f1"] == pytest.approx(every["f1"], abs=4 * math.sqrt(every["f1"] / 100_000) + 1e-5)
@@ -87,7 +87,7 @@ def test_random_swaps_agree_with_all_of_them(monkeypatch):
 
 def test_random_swaps_never_give_zero():
     cells, _ = observations(60, better=0.3)
-    p, swaps = swap_test(_columns(cells), ["accuracy"], draws=199, seed=0)
+    p, swaps = swap_test(of_counts(cells), ["accuracy"], draws=199, seed=0)
     assert p["accuracy"] == 1 / 200 == swaps.least
 
 
@@ -95,7 +95,7 @@ def test_clusters_that_make_no_difference_do_not_count_as_swaps():
     cells, _ = observations(30)
     cells[5:] = 0
     cells[5:, 1, 1, 1] = 7  # both right
-    (difference,), swaps = differences(cells, ["f1"], resamples=100)
+    (difference,), swaps = differences(of_counts(cells), ["f1"], resamples=100)
     assert swaps.clusters == 5 and swaps.exact and swaps.least == 2 / 2**5 <= difference.p
 
 
@@ -107,7 +107,7 @@ def test_the_interval_is_scipys_bootstrap(metric):
     # random_state, as rng= is of scipy 1.15.
     how = {"n_resamples": 4000, "method": "percentile", "vectorized": False, "random_state": np.random.default_rng(0)}
     theirs = stats.bootstrap((first,), lambda x: of(x, x + 40), **how)
-    (difference,), _ = differences(cells, [metric])
+    (difference,), _ = differences(of_counts(cells), [metric])
     width = theirs.confidence_interval.high - theirs.confidence_interval.low
     assert difference.interval == pytest.approx(tuple(theirs.confidence_interval), abs=0.08 * width)
     assert difference.error == pytest.approx(theirs.standard_error, rel=0.05)
@@ -119,19 +119,19 @@ def test_the_standard_error_of_accuracy_is_millers_clustered_one():
     apart = (items[:, 3] == items[:, 1]).astype(float) - (items[:, 2] == items[:, 1])
     sums = [(apart[items[:, 0] == c] - apart.mean()).sum() for c in range(50)]
     miller = math.sqrt(sum(s * s for s in sums)) / len(items)
-    (difference,), _ = differences(cells, ["accuracy"])
+    (difference,), _ = differences(of_counts(cells), ["accuracy"])
     assert difference.error == pytest.approx(miller * math.sqrt(50 / 49), rel=0.04)
 
 
 def test_one_cluster_has_values_only():
     cells, _ = observations(1)
-    (difference,), swaps = differences(cells, ["f1"])
+    (difference,), swaps = differences(of_counts(cells), ["f1"])
     assert difference.value is not None and swaps is None
     assert (difference.interval, difference.error, difference.p) == (None, None, None)
 
 
 def test_five_clusters_have_a_p_and_no_interval():
-    (difference,), swaps = differences(observations(5)[0], ["f1"])
+    (difference,), swaps = differences(of_counts(observations(5)[0]), ["f1"])
     assert difference.interval is None and difference.error is None
     assert difference.p >= swaps.least == 1 / 16
 
@@ -139,7 +139,7 @@ def test_five_clusters_have_a_p_and_no_interval():
 def test_a_metric_that_rests_on_five_clusters_has_no_interval():
     cells, _ = observations(20)
     cells[5:, 1] = 0  # positives stand in five clusters only
-    by_name = {row.metric: row for row in differences(cells, METRICS, resamples=500)[0]}
+    by_name = {row.metric: row for row in differences(of_counts(cells), METRICS, resamples=500)[0]}
     assert by_name["recall"].value is not None and by_name["recall"].interval is None and not by_name["recall"].same
     assert by_name["accuracy"].interval is not None
 
@@ -147,7 +147,7 @@ def test_a_metric_that_rests_on_five_clusters_has_no_interval():
 def test_equal_runs():
     cells, _ = observations(20)
     cells[:, :, 0, 1] = cells[:, :, 1, 0] = 0
-    (difference,), swaps = differences(cells, ["f1"], resamples=100)
+    (difference,), swaps = differences(of_counts(cells), ["f1"], resamples=100)
     assert (difference.value, difference.p, difference.interval, difference.error, difference.same) == (
         0,
         1,
@@ -161,7 +161,7 @@ def test_equal_runs():
 def test_an_undefined_metric_has_no_difference():
     cells, _ = observations(20)
     cells[:, :, 1] = 0  # the first run never says Yes
-    rows, _ = differences(cells, METRICS, resamples=100)
+    rows, _ = differences(of_counts(cells), METRICS, resamples=100)
     by_name = {row.metric: row for row in rows}
     assert by_name["precision"].first is None
     assert (by_name["precision"].value, by_name["precision"].p, by_name["precision"].interval) == (None, None, None)
@@ -170,15 +170,15 @@ def test_an_undefined_metric_has_no_difference():
 
 def test_the_seed_decides():
     cells, _ = observations(40)
-    first, again, other = (differences(cells, ["f1"], resamples=500, seed=seed)[0][0] for seed in (1, 1, 2))
+    first, again, other = (differences(of_counts(cells), ["f1"], resamples=500, seed=seed)[0][0] for seed in (1, 1, 2))
     assert first == again != other
 
 
 def test_many_clusters_are_drawn_in_pieces(monkeypatch):
     cells, _ = observations(40)
-    (at_once,), _ = differences(cells, ["f1"], resamples=4000)
-    monkeypatch.setattr("harness.plugins.compare.paired._AT_ONCE", 40 * 300)
-    (pieces,), swaps = differences(cells, ["f1"], resamples=4000)
+    (at_once,), _ = differences(of_counts(cells), ["f1"], resamples=4000)
+    monkeypatch.setattr("harness.compare.difference._AT_ONCE", 40 * 300)
+    (pieces,), swaps = differences(of_counts(cells), ["f1"], resamples=4000)
     assert swaps.number == 4000
     assert pieces.interval == pytest.approx(at_once.interval, abs=0.02)
 
@@ -193,25 +193,31 @@ def test_swapping_whole_clusters_keeps_its_level():
             leaning = random.random()  # in this cluster, which of the two is right
             firsts = random.binomial(20, leaning)
             cells[c, 1, 1, 0], cells[c, 1, 0, 1] = firsts, 20 - firsts
-        (difference,), _ = differences(cells, ["accuracy"], resamples=1)
+        (difference,), _ = differences(of_counts(cells), ["accuracy"], resamples=1)
         rejected += difference.p <= 0.05
     assert rejected / 300 <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 300)
 
 
-@settings(max_examples=25)
-@given(st.integers(22, 900), st.integers(0, 50), st.sampled_from([0, 1, 2]), st.integers(500, 3_000))
-def test_swaps_of_means_drawn_in_pieces_are_those_drawn_at_once(clusters, seed, decimals, draws):
-    """To the last digit, however high the pieces are."""
-    apart = np.round(np.random.default_rng(seed).normal(0.03, 1, clusters), decimals)
-    apart = apart[apart != 0]
-    if len(apart) < 22:
-        return
-    signs = np.random.default_rng([seed, 1]).integers(0, 2, size=(draws, len(apart))) * 2.0 - 1
-    at_once = int((np.abs(signs @ apart) >= abs(apart.sum()) - 1e-9).sum())
-    for cells in (2**12, 2**16, 2**22):
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("harness.plugins.compare.paired._AT_ONCE", cells)
-            assert _swapped(apart, draws, seed)[0] == (at_once + 1) / (draws + 1)
+@settings(max_examples=25, deadline=None)
+@given(st.integers(7, 12), st.integers(0, 50))
+def test_the_difference_of_means_is_tested_as_scipy_tests_it(clusters, seed):
+    random = np.random.default_rng(seed)
+    values = [random.normal(size=(random.integers(1, 6), 2)) for _ in range(clusters)]
+    items = [[({"x": a}, {"x": b}) for a, b in of_cluster.tolist()] for of_cluster in values]
+    (difference,), swaps = differences(of_values(items, "x"), ["x"], resamples=100)
+    sums = np.array([of_cluster.sum(axis=0) for of_cluster in values])
+    theirs = stats.permutation_test(
+        tuple(sums.T), lambda x, y: (y - x).sum(), permutation_type="samples", n_resamples=np.inf
+    )
+    assert swaps.exact and difference.p == pytest.approx(theirs.pvalue)
+    assert difference.value == pytest.approx(theirs.statistic / sum(map(len, values)))
+
+
+def test_a_mean_is_of_the_items_that_have_a_number_in_both_runs():
+    clusters = [[({"x": 0.2}, {"x": 0.5}), ({"x": None}, {"x": 1.0})] for _ in range(7)]
+    (difference,), swaps = differences(of_values(clusters, "x"), ["x"], resamples=200)
+    assert (difference.first, difference.second) == (pytest.approx(0.2), pytest.approx(0.5))
+    assert difference.p == 2 / 2**7 and swaps.number == 2**7 and difference.same
 
 
 @pytest.mark.slow
@@ -220,7 +226,7 @@ def test_memory_of_means_does_not_grow_with_clusters_times_draws():
         random = np.random.default_rng(1)
         items = [[({"x": value}, {"x": value + random.normal()})] for value in random.normal(size=clusters).tolist()]
         tracemalloc.start()
-        mean_differences(items, ["x"], resamples=2_000, seed=0)
+        differences(of_values(items, "x"), ["x"], resamples=2_000, seed=0)
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         return peak

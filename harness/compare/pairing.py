@@ -7,14 +7,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from harness.compare.runs import Replies
 from harness.errors import ConfigError, DataError, unknown
-from harness.plugins.compare.runs import Replies
 from harness.scoring.tally import named_units, unordered
-
-if TYPE_CHECKING:
-    from harness.plugins.compare.paired import Cells, Values
 from harness.storage.replies import Reply
 from harness.types import Unreadable
+
+if TYPE_CHECKING:
+    from harness.compare.difference import Cells, Values
 
 Group = tuple[str, str]
 """(breakdown, group), as in relation, parent."""

@@ -6,18 +6,21 @@ What such a table and one by a setting have in common stands here: the names of 
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
 from statistics import fmean, median, stdev
 
+from harness.compare.runs import load
 from harness.errors import ConfigError, HarnessError
-from harness.leaderboard.chains import RunSetting, Series, chains_of, sets_of, steps_of
 from harness.leaderboard.columns import constants
 from harness.leaderboard.comparable import capitalized, runs_text, settings_words
-from harness.plugins.compare.runs import load
+from harness.leaderboard.settings.chains import RunSetting, Series, chains_of, sets_of, steps_of
 from harness.scoring.definitions import definition, main_metrics
+from harness.scoring.means import mean_metric
+from harness.storage.replies import Reply
 from harness.storage.runs import Run
-from harness.tables.numbers import Intervals, metric_text
+from harness.tables.numbers import Intervals, interval_text, metric_text, percent_text
 from harness.tables.table import Cell, Column, Line, Table
 
 _PARTS = {"mean": "mean ± SD", "least": "least", "median": "median", "greatest": "greatest"}
@@ -49,7 +52,7 @@ def tables(
         scores = [row.result.overall for chain in members for row in chain.by_step.values()]
         shown = list(metrics) or [main_metrics(scores[0])[0]]
         members = sorted(members, key=lambda chain: _merit(chain, shown[0]))
-        yield _table(task, setting, members, shown, notes if number == len(sets) else [])
+        yield _table(task, setting, members, shown, intervals, notes if number == len(sets) else [])
 
 
 def _merit(chain: Series, metric: str) -> tuple[float, str, str]:
@@ -66,19 +69,22 @@ def _values(chain: Series, metric: str) -> list[float]:
 
 
 def _table(
-    task: str, setting: RunSetting, chains: Sequence[Series], metrics: Sequence[str], notes: Sequence[str]
+    task: str,
+    setting: RunSetting,
+    chains: Sequence[Series],
+    metrics: Sequence[str],
+    intervals: Intervals,
+    notes: Sequence[str],
 ) -> Table:
     names, name_cells, shared = chain_columns(chains, setting)
     columns = [*names, *(column for metric in metrics for column in _columns(metric))]
     columns += [Column("changes", "answers that change", "metric"), Column("n", "n", "count")]
     lines = []
     for chain, cells in zip(chains, name_cells, strict=True):
-        changing = _changing(chain)
-        share = Cell("–" if changing is None else f"{100 * changing:.2f}", changing)
         numbers = [cell for metric in metrics for cell in _cells(metric, _values(chain, metric))]
         steps = "+".join(chain.by_step)
         names_of_line = {str(column.name): str(cell.value) for column, cell in zip(names, cells, strict=True)}
-        line = [*cells, *numbers, share, Cell(f"{len(chain.by_step):,}", len(chain.by_step))]
+        line = [*cells, *numbers, _changing(chain, intervals), Cell(f"{len(chain.by_step):,}", len(chain.by_step))]
         lines.append(Line(line, "", {**names_of_line, "over": f"{setting.title}={steps}"}, ranked=chain.first.ranked))
     first = chains[0].first
     _, caption = constants([row.result.overall for chain in chains for row in chain.by_step.values()])
@@ -116,29 +122,35 @@ def _cells(metric: str, values: Sequence[float]) -> Iterator[Cell]:
     yield Cell(metric_text(metric, deviation), deviation)
 
 
-def _changing(chain: Series) -> float | None:
-    """Return the share of the items that all runs have whose answer is not the same in all; None without records.
+def _changing(chain: Series, intervals: Intervals) -> Cell:
+    """Return the share of the items that all runs have whose answer is not the same in all; a dash without records.
 
     A reply that could not be read is an answer of its own, and so is a failed call.
     """
-    if len(chain.by_step) < 2:
-        return None
-    answers: dict[str, list[int | None]] = {}
+    replies: dict[str, list[Reply]] = defaultdict(list)
     try:
         for row in chain.by_step.values():
             for item, reply in load(str(row.folder)).by_item.items():
-                answers.setdefault(item, []).append(-1 if reply.failed else reply.answer)
+                replies[item].append(reply)
     except HarnessError:
-        return None
-    of_all = [labels for labels in answers.values() if len(labels) == len(chain.by_step)]
-    return sum(len(set(labels)) > 1 for labels in of_all) / len(of_all) if of_all else None
+        return Cell("–")
+    changes: dict[str, list[bool]] = defaultdict(list)
+    for of_item in replies.values():
+        if len(of_item) == len(chain.by_step):
+            answers = {-1 if reply.failed else reply.answer for reply in of_item}
+            changes[of_item[0].cluster].append(len(answers) > 1)
+    if not changes:
+        return Cell("–")
+    by_cluster = [changes[cluster] for cluster in sorted(changes)]
+    share = mean_metric("changes", by_cluster, len(changes), one=False)
+    return Cell(percent_text(share.value), share.value, share.interval, interval_text(share.interval, intervals))
 
 
 def _note(setting: RunSetting) -> str:
     return (
         f"Each row is n runs that differ in {setting.title} alone: mean ± standard deviation between the runs (n − 1), "
         "and the share of the items whose answer is not the same in all of them. The deviation says nothing of other "
-        "items: that is what intervals over clusters are for."
+        "items: that is what intervals over clusters are for, as beside that share."
     )
 
 

@@ -1,0 +1,1 @@
+"""Stored replies read again by today's rules, without asking the model."""
