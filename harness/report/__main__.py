@@ -20,7 +20,6 @@ from harness.leaderboard.comparable import family, find_runs
 from harness.leaderboard.settings import differences
 from harness.report import bundle
 from harness.report.chunks import NO_RECORDS, NOT_WANTED, ChunkBuilder
-from harness.report.follow import follow
 from harness.runtime.progress import Progress
 from harness.scoring.definitions import MetricDefinition, definitions, main_metrics
 from harness.storage.atomic_write import cannot_write, check
@@ -36,7 +35,6 @@ Write a page that opens from disk, in any current browser: leaderboard, charts, 
 
   harness report results                  report.html from everything below results/
   harness report A B out=mine.html        several results folders
-  harness report results follow=true      written anew every few seconds while a run is under way
 
 Answers come from records.jsonl (or .gz); runs without them show their scores only. Runs that are not complete are shown
 as such, and ranked nowhere.
@@ -45,8 +43,6 @@ as such, and ranked nowhere.
   title=                what the page is called
   answers=auto          inside the page up to 20 MB, else in a folder beside it (report_files, to be kept with the
                         page); inside, beside: always so; none: without answers
-  follow=true           show runs under way from the records that they have left so far; the page reloads itself. Ends
-                        with Ctrl-C, or a minute after the last run
 """
 
 MANIFEST_PARTS = ("configuration", "started", "ended", "harness", "versions", "python", "machine", "items", "price")
@@ -60,7 +56,6 @@ class ReportSettings:
     out: str = "report.html"
     title: str = "Causal reasoning in language models"
     answers: Literal["auto", "inside", "beside", "none"] = "auto"
-    follow: bool = False
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -74,21 +69,13 @@ def job(arguments: list[str], settings: ReportSettings) -> str:
         raise ConfigError(f"out={settings.out}: the page's name has to end in .html.")
     check(settings.out)
     try:
-        if not settings.follow:
-            return _write(find_runs(arguments or ["results"]), settings)
-        print(f"{out} is written anew every few seconds; Ctrl-C ends it.", file=sys.stderr)
-        written: list[str] = []
-        follow(arguments or ["results"], lambda rows, about: written.append(_write(rows, settings, about)))
-        return written[-1]
+        return _write(find_runs(arguments or ["results"]), settings)
     except KeyboardInterrupt:
         raise KeyboardInterrupt("interrupted: no page was written; one that was there is as it was.") from None
 
 
-def _write(rows: Sequence[Run], settings: ReportSettings, about: dict[str, JSON] | None = None) -> str:
-    """Write the page of some runs; return the sentences that say what was written.
-
-    `about` is what a page that is followed knows of that.
-    """
+def _write(rows: Sequence[Run], settings: ReportSettings) -> str:
+    """Write the page of some runs; return the sentences that say what was written."""
     out = Path(settings.out)
     place = settings.answers if settings.answers in ("inside", "beside") else None
     data, chunks = content(rows, settings.title, answers=settings.answers != "none")
@@ -96,7 +83,7 @@ def _write(rows: Sequence[Run], settings: ReportSettings, about: dict[str, JSON]
         out.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise cannot_write(settings.out, error) from error
-    folder = bundle.write(out, settings.title, data | {"follow": about}, chunks, place)
+    folder = bundle.write(out, settings.title, data, chunks, place)
     runs = "1 run" if len(rows) == 1 else f"{len(rows):,} runs"
     sentences = [f"{out}: {runs}{_missing_answers(data)}, {out.stat().st_size / 1e6:.1f} MB.", *_unreadable(data)]
     if folder:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shutil
-import time
 from pathlib import Path
 
 import pytest
@@ -13,9 +12,7 @@ from moving import go, wait_for_view
 from playwright.sync_api import Page, expect
 from support.thinned import few
 
-from harness.report import bundle
-from harness.report.__main__ import content, main
-from harness.storage.runs import load
+from harness.report.__main__ import main
 
 pytestmark = pytest.mark.browser
 
@@ -243,26 +240,6 @@ def test_answers_beside_the_page(open_page, pages_folder: Path, runs: Runs, tmp_
     expect(page.get_by_role("main")).to_contain_text("is not there: keep the folder beside the page")
     go(page, address("board"))
     expect(page.get_by_role("table").first).to_be_visible()
-
-
-def test_a_page_that_is_followed_reloads_itself_and_stays_where_it_was(open_page, runs: Runs, tmp_path: Path) -> None:
-    out, run = tmp_path / "followed.html", runs.get("org/careful")
-
-    def write(sentence: str, every: float, until: float) -> None:
-        data, chunks = content([load(run.folder)], "Followed", answers=True)
-        about = {"sentence": sentence, "every": every, "until": 1000 * until}
-        bundle.write(out, "Followed", data | {"follow": about}, chunks)
-
-    write("m, 5 of 80 answers.", 0.3, time.time() + 1000)
-    page = open_page(address("run", run.id), path=out)
-    expect(page.get_by_text("m, 5 of 80 answers. This page reloads itself.")).to_be_visible()
-    page.evaluate("window.scrollTo(0, 300)")
-    write("m, 6 of 80 answers.", 0.3, time.time() + 1000)
-    expect(page.get_by_text("m, 6 of 80 answers. This page reloads itself.")).to_be_visible()
-    page.wait_for_function("() => window.scrollY === 300")
-    assert page.url.endswith(address("run", run.id))
-    write("m, 7 of 80 answers.", 0.3, time.time() - 1)
-    expect(page.get_by_text("m, 7 of 80 answers. Nothing writes this page anew any more.")).to_be_visible()
 
 
 def test_nothing_else_may_run_or_be_asked(open_page, chromium, report: Path) -> None:

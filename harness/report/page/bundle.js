@@ -180,28 +180,6 @@
   addEventListener("click", writeBeforeLink, { capture: true });
   addEventListener("blur", write);
 
-  // harness/report/page/ui/follow.js
-  function followRuns() {
-    const { follow } = report;
-    if (!follow) return;
-    const sentence = el("p", { class: "following" }, `${follow.sentence} This page reloads itself.`);
-    document.querySelector("header").after(sentence);
-    const { top } = history.state || {};
-    if (top) requestAnimationFrame(() => requestAnimationFrame(() => window.scrollTo(0, top)));
-    const timer3 = setInterval(() => {
-      if (Date.now() > follow.until) {
-        clearInterval(timer3);
-        sentence.textContent = `${follow.sentence} Nothing writes this page anew any more.`;
-      } else if (!isBusy()) {
-        history.replaceState({ top: window.scrollY }, "");
-        location.reload();
-      }
-    }, 1e3 * follow.every);
-  }
-  function isBusy() {
-    return document.hidden || document.activeElement.matches("input, select") || !getSelection().isCollapsed;
-  }
-
   // harness/report/page/ui/router.js
   var lastView;
   async function showView(views) {
@@ -3753,7 +3731,6 @@ ${reply}`.toLowerCase();
     document.querySelector(".skip").addEventListener("click", skipToContent);
     addEventListener("hashchange", () => showView(VIEWS));
     await showView(VIEWS);
-    followRuns();
   }
   function skipToContent(event) {
     event.preventDefault();

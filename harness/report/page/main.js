@@ -3,7 +3,6 @@ import { markStyles } from "./charts/marks.js";
 import { loadReport, report } from "./data/store.js";
 import { addressOf } from "./ui/address.js";
 import { el } from "./ui/dom.js";
-import { followRuns } from "./ui/follow.js";
 import { showError, showView } from "./ui/router.js";
 import { answersView } from "./views/answers/view.js";
 import { boardView } from "./views/board/view.js";
@@ -35,7 +34,6 @@ async function start() {
   document.querySelector(".skip").addEventListener("click", skipToContent);
   addEventListener("hashchange", () => showView(VIEWS));
   await showView(VIEWS);
-  followRuns();
 }
 
 // The link itself would change the address, which is that of the view.
