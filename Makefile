@@ -27,8 +27,8 @@ PACKAGES_trl := torch==2.13.0 trl==1.16.0
 # Where the environment says otherwise every worker would compile all tests anew.
 export PYTHONDONTWRITEBYTECODE =
 STEP_MODELS = reasoner,shortcut,trees,linear,hypothesis_only,always_yes,always_no,random_uniform
-SHIPPED = $(BIN)/python -m harness -m records=gzip results=results/shipped
-RECORDED = $(BIN)/python -m harness import results/recorded/cladder_o1.csv records=gzip results=results/shipped \
+SHIPPED = $(BIN)/python -m harness -m results=results/shipped
+RECORDED = $(BIN)/python -m harness import results/recorded/cladder_o1.csv results=results/shipped \
 	task=cladder task.split=balanced1000 by='R. Ceraolo and others, September 2024' source=roberto-ceraolo/o1-cladder \
 	licence='none stated, facts of each reply only' \
 	map=id:question_id,answer:authors_parse,input_tokens:prompt_tokens,output_tokens:completion_tokens
@@ -149,10 +149,14 @@ results: $(DEV_READY) $(PACKAGES_VENV)/.ready  ## everything in results/shipped/
 		$(RECORDED) task.labels=$$labels where=run:o1_mini name=o1-mini && \
 		$(RECORDED) task.labels=$$labels where=run:o1_mini_no_reasoning name=o1-mini-no-reasoning || exit 1; \
 	done
-	$(PACKAGES_VENV)/bin/python -m harness.discover -m records=gzip results=results/shipped algorithm=pc,hc,mmhc,boss network=null samples=500,1500
+	$(PACKAGES_VENV)/bin/python -m harness.discover -m results=results/shipped algorithm=pc,hc,mmhc,boss network=null samples=500,1500
 	$(MAKE) shipped
 
 shipped: $(RUN_READY)  ## LEADERBOARD.md and report.html of results/shipped/ once more, from the runs that are there
+	@# Records ship as gzip; where the same lines are committed, those bytes stay, whichever gzip has made them.
+	@find results/shipped -name records.jsonl | while read -r file; do \
+		if git show "HEAD:$$file.gz" 2>/dev/null | gzip -dc 2>/dev/null | cmp -s - "$$file"; \
+		then git checkout -q -- "$$file.gz" && rm "$$file"; else gzip -fn9 "$$file"; fi; done
 	$(BIN)/python -m harness.leaderboard results/shipped >/dev/null
 	@# The page of what ships, without the records and graphs that git ignores: 32 MB of answers.
 	rm -rf .shipped && mkdir .shipped

@@ -99,7 +99,6 @@ def prepare(config: Mapping[str, Any], book: Book | None = None) -> Prepared:
         manifest=_manifest(place, configuration, config, own, model, prompt, spending),
         ledger=spending.ledger,
         judge_ledger=spending.judge.ledger if spending.judge is not None else None,
-        form=settings.records,
     )
     progress = Progress(f"{task.name} {model.name}", spending.so_far)
     prepared = Prepared(settings, task, prompt, model, spending, folder, progress, own)

@@ -104,9 +104,6 @@ class Cache:
     shared: bool | None = None
 
 
-Form = Literal["plain", "gzip"]
-"""How the records of a run that has ended stand in its folder: records.jsonl or records.jsonl.gz."""
-
 Amount = Annotated[float, Field(ge=0)] | None
 
 
@@ -144,7 +141,6 @@ class Main:
     pause: bool = True
     budget: Limits = field(default_factory=Limits)
     parallel: Annotated[int, Field(ge=1)] = 1
-    records: Form | None = None
     dry_run: bool = False
     debug: bool = False
     own_files: dict[str, str] = field(default_factory=dict)

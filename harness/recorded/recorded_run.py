@@ -78,7 +78,7 @@ def write(settings: Main, task: Task, prompt: Prompt, name: str, matches: Matche
         recorded=facts,
         reading=reading_version(prompt.as_json),
     )
-    folder = Folder(path=path, manifest=manifest, renamed_by="name", form=settings.records)
+    folder = Folder(path=path, manifest=manifest, renamed_by="name")
     items = TracedItems(item for item in CheckedItems(task) if item.id in matches.rows)
     answered = ((record, None) for record in _records(items, matches.rows, prompt))
     outcome = leave(task, items, answered, folder, Progress(f"{task.name} {name}"), settings.samples)

@@ -10,11 +10,9 @@ import gzip
 import hashlib
 import io
 import json
-import shutil
 import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import zip_longest
 from pathlib import Path
 from typing import IO, Any, NamedTuple, TypeVar
 
@@ -204,24 +202,6 @@ def lines(path: Path) -> Iterator[bytes]:
                 yield line
     except (OSError, EOFError, zlib.error) as error:
         raise DataError(f"{path} cannot be read ({getattr(error, 'strerror', None) or error}).") from None
-
-
-def compress(plain: Path, target: Path) -> None:
-    """Write a copy of the records as gzip, without time and name: the same records give the same bytes."""
-    with (
-        plain.open("rb") as source,
-        target.open("wb") as file,
-        gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as compressed,
-    ):
-        shutil.copyfileobj(source, compressed)
-
-
-def same_lines(first: Path, second: Path) -> bool:
-    """Return whether two files hold the same lines; a damaged one holds none."""
-    try:
-        return all(a == b for a, b in zip_longest(lines(first), lines(second)))
-    except DataError:
-        return False
 
 
 def fill(request: dict[str, Any] | None, texts: dict[str, str]) -> None:

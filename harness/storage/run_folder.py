@@ -13,7 +13,7 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from harness.codec import digest
 from harness.errors import ConfigError, DataError, StoreError
@@ -21,16 +21,14 @@ from harness.storage.atomic_write import beside, format_json, full, json_round_t
 from harness.storage.configuration import difference
 from harness.storage.files import DAMAGED, inside
 from harness.storage.manifest import Items, Manifest, SealedRecords
-from harness.storage.records import Writer, any_answer, compress, same_lines
+from harness.storage.records import Writer, any_answer
 from harness.storage.result_json import counts, result_json
 from harness.storage.upgrade import upgraded
 from harness.types import JSON, Response, Result, Usage
 
-if TYPE_CHECKING:
-    from harness.settings import Form
-
 RECORDS, PARTIAL, RESULT, MANIFEST = "records.jsonl", "records.partial.jsonl", "result.json", "manifest.json"
 COMPRESSED = f"{RECORDS}.gz"
+"""Records that somebody has compressed since: every command reads them, and a run writes them plain."""
 _REPEATED = ("run", "configuration_digest", "complete", "items", "counts", "records", "reading")
 """The parts of a manifest that are the same when the run is repeated."""
 WITHOUT_RECORDS = f"holds no {RECORDS} (git leaves most of them out): the command of its run makes them again"
@@ -68,8 +66,6 @@ class Folder:
     """The account of what is asked in this run, where a model is."""
     judge_ledger: Account | None = None
     """The account of its judge, where it has one."""
-    form: Form | None = None
-    """None: as in the folder already, plain in a new one."""
     records_file: Path = field(init=False)
     """The file of this run's records: partial until the run has ended."""
     _records: SealedRecords | None = field(init=False, default=None)
@@ -160,8 +156,9 @@ class Folder:
                     write(self.path / MANIFEST, self.manifest.unfinished.as_json)
             for place, temporary in ready.items():
                 temporary.replace(place)
-                if place.name in (RECORDS, COMPRESSED):
-                    self._only(place)
+                if place.name == RECORDS:
+                    self.records_file = place
+                    (self.path / COMPRESSED).unlink(missing_ok=True)  # of the run before, compressed since
         except OSError as error:
             for temporary in ready.values():
                 if temporary.name != PARTIAL:
@@ -174,27 +171,12 @@ class Folder:
 
         No `content` for a result that is there already.
         """
-        plain, compressed = self.path / RECORDS, self.path / COMPRESSED
-        if self.form == "gzip" or (self.form is None and compressed.exists()):
-            ready[compressed] = beside(compressed)
-            if compressed.exists() and same_lines(self.records_file, compressed):
-                del ready[compressed]  # another machine's zlib would write other bytes
-                self._only(compressed)
-            else:
-                compress(self.records_file, ready[compressed])
-        else:
-            ready[plain] = self.records_file
+        ready[self.path / RECORDS] = self.records_file
         for name, text in result.files.items():
             (self.path / name).parent.mkdir(parents=True, exist_ok=True)
             prepare(ready, self.path / name, text)
         if content is not None:
             prepare(ready, self.path / RESULT, f"{format_json(content)}\n")
-
-    def _only(self, place: Path) -> None:
-        """Make `place` the one file of records, removing the others."""
-        self.records_file = place
-        for name in {RECORDS, COMPRESSED, PARTIAL} - {place.name}:
-            (self.path / name).unlink(missing_ok=True)
 
     def _same(self, content: Mapping[str, JSON], final: Manifest) -> bool:
         """Return whether this result is there already, complete, from the same items, and its manifest agrees.

@@ -77,7 +77,7 @@ def test_a_broken_result_is_left_out_and_named(runs, tmp_path, capsys, kind):
 @pytest.mark.parametrize("kind", RECORDS_BREAKS)
 def test_broken_records_are_left_out_of_an_export_and_named(runs, tmp_path, capsys, kind):
     RECORDS_BREAKS[kind](broken(runs))
-    for to in ("csv", "lm_eval"):
+    for to in ("csv", "inspect"):
         assert export.main([str(runs), f"to={to}", f"out={tmp_path / to}"]) == 0
         error = capsys.readouterr().err
         assert error.startswith("left out: ") and "is not a record" in error

@@ -40,7 +40,7 @@ TASKS = {
 Run = Callable[..., None]
 
 
-def begin(place: Path, task: str, form: str | None = None) -> Run:
+def begin(place: Path, task: str) -> Run:
     """A run as the command begins it, again and again; `answers` so many of its items, all where it is None."""
     settings, words = TASKS[task]
     toy = build({"name": task, "prompts": [words], **settings}, "task")
@@ -55,7 +55,7 @@ def begin(place: Path, task: str, form: str | None = None) -> Run:
         configuration = {"task": settings, "model": {"kind": "scripted"}}
         named = {"task": task, "variant": "default", "prompt": words, "model": "m"}
         manifest = Manifest(run=named, configuration=configuration, harness={"commit": "abc"})
-        run(toy, prompt, model, Folder(place, manifest, form=form), Progress("t"))
+        run(toy, prompt, model, Folder(place, manifest), Progress("t"))
 
     return go
 
@@ -128,30 +128,24 @@ def ranked(place: Path) -> bool:
 
 
 CASES = [
-    ("corr2cause", None, "nothing"),
-    ("corr2cause", None, "an incomplete run"),
-    ("corr2cause", None, "the same run"),
-    ("corr2cause", None, "a run with other answers"),
-    ("corr2cause", "gzip", "nothing"),
-    ("corr2cause", "gzip", "an incomplete run"),
-    ("corr2cause", "gzip", "a run with other answers"),
-    ("causalbench/causality", None, "nothing"),
-    ("causalbench/causality", "gzip", "an incomplete run"),
+    *(("corr2cause", first) for first in FIRST),
+    ("causalbench/causality", "nothing"),
+    ("causalbench/causality", "an incomplete run"),
 ]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("does", [kill, no_room])
-@pytest.mark.parametrize(("task", "form", "first"), CASES)
-def test_at_every_file_event(tmp_path, task, form, first, does):
+@pytest.mark.parametrize(("task", "first"), CASES)
+def test_at_every_file_event(tmp_path, task, first, does):
     calm, old = tmp_path / "calm", tmp_path / "old"
-    begin(calm, task, form)()
-    FIRST[first](begin(old, task, form))
+    begin(calm, task)()
+    FIRST[first](begin(old, task))
     expected = held(calm)
     results = {(calm / "result.json").read_bytes(), (old / "result.json").read_bytes() if old.exists() else b""}
     for number in range(1, 100):
         place = tmp_path / str(number)
-        go = begin(place, task, form)
+        go = begin(place, task)
         FIRST[first](go)
         code = forked(go, lambda place=place, number=number: at_event(place, number, does))
         if code == 0:  # there is no event of this number
@@ -169,8 +163,7 @@ def test_at_every_file_event(tmp_path, task, form, first, does):
     assert number > (10 if does is kill else 5)
 
 
-@pytest.mark.parametrize("form", few([None, "gzip"], 1))
-def test_files_of_a_result_are_there_after_a_kill(tmp_path, form):
+def test_files_of_a_result_are_there_after_a_kill(tmp_path):
     """Those of CausalBench: a graph for each network and template."""
     overall = Scores(2, 1, 0, 0, (Metric("f1", 0.5),))
     files = {f"graphs/{name}/direct.csv": f"of {name}\n" for name in ("asia", "cancer")}
@@ -178,7 +171,7 @@ def test_files_of_a_result_are_there_after_a_kill(tmp_path, form):
 
     def leave(place: Path, complete: bool = True) -> None:
         manifest = Manifest(run={"task": "t"}, configuration={"task": {}}, harness={"commit": "abc"})
-        folder = Folder(place, manifest, form=form)
+        folder = Folder(place, manifest)
         with folder.lock(), folder.open_records("exact") as writer:
             writer._file.write("records\n")
         folder.finish(result, items={"count": 2}, complete=complete)
@@ -223,12 +216,12 @@ def sizes(place: Path) -> Iterator[int]:
 def test_where_files_may_only_be_so_large(tmp_path, first):
     """Each file is cut off at the same size: the run says so, and goes on where there is room again."""
     calm = tmp_path / "calm"
-    begin(calm, "corr2cause", "gzip")()
+    begin(calm, "corr2cause")()
     expected = held(calm)
     failures = 0
     for number, size in enumerate(sizes(calm)):
         place = tmp_path / str(number)
-        go = begin(place, "corr2cause", "gzip")
+        go = begin(place, "corr2cause")
         FIRST[first](go)
         limit = (size, resource.RLIM_INFINITY)
         code = forked(go, lambda limit=limit: resource.setrlimit(resource.RLIMIT_FSIZE, limit))
@@ -245,13 +238,13 @@ def test_where_files_may_only_be_so_large(tmp_path, first):
 @pytest.mark.parametrize("first", ["nothing", pytest.param("an incomplete run", marks=pytest.mark.slow)])
 def test_on_a_disk_of_any_size(tmp_path, first):
     calm = tmp_path / "calm"
-    begin(calm, "corr2cause", "gzip")()
+    begin(calm, "corr2cause")()
     expected = held(calm)
     codes = []
     for pages in range(3, 40):
         with mounted(tmp_path / "disk", f"size={4 * 40}k") as disk:
             place = disk / "run"
-            go = begin(place, "corr2cause", "gzip")
+            go = begin(place, "corr2cause")
             FIRST[first](go)
             free = os.statvfs(disk).f_bavail * os.statvfs(disk).f_bsize
             (disk / "ballast").write_bytes(b"0" * max(free - 4096 * pages, 0))

@@ -36,8 +36,8 @@ def result_with(f1=0.5):
     )
 
 
-def folder_at(path, configuration=CONFIGURATION, form=None):
-    return Folder(path, Manifest(run=RUN, configuration=configuration, harness={"commit": "abc"}), form=form)
+def folder_at(path, configuration=CONFIGURATION):
+    return Folder(path, Manifest(run=RUN, configuration=configuration, harness={"commit": "abc"}))
 
 
 @contextmanager
@@ -358,16 +358,6 @@ def test_a_manifest_that_does_not_tell_of_the_result_beside_it_is_written_anew(t
     assert json.loads((tmp_path / "manifest.json").read_text()) | own == manifest
 
 
-def test_the_same_records_by_another_zlib_stay_as_they_are(tmp_path):
-    leave(folder_at(tmp_path, form="gzip"), complete=True, words="mine")
-    there = tmp_path / "records.jsonl.gz"
-    there.write_bytes(other := gzip.compress(b"mine\n", compresslevel=1))
-    leave(folder_at(tmp_path), complete=True, words="mine")
-    assert there.read_bytes() == other
-    leave(folder_at(tmp_path), complete=True, words="others")
-    assert records_in_folder(tmp_path) == {"records.jsonl.gz": b"others\n"}
-
-
 def test_a_run_without_its_manifest_is_not_written_over(tmp_path):
     leave(folder_at(tmp_path), complete=True)
     (tmp_path / "manifest.json").unlink()
@@ -375,31 +365,13 @@ def test_a_run_without_its_manifest_is_not_written_over(tmp_path):
         pytest.fail("the folder was opened")
 
 
-@pytest.mark.parametrize(
-    ("forms", "name"),
-    [
-        ([None], "records.jsonl"),
-        (["plain"], "records.jsonl"),
-        (["gzip"], "records.jsonl.gz"),
-        # Without a word the records stay in the form that is there, so that git tells no difference.
-        (["gzip", None], "records.jsonl.gz"),
-        (["plain", None], "records.jsonl"),
-        (["plain", "gzip"], "records.jsonl.gz"),
-        (["gzip", "plain"], "records.jsonl"),
-    ],
-)
-def test_a_run_leaves_its_records_in_one_form(tmp_path, forms, name):
-    for form in forms:
-        leave(folder_at(tmp_path, form=form), complete=True, words=f"by {form}")
-    assert records_in_folder(tmp_path) == {name: f"by {forms[-1]}\n".encode()}
-    assert records_in(tmp_path) == tmp_path / name
-
-
-def test_an_incomplete_run_leaves_compressed_records_too_and_keeps_those_of_a_complete_one(tmp_path):
-    for complete, words in ((False, "some"), (True, "all"), (False, "some again")):
-        leave(folder_at(tmp_path, form="gzip"), complete=complete, words=words)
-        record_line = records_in_folder(tmp_path)["records.jsonl.gz"].decode().strip()
-        assert record_line == ("some" if words == "some" else "all")
+def test_a_run_leaves_its_records_plain_in_the_place_of_those_that_were_compressed(tmp_path):
+    leave(folder_at(tmp_path), complete=True, words="before")
+    (tmp_path / "records.jsonl.gz").write_bytes(gzip.compress((tmp_path / "records.jsonl").read_bytes()))
+    (tmp_path / "records.jsonl").unlink()
+    assert records_in(tmp_path) == tmp_path / "records.jsonl.gz"
+    leave(folder_at(tmp_path), complete=True, words="again")
+    assert records_in_folder(tmp_path) == {"records.jsonl": b"again\n"}
 
 
 def test_compressed_records_without_a_manifest_are_not_written_over(tmp_path):
@@ -426,15 +398,15 @@ def test_records_in_two_forms_are_refused_until_one_is_removed(tmp_path):
 def test_what_needs_no_server_leaves_the_same_bytes_each_time(tmp_path, monkeypatch, command, arguments, place):
     """So that `make results` changes no file of the project where no number has changed."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "argv", ["harness", *arguments.split(), "records=gzip"])
+    monkeypatch.setattr(sys, "argv", ["harness", *arguments.split()])
     contents = []
     for _ in range(2):
         with pytest.raises(SystemExit, match="0"):
             command.main()
         files = (file for file in (tmp_path / "results" / place).rglob("*") if file.is_file())
         contents.append({file.name: file.read_bytes() for file in files})
-        (tmp_path / "results" / place / "records.jsonl.gz").unlink()
-    assert contents[0] == contents[1] and set(contents[0]) >= {"records.jsonl.gz", "result.json", "manifest.json"}
+        (tmp_path / "results" / place / "records.jsonl").unlink()
+    assert contents[0] == contents[1] and set(contents[0]) >= {"records.jsonl", "result.json", "manifest.json"}
 
 
 def test_a_run_in_a_folder_that_somebody_sent_waits_for_no_pipe(tmp_path, harness):
@@ -447,11 +419,10 @@ def test_a_run_in_a_folder_that_somebody_sent_waits_for_no_pipe(tmp_path, harnes
     assert process.returncode == 1 and "manifest.json" in process.stderr and "Traceback" not in process.stderr
 
 
-@pytest.mark.parametrize("form", [None, "gzip"])
 @pytest.mark.parametrize("complete", [True, False])
-def test_a_folder_without_an_answer_blocks_no_other_configuration(tmp_path, form, complete):
+def test_a_folder_without_an_answer_blocks_no_other_configuration(tmp_path, complete):
     def left(seed, *outcomes):
-        folder = folder_at(tmp_path, CONFIGURATION | {"task": {"seed": seed}}, form)
+        folder = folder_at(tmp_path, CONFIGURATION | {"task": {"seed": seed}})
         with open_writer(folder) as writer:
             for number, outcome in enumerate(outcomes):
                 answer = None if isinstance(outcome, Failure) else Answer(1)
@@ -476,5 +447,5 @@ def test_a_folder_without_an_answer_blocks_no_other_configuration(tmp_path, form
     with pytest.raises(ConfigError, match=r"another configuration \(task\.seed: 2 there, 3 now\)"):
         left(3, Response("Yes"))
     names = sorted(file.name for file in tmp_path.iterdir() if not file.name.startswith("."))
-    assert names == ["manifest.json", "records.jsonl.gz" if form else "records.jsonl", "result.json"]
+    assert names == ["manifest.json", "records.jsonl", "result.json"]
     assert json.loads((tmp_path / "manifest.json").read_text())["configuration"]["task"] == {"seed": 2}

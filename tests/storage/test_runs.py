@@ -36,16 +36,7 @@ def test_a_run_says_what_its_folder_says(tmp_path):
     ("manifest", "role"),
     [
         ({"role": "cheat", "configuration": {"model": {"kind": "openai"}}}, "cheat"),
-        ({"configuration": {"model": {"kind": "ladder_reasoner"}}}, "solver"),
-        ({"configuration": {"model": {"kind": "column order"}}}, "cheat"),
-        ({"configuration": {"model": {"kind": "empty graph"}}, "config": {"algorithm": {"name": "none"}}}, "baseline"),
         ({"configuration": {"model": {"kind": "openai"}}}, "model"),
-        ({"configuration": {"model": {"kind": "baseline"}}}, "baseline"),
-        ({"configuration": {"model": {"kind": "majority"}}}, "baseline"),
-        ({"configuration": {"model": {"kind": "shortcut"}}}, "baseline"),
-        ({"configuration": {"model": {"kind": "linear"}}}, "baseline"),
-        ({"configuration": {"model": {"kind": "hypothesis_only"}}}, "baseline"),
-        ({"configuration": {"model": {"kind": "reasoner"}}}, "solver"),
         ({"configuration": {"model": {"kind": "pc"}}, "config": {"algorithm": {"name": "pc"}}}, "algorithm"),
     ],
 )

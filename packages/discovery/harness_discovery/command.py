@@ -19,7 +19,7 @@ from harness.cli import hydra_app
 from harness.config_files import own_files
 from harness.errors import ConfigError
 from harness.runtime import signals
-from harness.settings import Form, build, chosen, class_of, plain, validated
+from harness.settings import build, chosen, class_of, plain, validated
 from harness.tasks.benchmark import Learnable
 
 if TYPE_CHECKING:
@@ -64,7 +64,6 @@ class DiscoverSettings:
     seed: Annotated[int, Field(ge=0, lt=2**32, strict=True)]
     results: Annotated[str, Field(min_length=1)]
     network: Any = None
-    records: Form | None = None
     parallel: Annotated[int, Field(ge=1)] = 1
     debug: bool = False
 
@@ -143,7 +142,6 @@ def prepare(config: Mapping[str, Any]) -> PreparedDiscovery:
             own_files=own or None,
         ),
         renamed_by="algorithm.name",
-        form=settings.records,
     )
     return PreparedDiscovery(settings, task, algorithm, folder, Progress(f"{task.name} {algorithm.name}"))
 
