@@ -138,7 +138,7 @@ class Manifest:
         """Return the manifest that a file holds, its parts already checked; run and configuration may be empty."""
         parts = {part.name: content.get(part.name) for part in fields(cls) if part.init}
         manifest = cls(**parts | {name: parts[name] or {} for name in ("run", "configuration")})
-        # The digest is of the file's configuration, which an upgrade may have changed.
+        # As the file has it: verify compares the two.
         object.__setattr__(manifest, "configuration_digest", content.get("configuration_digest"))
         return manifest
 

@@ -23,7 +23,6 @@ from harness.storage.files import DAMAGED, inside
 from harness.storage.manifest import Items, Manifest, SealedRecords
 from harness.storage.records import Writer, any_answer
 from harness.storage.result_json import counts, result_json
-from harness.storage.upgrade import upgraded
 from harness.types import JSON, Response, Result, Usage
 
 RECORDS, PARTIAL, RESULT, MANIFEST = "records.jsonl", "records.partial.jsonl", "result.json", "manifest.json"
@@ -198,7 +197,7 @@ class Folder:
         if not any((self.path / name).exists() for name in (RECORDS, COMPRESSED, RESULT)):
             write(manifest, self.manifest.unfinished.as_json)
             return
-        there = upgraded(object_in(manifest)).get("configuration")
+        there = object_in(manifest).get("configuration")
         if there != json_round_trip(self.manifest.configuration) and not self._holds_answers():
             for name in (RESULT, RECORDS, COMPRESSED):
                 (self.path / name).unlink(missing_ok=True)
@@ -230,7 +229,7 @@ class Folder:
 
     def _refuse_another(self, manifest: Path) -> None:
         """Raise ConfigError if the run in the folder has another configuration, with the way out."""
-        content, mine = upgraded(object_in(manifest)), json_round_trip(self.manifest.configuration)
+        content, mine = object_in(manifest), json_round_trip(self.manifest.configuration)
         if not isinstance(there := content.get("configuration"), dict):
             raise StoreError(f"{manifest} {DAMAGED}.")
         if there != mine:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from harness.types import Role
-
 MOVED: Mapping[str, str] = {
     "harness.causal.discovery.boss.BOSS": "harness_discovery.algorithms.BOSS",
     "harness.causal.discovery.pc.PC": "harness_discovery.algorithms.PC",
@@ -32,40 +30,14 @@ UNSET = frozenset(("whole",))
 
 
 def upgraded(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a manifest with today's names of classes, its role and how it asked. Its digests are those of the file."""
+    """Return a manifest with today's names of classes, and its role. Its digests are those of the file."""
     config = manifest.get("config")
     if isinstance(config, Mapping):
         manifest = {**manifest, "config": {name: _renamed(section) for name, section in config.items()}}
     if manifest.get("configuration") and not manifest.get("role"):
-        manifest = {**manifest, "role": _role(manifest)}
-    if method := _method(manifest):
-        configuration = manifest["configuration"]
-        model = {**configuration["model"], "method": method}
-        manifest = {**manifest, "configuration": {**configuration, "model": model}}
+        learned = isinstance(config, Mapping) and config.get("algorithm") is not None
+        manifest = {**manifest, "role": "algorithm" if learned else "model"}
     return dict(manifest)
-
-
-def _method(manifest: Mapping[str, Any]) -> str:
-    """Return how a local causal model was asked whose configuration does not say it; "" for all others."""
-    model = _part(manifest, "configuration", "model")
-    if model.get("kind") != "causal_lm" or "method" in model:
-        return ""
-    settings, makes = _part(manifest, "config", "model"), _part(manifest, "words").get("makes") or ["choice"]
-    kinds = [kind for kind in makes if kind in ("choice", "chat")]
-    ranked = settings.get("method", "rank") == "rank" and kinds[:1] == ["choice"]
-    return "rank" if ranked else "generate"
-
-
-def _role(manifest: Mapping[str, Any]) -> Role:
-    return "model" if _part(manifest, "config").get("algorithm") is None else "algorithm"
-
-
-def _part(manifest: Mapping[str, Any], *names: str) -> Mapping[str, Any]:
-    """Return a part of a manifest, empty where it is not there or no mapping: the file may be damaged."""
-    for name in names:
-        part = manifest.get(name)
-        manifest = part if isinstance(part, Mapping) else {}
-    return manifest
 
 
 def _renamed(section: Any) -> Any:

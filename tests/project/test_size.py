@@ -36,7 +36,7 @@ ROOMS: dict[str, tuple[int, int]] = {
     "harness/reread": (350, 4),
     "harness/runtime": (1121, 9),
     "harness/scoring": (2592, 15),
-    "harness/storage": (2588, 15),
+    "harness/storage": (2559, 15),
     "harness/sweep": (776, 5),
     "harness/tables": (1367, 8),
     "harness/tasks": (1194, 8),
