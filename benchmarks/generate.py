@@ -39,17 +39,17 @@ for claim in Progress("n = 7").watch(claims, claims):
 print(count, valid)
 """
 TEXTS = """
+import msgspec
 from harness.items import as_json
-from harness.items import Encoder
 from harness.runtime.progress import Progress
 from harness.tasks.corr2cause.claim import Writer
 from harness.tasks.corr2cause.enumerate import blocks
 claims = blocks([7], split="all", seed=0)
-writer, encoded = Writer("none", 0), Encoder()
+writer = Writer("none", 0)
 count = size = 0
 for claim in Progress("n = 7, JSON lines").watch(claims, claims):
     count += 1
-    size += len(encoded(as_json(writer.item(claim), "audited")))
+    size += len(msgspec.json.encode(as_json(writer.item(claim), "audited")))
 print(count, size)
 """
 

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-from functools import lru_cache
-from json.encoder import encode_basestring
 from operator import length_hint
 
+import msgspec
 from omegaconf import DictConfig
 
 from harness.cli import hydra_app
@@ -49,9 +46,9 @@ def job(config: DictConfig) -> int:
     seen_digests: set[str] = set()
     length_hint(items)  # fails, if at all, before a file is touched
     with atomic_file(str(config.out)) as file:
-        encode = Encoder()
         for item in progress.watch(items, items):
-            file.write(encode(as_json(item, task.headline, seen_digests)))
+            line = msgspec.json.encode(as_json(item, task.headline, seen_digests))
+            file.write(f"{line.decode()}\n")
     if config.out != "-":
         progress.say(f"{progress.done:,} items of {task.name} in {config.out}")
     return 0
@@ -66,56 +63,6 @@ def _long_texts(value: tuple[str, ...], seen_digests: set[str]) -> JSON:
 def main() -> None:
     signals.at_once("interrupted: out= is only ever written as a whole.")
     signals.leave(hydra_app.launch(job, "items"))
-
-
-LONG = 200
-"""Characters from which on it pays to look for a text inside another."""
-
-_encode = json.JSONEncoder(ensure_ascii=False).encode
-
-
-class Encoder:
-    """Encodes mappings with string keys as json.dumps(…, ensure_ascii=False) does, byte for byte."""
-
-    def __init__(self) -> None:
-        # The last long text that was new, how it begins, and what stands between its quotes.
-        self._long, self._head, self._inside = "", "", ""
-
-    def __call__(self, row: Mapping[str, JSON]) -> str:
-        """Return the line of a row, with its newline."""
-        parts = _form(tuple(row)).copy()
-        parts[1::2] = [
-            encode_basestring(value) if type(value) is str and len(value) < LONG else self._value(value)
-            for value in row.values()
-        ]
-        return "".join(parts)
-
-    def _value(self, value: JSON) -> str:
-        if type(value) is str:
-            return self._text(value)
-        if type(value) is int:
-            return str(value)
-        return self(value)[:-1] if type(value) is dict else _encode(value)
-
-    def _text(self, text: str) -> str:
-        if text == self._long:
-            return f'"{self._inside}"'
-        at = text.find(self._head) if self._long else -1
-        if at < 0 or not text.startswith(self._long, at):
-            self._long, self._head, self._inside = text, text[:LONG], encode_basestring(text)[1:-1]
-            return f'"{self._inside}"'
-        before, after = text[:at], text[at + len(self._long) :]
-        return f"{encode_basestring(before)[:-1]}{self._inside}{encode_basestring(after)[1:]}"
-
-
-@lru_cache(maxsize=64)
-def _form(keys: tuple[str, ...]) -> list[str]:
-    """Return a line as a list of parts; every second part is a placeholder for a value."""
-    parts = ["{"]
-    for key in keys:
-        parts[-1] += f"{encode_basestring(key)}: "
-        parts += ["", ", "]
-    return [*parts[:-1], "}\n"] if keys else ["{}\n"]
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ import pytest
 HOME = Path(__file__).resolve().parents[2]
 ROOMS: dict[str, tuple[int, int]] = {
     "benchmarks": (2884, 29),
-    "harness/*.py": (3233, 16),
+    "harness/*.py": (3180, 16),
     "harness/cache": (1829, 8),
     "harness/causal": (703, 7),
     "harness/charts": (1000, 8),
@@ -53,7 +53,7 @@ ROOMS: dict[str, tuple[int, int]] = {
     "packages/papers": (1900, 16),
     "packages/scale": (750, 8),
     "packages/train": (600, 7),
-    "tests": (50680, 338),
+    "tests": (50665, 338),
     "tools": (1500, 15),
 }  # fmt: skip
 """Lines and files by room. A room within a room counts in its own row alone."""
