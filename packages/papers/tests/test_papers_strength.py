@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from statistics import fmean
 
 import pytest
@@ -19,6 +20,7 @@ from harness.settings import build
 from harness.tasks.causalbench.networks import NETWORKS, meanings
 from harness.tasks.causalbench.networks import load as load_network
 from harness.types import ChatRequest, Failure, Record, Response
+from harness.verify import __main__ as verify
 
 stats = Late("scipy.stats")
 
@@ -223,3 +225,22 @@ def test_no_two_questions_are_word_for_word_the_same(names, among):
 def test_networks_are_chosen_once():
     with pytest.raises(ConfigError, match=r"task\.networks and task\.scale both choose networks"):
         strength(networks="asia", scale="small")
+
+
+SHIPPED = Path("causalbench/strength/among=network/closed/mutual_information")
+RESULTS = Path(__file__).parents[1] / "results"
+
+
+def test_the_run_that_ships_holds_as_far_as_it_can_be_said_without_its_records(capsys):
+    verify.main([str(RESULTS)])
+    assert f"{SHIPPED}: settings, items and prompt hold; no records" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_its_scores_are_made_again(harness, tmp_path):
+    arguments = ("task=causalbench/strength", "task.among=network", "model=mutual_information")
+    assert harness(*arguments).returncode == 0
+    again, shipped = (
+        json.loads((place / SHIPPED / "result.json").read_text()) for place in (tmp_path / "results", RESULTS)
+    )
+    assert again["scores"] == shipped["scores"]
