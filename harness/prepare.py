@@ -242,7 +242,7 @@ def opened_store(prepared: Prepared, *, new: bool = True) -> Iterator[Store | No
         yield None
         return
     readonly = cache.mode == "frozen" or prepared.settings.dry_run
-    with closing(Store(path, readonly=readonly, shared=cache.shared)) as store:
+    with closing(Store(path, readonly=readonly)) as store:
         yield store
 
 

@@ -101,7 +101,6 @@ class Cache:
 
     mode: CacheMode
     path: Annotated[str, Field(min_length=1)]
-    shared: bool | None = None
 
 
 Amount = Annotated[float, Field(ge=0)] | None

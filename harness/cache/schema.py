@@ -27,8 +27,6 @@ _TABLES = (
     # With rows in order of arrival (no WITHOUT ROWID): much more of a damaged file can be read.
     "CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, identity TEXT NOT NULL, request TEXT NOT NULL, "
     "response TEXT NOT NULL, stored REAL NOT NULL, task TEXT NOT NULL, digest TEXT NOT NULL)",
-    # What is being asked, and by which process.
-    "CREATE TABLE IF NOT EXISTS claims (key TEXT PRIMARY KEY, owner TEXT NOT NULL) WITHOUT ROWID",
 )
 WAIT = 30
 """Seconds to wait for a file that another process holds."""
@@ -39,26 +37,16 @@ def key_of(identity: str, request: str) -> str:
     return hashlib.sha256(f"[{SCHEMA},{identity},{request}]".encode()).hexdigest()
 
 
-def for_writing(path: Path, *, alone: bool = False, wait: float = WAIT) -> sqlite3.Connection:
-    """Return a connection whose transactions are begun by hand. Make the file if it is missing.
-
-    alone: it holds the file's lock from the first statement until it is closed. wait: seconds for others' locks.
-    """
+def for_writing(path: Path) -> sqlite3.Connection:
+    """Return a connection whose transactions are begun by hand. Make the file if it is missing."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    db = guard(sqlite3.connect(path, timeout=wait, isolation_level=None))
-    if alone:
-        # Before anything is read: with the first look at the file SQLite decides on shared memory for the log.
-        db.execute("PRAGMA locking_mode=EXCLUSIVE").fetchone()
-    return db
+    return guard(sqlite3.connect(path, timeout=WAIT, isolation_level=None))
 
 
-def for_reading(path: Path, *, wait: float = WAIT, immutable: bool = False) -> sqlite3.Connection:
-    """Return a connection that writes nothing; it also works in a folder that cannot be written.
-
-    wait: seconds for others' locks. immutable: no lock is taken and no shared memory made, as nobody has the file open.
-    """
-    address = f"{path.absolute().as_uri()}?mode=ro{'&immutable=1' * immutable}"
-    db = guard(sqlite3.connect(address, timeout=wait, isolation_level=None, uri=True))
+def for_reading(path: Path) -> sqlite3.Connection:
+    """Return a connection that writes nothing; it also works in a folder that cannot be written."""
+    address = f"{path.absolute().as_uri()}?mode=ro"
+    db = guard(sqlite3.connect(address, timeout=WAIT, isolation_level=None, uri=True))
     try:
         return with_tables(db)
     except sqlite3.OperationalError as error:
@@ -113,8 +101,8 @@ def check(db: sqlite3.Connection, path: Path) -> None:
 def foreign_tables(db: sqlite3.Connection) -> str:
     """Return why a database is not a cache, in words; "" if its tables are exactly those made here.
 
-    Plug-ins may have plain tables of their own beside them, which only they read. A view, a trigger or a computed
-    column from elsewhere could run for ever: they are listed, never run.
+    Plain tables may stand beside them, of packages and of versions before. A view, a trigger or a computed column from
+    elsewhere could run for ever: they are listed, never run.
     """
     rows = set(db.execute(_LIST))
     own = {table for _, _, table, _ in _expected_tables()}
@@ -153,22 +141,9 @@ def tables_with_requests(db: sqlite3.Connection) -> list[str]:
     return [name for (name,) in tables]
 
 
-def copy_into(db: sqlite3.Connection, path: Path) -> None:
-    """Add the rows of an open cache to the one in a place; make it if there is none. What is there already stays.
-
-    Raises StoreError where another file is there, and sqlite3.Error.
-    """
-    with closing(for_writing(path)) as there:
-        prepare(there, path)
-    db.execute("ATTACH ? AS place", (str(path),))
-    db.execute("BEGIN")
-    known = {name for (name,) in db.execute("SELECT name FROM place.sqlite_master")}
-    for kind, name, _, sql in db.execute(f"{_LIST} WHERE sql IS NOT NULL ORDER BY type DESC").fetchall():
-        if name not in known:
-            db.execute(re.sub("^CREATE (TABLE|INDEX) ", r"CREATE \1 place.", sql))
-        if kind == "table" and name != "claims":  # those who claim hold locks beside the file, which went with it
-            db.execute(f'INSERT OR IGNORE INTO place."{name}" SELECT * FROM main."{name}"')
-    db.execute("COMMIT")
+def is_locked(error: BaseException) -> bool:
+    """Return whether SQLite's error says that the file is locked; a path in it may contain that word, too."""
+    return isinstance(error, sqlite3.OperationalError) and ("locked" in str(error) or "busy" in str(error))
 
 
 def is_damage(error: BaseException) -> bool:

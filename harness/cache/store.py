@@ -12,12 +12,11 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from harness.cache import alone, schema
-from harness.cache.claims import Claims
+from harness.cache import schema
+from harness.cache.network import network_file_system
 from harness.cache.schema import UNREADABLE, digest_of, response_of, utf8
 from harness.codec import canonical, digest, response_json, short, text_digest, words
 from harness.errors import StoreError
-from harness.runtime.under_way import RETRIES
 from harness.types import JSON, Request, Response
 
 _LONG = 4096
@@ -29,23 +28,19 @@ _ROW = "SELECT response, digest, rowid FROM answers WHERE key = ? AND stored >= 
 
 
 class Store:
-    """One connection; several processes may share the file, unless it lies on a network (alone.py)."""
+    """One connection; several processes of one machine may share the file."""
 
-    def __init__(self, path: Path, *, readonly: bool = False, shared: bool | None = None) -> None:
-        """Open the file, and make it unless `readonly`.
-
-        shared: whether other processes may have it open at the same time; None: where its file system allows that.
-        Raises StoreError where that cannot be done, or the file is not one of ours.
-        """
+    def __init__(self, path: Path, *, readonly: bool = False) -> None:
+        """Open the file, and make it unless `readonly`. Raises StoreError where that cannot be done."""
         self.path = path
         self._readonly = readonly
-        self._shared = shared
-        self._alone = "" if readonly else alone.why(path, shared)
-        """Why no other process may have it open meanwhile; "" where others may."""
-        self._noted = False
         self.replaced = 0
         """Rows that could not be read, in whose place an answer of this process stands now."""
-        self.claims = Claims(self, needed=not self._alone)
+        if kind := network_file_system(path):
+            raise StoreError(
+                f"the cache {path} lies on {kind}, where processes cannot share a database safely: put it on a local "
+                "disk (cache.path=…), and bring it home with harness cache import."
+            )
         if readonly and not path.exists():
             raise StoreError(f"there is no cache {self.path}: give the cache.path that runs wrote to.")
         # The log first: a file that is being made has content before it has a log. SQLite would delete such a log.
@@ -53,31 +48,22 @@ class Store:
             raise schema.damaged(path, "its log is there, its content is not")
         self._db: sqlite3.Connection | None = None
         self._place: tuple[int, int] | None = None
-        self._log: tuple[int, int] | None = None
-        """Which files are open, by device and number."""
-        self._wait = alone.PATIENCE if self._alone or alone.holder(path) else schema.WAIT
-        """Seconds for a lock that another process holds."""
+        """Which file is open, by device and number."""
         try:
             self._open_in_turn()
         except (sqlite3.Error, OSError) as error:
-            if self._db is not None:
-                self._db.close()
+            self.close()
             raise self.trouble(error) from error
-        if self._alone:
-            alone.begin(path)
-            self._noted = True
-        elif not readonly:
-            alone.end(path)  # a note left by a process that was killed
 
     def _open_in_turn(self) -> None:
         """Open the file, again and again while another process holds it."""
-        until = time.monotonic() + self._wait
+        until = time.monotonic() + schema.WAIT
         while True:
             try:
                 return self._open()
             except (sqlite3.Error, OSError) as error:
                 # Of several processes that open a new file at once, SQLite tells all but one "locked" without waiting.
-                if not alone.is_locked(error) or time.monotonic() > until:
+                if not schema.is_locked(error) or time.monotonic() > until:
                     raise
             time.sleep(random.uniform(0.01, 0.1))
 
@@ -117,7 +103,7 @@ class Store:
         """Store one model's responses by their keys; when this returns, a killed process does not lose them.
 
         What another process has stored meanwhile stays (unless `replace`), and is returned: a run that hands that out
-        can be replayed from the cache. Claims on the keys are given up. Raises ValueError where a response is no JSON.
+        can be replayed from the cache. Raises ValueError where a response is no JSON.
         """
         who, now, name, task = digest(identity), time.time(), utf8(name), utf8(task)
         texts = {text_digest(text): text for _, request, _ in answers for text in words(request)}
@@ -130,7 +116,6 @@ class Store:
             self.note_texts(db, texts)
             verb = "REPLACE" if replace else "IGNORE"
             stored = db.executemany(f"INSERT OR {verb} INTO answers VALUES (?, ?, ?, ?, ?, ?, ?)", rows).rowcount
-            self.claims.give_up(db, [key for key, *_ in answers])
             sooner = self._sooner(db, rows) if stored < len(rows) else {}
         mine = {key: response for key, _, response in answers}
         return {key: there for key, there in sooner.items() if response_json(there) != response_json(mine[key])}
@@ -150,7 +135,10 @@ class Store:
     def transaction(self) -> Iterator[sqlite3.Connection]:
         """Run the block as one transaction: all of it is written or nothing."""
         if _file_at(self.path) != self._place:
-            self._return()
+            raise StoreError(
+                f"the cache {self.path} was moved, removed or replaced while it was in use: put it back where it was, "
+                "and start again."
+            )
         db = self._at
         try:
             db.execute("BEGIN IMMEDIATE")
@@ -209,9 +197,6 @@ class Store:
     def close(self) -> None:
         """Close the file, which folds in the write-ahead log."""
         if self._db is not None:
-            self.claims.end()
-            if self._noted:
-                alone.end(self.path)
             self._db.close()
 
     @property
@@ -222,46 +207,24 @@ class Store:
     def _open(self) -> None:
         self.close()
         if self._readonly:
-            self._db = alone.for_reading(self.path, self._shared)
+            self._db = schema.for_reading(self.path)
             schema.check(self._db, self.path)
         else:
-            self._db = schema.for_writing(self.path, alone=bool(self._alone), wait=self._wait)
+            self._db = schema.for_writing(self.path)
             schema.prepare(self._db, self.path)
-            self._place, self._log = _file_at(self.path), _file_at(Path(f"{self.path}-wal"))
-
-    def _return(self) -> None:
-        """Write what the file held to its place, from which somebody took it away, and go on there."""
-        try:
-            if _file_at(Path(f"{self.path}-wal")) == self._log:  # SQLite would take it for that of the other file
-                for end in ("-wal", "-shm"):
-                    Path(f"{self.path}{end}").unlink(missing_ok=True)
-            schema.copy_into(self._at, self.path)
             self._place = _file_at(self.path)
-            self._open()
-        except (sqlite3.Error, OSError) as error:
-            raise self.trouble(error) from error
-        if self._alone:
-            alone.begin(self.path)
-        RETRIES.say(
-            f"the cache {self.path} was moved, removed or replaced while it was in use: all that it held has been "
-            "written there again, and what is answered from now on goes there."
-        )
 
     def trouble(self, error: Exception) -> StoreError:
         """Return the error for what SQLite or the file system has raised."""
         what = str(error)
         if schema.is_damage(error):
             return schema.damaged(self.path, what)
-        if alone.is_locked(error) and (self._alone or alone.holder(self.path)):
-            advice = alone.advice_for_locked(self.path, self._alone)
-        elif alone.is_locked(error):
+        if schema.is_locked(error):
             advice = "another process has kept it locked for half a minute: wait for it or choose another cache.path"
         elif "full" in what or self._full():
             advice = "make room and start again: every answer stored so far is kept"
-        elif alone.has_no_locks(error):
-            advice = alone.advice_for_no_locks(self.path, alone=bool(self._alone))
         else:
-            advice = "make it readable and writable or choose another cache.path"
+            advice = "make it readable and writable on a local disk, or choose another cache.path"
         return StoreError(f"the cache {self.path} cannot be used ({what}): {advice}.")
 
     def _full(self) -> bool:

@@ -28,13 +28,11 @@ from pathlib import Path
 from typing import Any
 
 from harness.cache import Store, merging, schema
-from harness.cache.alone import for_reading
 from harness.cache.merging import ANSWERS, ImportCounts, StoredAnswer, names_of, sound_response
 from harness.cache.schema import SCHEMA, UNREADABLE, digest_of, key_of, moment, oddities, response_of, utf8, words_of
 from harness.cache.upkeep import in_words, printable
 from harness.codec import canonical, digest, response_json, text_digest
 from harness.errors import ConfigError, DataError
-from harness.runtime import console
 from harness.runtime.progress import Progress
 from harness.storage.atomic_write import atomic_file
 
@@ -131,10 +129,9 @@ def _source(
     if b"\0" not in beginning and (not beginning or beginning.lstrip().startswith(b"{")):  # JSON knows no NUL
         return answers_of(read_lines(path), counts), merging.no_texts
     try:
-        db = for_reading(path)
+        db = schema.for_reading(path)
         try:
             _refuse_foreign(db, path)
-            _complain_of_missing_log(db, path, with_log=with_log)
             if (finding := db.execute("PRAGMA quick_check(1)").fetchone()[0]) != "ok":
                 raise sqlite3.DatabaseError(finding.splitlines()[-1])
         except BaseException:
@@ -146,16 +143,6 @@ def _source(
             f"{path} is neither what export writes nor a cache that SQLite can read ({error}). If it was a cache, "
             f"`sqlite3 {path} .recover | sqlite3 recovered.sqlite` may make one of it to import."
         ) from None
-
-
-def _complain_of_missing_log(db: sqlite3.Connection, path: Path, *, with_log: bool) -> None:
-    """Say of a cache whose process was killed while it asked that its last answers may stand in a log elsewhere."""
-    if not with_log and db.execute("SELECT EXISTS (SELECT 1 FROM claims)").fetchone()[0]:
-        console.complain(
-            f"{path}: its process was killed, and what that stored last is in {path}-wal, which is not beside it: copy "
-            "it too (*.sqlite*), and import again.",
-            "note",
-        )
 
 
 def _refuse_foreign(db: sqlite3.Connection, path: Path) -> None:

@@ -248,7 +248,7 @@ HOSTILE = {
                     "'' AS digest"),
     ),
     "endless texts": ("DROP TABLE texts", VIEW.format("texts", "k AS digest, k AS text")),
-    "a trigger": ("CREATE TRIGGER t AFTER INSERT ON claims BEGIN DELETE FROM answers; END",),
+    "a trigger": ("CREATE TRIGGER t AFTER INSERT ON texts BEGIN DELETE FROM answers; END",),
     "another table": ("CREATE TABLE more (k, x AS (hex(zeroblob(400000000))))",),
     "another index": ("CREATE INDEX i ON answers (task)",),
     "a computed column": (

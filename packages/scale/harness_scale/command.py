@@ -24,8 +24,8 @@ import yaml
 
 from harness import __main__ as main_command
 from harness.cache import CachedModel, Store
-from harness.cache.alone import for_reading
 from harness.cache.merging import ImportCounts, merge, of_cache, texts_of_cache
+from harness.cache.schema import for_reading
 from harness.cli import hydra_app
 from harness.cli.arguments import ready_for_hydra
 from harness.cli.key_value import exit_code
