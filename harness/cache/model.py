@@ -85,8 +85,8 @@ class CachedModel(Wrapper):
             )
         known = "SELECT EXISTS (SELECT 1 FROM answers WHERE identity = ?)"
         held = next(self.store.query(known, digest(self.identity)))[0]
-        what = f"not every answer of {self.name}" if held else f"no answer of {self.name} as it is set now"
-        return StoreError(f"cache=frozen, and {self.store.path} holds {what}. With cache=on it is asked for.")
+        what = f"every answer of {self.name}" if held else f"any answer of {self.name} as it is set now"
+        return StoreError(f"cache=frozen, and {self.store.path} does not hold {what}. With cache=on it is asked for.")
 
 
 def _storable_outcome(outcome: Response | Failure) -> Response | Failure:
