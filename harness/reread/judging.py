@@ -112,7 +112,7 @@ class NewJudge:
         with ExitStack() as stack:
             model: Model | None = Stoppable(spending.within_rest(), cache.mode) if asks else None
             if model is not None and cache.mode != "off":
-                store = Store(Path(cache.path), readonly=cache.mode == "frozen", shared=cache.shared)
+                store = Store(Path(cache.path), readonly=cache.mode == "frozen")
                 model = CachedModel(model, stack.enter_context(closing(store)), mode=cache.mode, task=run.task)
             metered = spending.metered(_Recalling(self.model.name, self.model.identity, replies, model))
             about = {"words": judge.words.as_json, **spending.provenance}
