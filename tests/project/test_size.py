@@ -16,8 +16,8 @@ import pytest
 HOME = Path(__file__).resolve().parents[2]
 ROOMS: dict[str, tuple[int, int]] = {
     "benchmarks": (2884, 29),
-    "harness/*.py": (3180, 16),
-    "harness/cache": (1829, 8),
+    "harness/*.py": (3179, 16),
+    "harness/cache": (1745, 8),
     "harness/causal": (703, 7),
     "harness/charts": (1000, 8),
     "harness/cli": (1738, 9),
@@ -53,7 +53,7 @@ ROOMS: dict[str, tuple[int, int]] = {
     "packages/papers": (1900, 16),
     "packages/scale": (750, 8),
     "packages/train": (600, 7),
-    "tests": (50348, 335),
+    "tests": (49707, 333),
     "tools": (1500, 15),
 }  # fmt: skip
 """Lines and files by room. A room within a room counts in its own row alone."""
