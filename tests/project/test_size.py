@@ -53,7 +53,7 @@ ROOMS: dict[str, tuple[int, int]] = {
     "packages/papers": (1900, 16),
     "packages/scale": (750, 8),
     "packages/train": (600, 7),
-    "tests": (49707, 333),
+    "tests": (49694, 332),
     "tools": (1500, 15),
 }  # fmt: skip
 """Lines and files by room. A room within a room counts in its own row alone."""
