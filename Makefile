@@ -39,7 +39,7 @@ MAIN_JOB := -m model=reasoner,linear,hypothesis_only,always_no task.perturbation
 # make test LOCKED=1: exactly the versions of requirements.lock.
 PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check $(if $(LOCKED),-c requirements.lock)
 
-.PHONY: help run test test-packages test-core test-browser test-slow test-servers test-cluster test-oldest test-wheel test-bridges torture dist lock check format page results shipped small-models leaderboard report site pictures bench-peers clean
+.PHONY: help run test test-packages  test-browser test-slow test-servers test-cluster test-oldest test-wheel test-bridges torture dist lock check format page results shipped small-models leaderboard report site pictures bench-peers clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 22
@@ -49,9 +49,6 @@ run: $(RUN_READY)  ## the main job: four models on the public Corr2Cause test sp
 
 test: $(DEV_READY)  ## all tests but the slow ones and the page's in a browser, three to four minutes on two cores (args="-k name" for some)
 	$(FAST) $(args)
-
-test-core: $(DEV_READY)  ## those of them that are of no plug-in, about two minutes
-	$(FAST) --ignore tests/plugins $(args)
 
 test-packages: $(PACKAGES_VENV)/.ready  ## the tests of all packages (args="packages/batches" for one)
 	$(PACKAGES_VENV)/bin/python $(QUICK) $(or $(args),packages)

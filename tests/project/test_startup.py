@@ -69,6 +69,3 @@ def test_a_run_imports_no_sdk_and_one_that_the_cache_answers_no_http_and_numpy_a
     assert not {"openai", "httpx2", "httpx", "anyio", "tenacity", "scipy", "sklearn"} & first
     again = modules(tmp_path, *asked)
     assert packages(again) <= SCORING and not {"asyncio", "email.parser", "numpy.ma"} & again
-    # Of plug-ins what every run asks: what they bring, what their metrics are called, what goes around a model.
-    inner = {name.removeprefix("harness.plugins.") for name in again if name.startswith("harness.plugins.")}
-    assert {name for name in inner if "." in name} <= {f"{name}.metrics" for name in inner}

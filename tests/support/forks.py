@@ -47,7 +47,7 @@ LOCAL = (
     "harness.models.local.causal_lm",
 )  # fmt: skip
 """What commands with a local checkpoint import: seconds, and more to fork."""
-CORE = tuple(name for name in EVERY if not name.startswith(("harness.plugins.", "scipy.")))
+CORE = tuple(name for name in EVERY if not name.startswith("scipy."))
 """What is imported where the path of modules is a test's own, which may have no plug-ins."""
 
 

@@ -15,12 +15,12 @@ from harness.errors import Interrupted, RunStopped
 from harness.models.api.endpoint import Endpoint
 from harness.models.api.faults import RefusedError, in_words
 from harness.models.api.replies import LostError
-from harness.models.api.server import EndpointServer, passes, rest
 from harness.protocols import Outcome, Outcomes
 from harness.types import Failure, Request, Response
 from harness_batches.forms import OpenAI, Remote
 from harness_batches.journal import Batch, Journal
 from harness_batches.lines import GONE, content_of, groups_of, is_done, outcome_of
+from harness_batches.server import EndpointServer, passes, rest
 from harness_batches.settings import Settings
 
 _SETTLES, _LOOKS = 60.0, 5

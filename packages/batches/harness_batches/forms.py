@@ -19,10 +19,10 @@ from harness.errors import RunStopped
 from harness.models.api.dialects import OPENAI, anthropic
 from harness.models.api.endpoint import Endpoint
 from harness.models.api.replies import one_line
-from harness.models.api.server import EndpointServer, object_of
 from harness.types import JSON
 from harness_batches.journal import Batch
 from harness_batches.lines import content_of, groups_of
+from harness_batches.server import EndpointServer, object_of
 
 State = Literal["under way", "ended", "failed"]
 _PAGES = 1000

@@ -15,13 +15,13 @@ from itertools import chain
 from harness.cache.store import Store
 from harness.errors import ConfigError, Interrupted, RunStopped
 from harness.models.api.endpoint import Endpoint
-from harness.models.api.server import EndpointServer, rest
 from harness.protocols import Admission, Model, Outcomes, Wrapper
 from harness.runtime.signals import STOP
 from harness.types import Failure, Request, Usage
 from harness_batches.exchange import Collecting, Sending, batch_server
 from harness_batches.forms import OpenAI, Remote, form_of
 from harness_batches.journal import Batch, Journal
+from harness_batches.server import EndpointServer, rest
 from harness_batches.settings import Settings
 
 AT_ONCE = 4

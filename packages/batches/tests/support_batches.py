@@ -30,6 +30,7 @@ import httpx2
 import pytest
 from harness_batches import exchange
 from harness_batches import model as model_module
+from harness_batches import server as server_module
 from harness_batches.journal import Journal
 from harness_batches.model import Batched
 from harness_batches.settings import settings_of
@@ -37,7 +38,6 @@ from harness_batches.settings import settings_of
 from harness.cache.model import CachedModel
 from harness.cache.store import Store
 from harness.errors import RunStopped
-from harness.models.api import server as server_module
 from harness.models.api.openai import Chat
 from harness.types import ChatRequest, Message, Response
 

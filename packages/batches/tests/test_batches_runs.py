@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from harness_batches import command, forms, journal, lines
+from harness_batches.server import EndpointServer
 from support_batches import OverHTTP
 
 from harness import plugin
@@ -23,7 +24,6 @@ from harness.cli import hydra_app
 from harness.errors import ConfigError, RunStopped
 from harness.models.api.bodies import Secret
 from harness.models.api.openai import Chat
-from harness.models.api.server import EndpointServer
 from harness.prepare import carry_out, prepare, rehearse
 from harness.runtime.signals import STOP
 from harness.types import ChatRequest, Message
