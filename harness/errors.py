@@ -3,8 +3,7 @@
     HarnessError            one sentence for the user: what was got, what is allowed, what to do
     ├── ConfigError         a setting, a name or a combination that cannot run
     ├── DataError           a data file or a row of it that cannot be read
-    │   ├── NotHereError    a results folder needs what is not here: a class that is not installed, a file of items
-    │   └── SealedError     a task's items come from a secret that is not revealed yet
+    │   └── NotHereError    a results folder needs what is not here: a class that is not installed, a file of items
     ├── StoreError          the cache or a results folder cannot be read or written
     └── RunStopped          nothing that is asked later can succeed either (key, quota, unreachable server)
         ├── Interrupted     the user pressed Ctrl-C

@@ -16,8 +16,8 @@ import pytest
 HOME = Path(__file__).resolve().parents[2]
 ROOMS: dict[str, tuple[int, int]] = {
     "benchmarks": (2884, 29),
-    "harness/*.py": (3179, 16),
-    "harness/cache": (1745, 8),
+    "harness/*.py": (3179, 17),
+    "harness/cache": (1745, 10),
     "harness/causal": (703, 7),
     "harness/charts": (793, 5),
     "harness/cli": (1741, 9),
@@ -46,14 +46,14 @@ ROOMS: dict[str, tuple[int, int]] = {
     "harness/tasks/corr2cause/fresh": (799, 6),
     "harness/tasks/questions": (569, 5),
     "harness/verify": (937, 6),
-    "packages/batches": (1250, 9),
+    "packages/batches": (1472, 9),
     "packages/bridges": (398, 7),
     "packages/discovery": (795, 5),
     "packages/lab": (2244, 15),
     "packages/papers": (1889, 13),
     "packages/scale": (750, 7),
-    "packages/train": (600, 7),
-    "tests": (49694, 332),
+    "packages/train": (871, 7),
+    "tests": (49700, 332),
     "tools": (1178, 9),
 }  # fmt: skip
 """Lines and files by room. A room within a room counts in its own row alone."""
