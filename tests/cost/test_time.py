@@ -79,10 +79,10 @@ def test_a_place_in_the_queue_is_given_up_when_the_time_is_over():
     async def wait_in_vain() -> bool:
         gate = Gate(1)
         gate.note_success(Sent(0.0, None))
-        async with gate.turn(tokens=0, again=False):
+        async with gate.turn(again=False):
             for _ in range(2):
                 with pytest.raises(BudgetReached):
-                    async with gate.turn(tokens=0, again=False, within=0.01):
+                    async with gate.turn(again=False, within=0.01):
                         pytest.fail("there is one slot, and it is taken")
             return gate.has_room(1)
 

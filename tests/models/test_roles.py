@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import get_args
 
 import pytest
-import yaml
 from model_sections import FILES, layered
 
-from harness.config_files import CONFIGS, listed
 from harness.models.api.endpoint import Endpoint
 from harness.protocols import Traits
 from harness.settings import build, class_of
@@ -36,15 +34,6 @@ def test_a_model_that_ships_says_its_role(name):
     else:
         traits = target.traits if isinstance(target.traits, Traits) else build(settings, "model").traits
         assert traits.role == expected
-
-
-def test_an_algorithm_that_ships_says_its_role():
-    roles = {}
-    for name, file in listed(CONFIGS, "algorithm").items():
-        settings = yaml.safe_load(file.read_text(encoding="utf-8"))
-        if "_target_" in settings:
-            roles[name] = class_of(settings["_target_"], "algorithm").role
-    assert roles.pop("empty") == "baseline" and set(roles.values()) == {"algorithm"}
 
 
 def test_who_does_not_say_it_is_no_model():

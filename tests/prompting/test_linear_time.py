@@ -91,6 +91,7 @@ def test_what_a_model_repeats_until_it_is_cut_off_is_read_in_a_moment(token):
 
 def test_a_parser_that_does_not_end_leaves_the_reply_unread_by_name(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(prompts, "READING_SECONDS", 0.2)
     (tmp_path / "endless.py").write_text("import re\ndef read(response): return re.match('(a+)+$', response.text)\n")
     (tmp_path / "mine.yaml").write_text("source: mine\nmakes: [chat]\nuser: '{premise}'\nparser: endless:read\n")
