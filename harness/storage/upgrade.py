@@ -25,8 +25,8 @@ MOVED: Mapping[str, str] = {
 """Classes that a config named at another place: the old name, and today's."""
 GONE = frozenset(("context", "share_prefixes", "tokens_per_minute", "trust_remote_code", "window"))
 """Settings of models on which no answer depended, and which are no more."""
-UNSET = frozenset(("whole",))
-"""Settings of tasks that are no more: a run that did not use them is one without them."""
+UNSET: Mapping[str, str] = {"harness.plugins.fresh.task.Fresh": "whole"}
+"""Settings that a class, by its old name, has no more: a run that did not use them is one without them."""
 
 
 def upgraded(manifest: Mapping[str, Any]) -> dict[str, Any]:
@@ -46,5 +46,5 @@ def _renamed(section: Any) -> Any:
     if not isinstance(target, str):
         return section
     gone = GONE if target.startswith("harness.models.") else frozenset[str]()
-    kept = {name: value for name, value in section.items() if name not in gone and (value or name not in UNSET)}
+    kept = {name: value for name, value in section.items() if name not in gone and (value or name != UNSET.get(target))}
     return kept | {"_target_": MOVED.get(target, target)}

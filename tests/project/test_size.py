@@ -16,7 +16,7 @@ import pytest
 HOME = Path(__file__).resolve().parents[2]
 ROOMS: dict[str, tuple[int, int]] = {
     "benchmarks": (2884, 29),
-    "harness/*.py": (3179, 17),
+    "harness/*.py": (3178, 17),
     "harness/cache": (1745, 10),
     "harness/causal": (703, 7),
     "harness/charts": (793, 5),
@@ -53,7 +53,7 @@ ROOMS: dict[str, tuple[int, int]] = {
     "packages/papers": (1889, 13),
     "packages/scale": (750, 7),
     "packages/train": (871, 7),
-    "tests": (49700, 332),
+    "tests": (49690, 332),
     "tools": (1178, 9),
 }  # fmt: skip
 """Lines and files by room. A room within a room counts in its own row alone."""
