@@ -3,8 +3,8 @@
 The interval of the difference tells: no worse where all of it lies above minus the margin, worse where all of it lies
 below. So either verdict rests on one end of a 95% interval over clusters. Simulated with 21 and 60 clusters and
 intraclass correlations of 0 and 0.3, "no worse" is wrong in 2 to 5% of cases where the truth is the margin itself, in 5
-to 8% where the loss sits in few clusters, and in 8 to 10% where nearly all answers are right and those of a cluster go
-together (tests/compare/test_margin_errors.py). What sits in clusters of which none was seen, no interval knows.
+to 8% where the loss sits in few clusters, and in 13% (60 clusters: 8%) where nearly all answers are right and those of
+a cluster go together (tests/compare/test_margin_errors.py). Of clusters like none that was seen, no interval knows.
 """
 
 from __future__ import annotations
