@@ -16,7 +16,7 @@ GONE: Mapping[str, str] = {
     "command trust": "a run uses the configs/ and prompts/ of its folder, and says so",
     "command reveal": "publish a digest of task.seed before the run, and the seed after it",
     "command published": f"harness leaderboard published=true has the rows; {_package('papers')}",
-    "command stories": _package("papers"),
+    "command stories": "task=corr2cause/writing has a model write them; pip install -e packages/papers brings it",
     **dict.fromkeys(("command steps", "command beliefs", "setting until"), _package("lab")),
     **dict.fromkeys(("command discover", "command league"), _package("discovery")),
     **dict.fromkeys(("command finetune", "setting recipe"), _package("train")),
@@ -29,7 +29,7 @@ GONE: Mapping[str, str] = {
     **dict.fromkeys(
         ("task corr2cause/latent", "task corr2cause/stories", "task causalbench/strength"), _package("papers")
     ),
-    "task corr2cause/steps": _package("lab"),
+    "task corr2cause/steps": "prompt=trace has claims judged one by one; pip install -e packages/lab brings it",
     "model nli_onnx": "model=nli runs the checkpoint itself, with torch",
     "setting preset": "metrics= and by= choose what a table shows",
     "setting records": "gzip records.jsonl compresses the records of a run, and everything reads them so",
