@@ -146,7 +146,7 @@ results: $(DEV_READY) $(PACKAGES_VENV)/.ready  ## everything in results/shipped/
 		$(RECORDED) task.labels=$$labels where=run:o1_mini name=o1-mini && \
 		$(RECORDED) task.labels=$$labels where=run:o1_mini_no_reasoning name=o1-mini-no-reasoning || exit 1; \
 	done
-	$(PACKAGES_VENV)/bin/python -m harness.discover -m results=results/shipped algorithm=pc,hc,mmhc,boss network=null samples=500,1500
+	$(PACKAGES_VENV)/bin/python -m harness discover -m results=results/shipped algorithm=pc,hc,mmhc,boss network=null samples=500,1500
 	$(MAKE) shipped
 
 shipped: $(RUN_READY)  ## LEADERBOARD.md and report.html of results/shipped/ once more, from the runs that are there

@@ -40,7 +40,7 @@ def root_file(command: str) -> Path:
     for root in roots(CONFIGS):
         if (file := root / f"{command}.yaml").is_file():
             return file
-    raise ConfigError(f"configs/{command}.yaml is not there. {plugin.absent()}".rstrip())
+    raise ConfigError(f"configs/{command}.yaml is not there.")
 
 
 def read_yaml(file: Path) -> Any:

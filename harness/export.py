@@ -14,7 +14,7 @@ from typing import Any
 
 from harness.cli import key_value
 from harness.errors import ConfigError, DataError, StoreError, unknown
-from harness.plugin import Exporter, absent, exporters, load
+from harness.plugin import Exporter, exporters, load
 from harness.runtime.environment import installing
 from harness.storage.atomic_write import atomic_file, cannot_write, check
 from harness.storage.find import below, left_out
@@ -95,7 +95,7 @@ def job(folders: list[str], settings: ExportSettings) -> str:
     if not settings.to:
         raise ConfigError(f"say what to write: to= one of {', '.join(targets())} (--help for the rest).")
     if (target := targets().get(settings.to)) is None:
-        raise ConfigError(" ".join([unknown("form", settings.to, targets()), absent()]).rstrip())
+        raise ConfigError(unknown("form", settings.to, targets()))
     if not folders:
         raise ConfigError(f"give folders of runs: harness export results to={settings.to}.")
     if settings.out is not None:

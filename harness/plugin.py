@@ -11,14 +11,11 @@ when what it offers is asked for. docs/adding.md has a complete example.
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from importlib import import_module
-from importlib.machinery import ModuleSpec
-from importlib.util import find_spec, spec_from_file_location
+from importlib import import_module, metadata
 from pathlib import Path
 from typing import Any
 
@@ -80,92 +77,41 @@ class Plugin:
     """Functions that may put a model of their own around the one that a run asks (`harness.prepare.Wrapping`)."""
 
 
+@cache
 def plugins() -> tuple[Plugin, ...]:
     """Return every plug-in that is installed, by name. One that cannot be loaded is named on stderr and left out."""
-    return _load_all()[0]
-
-
-def absent() -> str:
-    """Return the sentence on plug-ins that are registered but cannot be imported, or ""."""
-    names = _load_all()[1]
-    return f"Without their packages: the plug-in{'s' * (len(names) > 1)} {', '.join(names)}." if names else ""
-
-
-@cache
-def _load_all() -> tuple[tuple[Plugin, ...], tuple[str, ...]]:
-    """Return the plug-ins that can be imported, and the names of those whose module is missing."""
     loaded: dict[str, Plugin] = {}
-    missing: list[str] = []
-    for name, place in sorted(_entry_points().items()):
-        module, _, attribute = place.partition(":")
+    for entry in sorted(_entry_points(), key=lambda entry: entry.name):
         try:
-            value = getattr(import_module(module), attribute)
+            value = entry.load()
         except ModuleNotFoundError as error:
-            if error.name is None or not module.startswith(error.name):
-                _complain(name, f"it needs the package {error.name}")
-            else:
-                missing.append(name)
+            _complain(entry.name, f"it needs the package {error.name}")
         except Exception as error:  # a stranger's package may raise anything
-            _complain(name, f"{type(error).__name__}: {error}")
+            _complain(entry.name, f"{type(error).__name__}: {error}")
         else:
             if isinstance(value, Plugin):
                 loaded.setdefault(value.name, value)
             else:
-                _complain(name, f"{place} is no harness.plugin.Plugin")
-    return tuple(loaded.values()), tuple(missing)
+                _complain(entry.name, f"{entry.value} is no harness.plugin.Plugin")
+    return tuple(loaded.values())
 
 
-def _entry_points() -> dict[str, str]:
-    """Return "module:value" by name, of each entry point of the group in the installed distributions."""
-    entries: dict[str, str] = {}
-    for folder in distributions().values():
-        entries = _entries_in(folder / "entry_points.txt") | entries
-    return entries
+def _entry_points() -> list[metadata.EntryPoint]:
+    """Return the entry points of the group in the installed distributions, and of none in the working directory.
+
+    It may be on Python's path, and hold a folder that somebody sent, which nobody has installed.
+    """
+    here = Path.cwd().resolve()
+    entries = metadata.entry_points(group=GROUP)
+    return [entry for entry in entries if entry.dist is None or Path(str(entry.dist.locate_file(""))).resolve() != here]
 
 
 def version_of(name: str) -> str | None:
     """Return the version of a distribution; None where it is not installed."""
-    folder = distributions().get(name)
-    return None if folder is None else folder.stem.split("-")[1]
-
-
-def distributions() -> Mapping[str, Path]:
-    """Return the folders that installers leave by the names of distributions: those that Python finds first.
-
-    importlib.metadata loads fifty modules for it, a third of the time of `--help`, and reads a whole description for a
-    version. The working directory is left out: it may hold a folder that somebody sent, whose entry points every
-    command would import although nobody has installed it.
-    """
-    return _below(tuple(filter(None, sys.path)), Path.cwd().resolve())
-
-
-@cache
-def _below(places: tuple[str, ...], but: Path) -> Mapping[str, Path]:
-    folders: dict[str, Path] = {}
-    for place in map(Path, places):
-        entries = os.scandir(place) if place.is_dir() and place.resolve() != but else ()
-        names = [entry.name for entry in entries if entry.name.endswith((".dist-info", ".egg-info"))]
-        for name in sorted(name for name in names if "-" in name[:-10]):  # that of a checkout has no version
-            folders.setdefault(name.partition("-")[0].lower().replace("_", "-"), place / name)
-    return folders
-
-
-def _entries_in(file: Path) -> dict[str, str]:
-    """Return the entry points of the group in a distribution's file; {} without that file."""
     try:
-        text = file.read_text(encoding="utf-8")
-    except (OSError, ValueError):
-        return {}
-    if GROUP not in text:  # as in nearly all of a hundred files
-        return {}
-    section, entries = "", dict[str, str]()
-    for line in map(str.strip, text.splitlines()):
-        if line.startswith("["):
-            section = line.strip("[]").strip()
-        elif section == GROUP and "=" in line and not line.startswith("#"):
-            name, _, value = line.partition("=")
-            entries[name.strip()] = value.partition("[")[0].strip()
-    return entries
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return None
 
 
 def _complain(name: str, reason: str) -> None:
@@ -197,22 +143,6 @@ def wrappers() -> list[Any]:
 def folders(name: str) -> tuple[Path, ...]:
     """Return the folders of this name that plug-ins bring: `configs` or `prompts`."""
     return tuple(folder for plugin in plugins() if (folder := plugin.home / name).is_dir())
-
-
-class CommandFinder:
-    """Has `python -m harness.NAME` find a plug-in's command as it finds the core's own modules.
-
-    Where NAME is also a package of the core (`cache`), Python asks for NAME.__main__, which that package lacks.
-    """
-
-    @staticmethod
-    def find_spec(name: str, path: object = None, target: object = None) -> ModuleSpec | None:
-        """Return the command's module under the name that was asked for; None where there is no such command."""
-        parent, _, last = name.removesuffix(".__main__").rpartition(".")
-        if parent != "harness" or last == "plugins" or (command := commands().get(last)) is None:
-            return None
-        module = find_spec(command.module)
-        return spec_from_file_location(name, module.origin) if module is not None and module.origin else None
 
 
 def load(path: str) -> Any:

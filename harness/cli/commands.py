@@ -1,6 +1,6 @@
 """Every command, a line each, and what the shell completes of them.
 
-`harness NAME …`, `python -m harness NAME …` and `python -m harness.NAME …` are the same.
+`harness NAME …` and `python -m harness NAME …` are the same, and `python -m harness.NAME …` for the core's own.
 
 Completion in bash, zsh and fish is installed as with any Hydra program: `eval "$(harness -sc install=bash)"`. Hydra's
 own would know neither the commands nor the prompts, and would compose the configuration for each Tab.
@@ -86,7 +86,7 @@ def _unknown(name: str, following: Sequence[str]) -> str:
         if name in listed(CONFIGS, group):
             return f"there is no command {name!r}: to choose the {group} of that name write {group}={name}."
     names = [*summaries()]
-    return " ".join([unknown("command", name, names, key=names.index), plugin.absent()]).rstrip()
+    return unknown("command", name, names, key=names.index)
 
 
 _BASH = """\

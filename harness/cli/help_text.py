@@ -95,7 +95,7 @@ def help_of(config_name: str) -> str:
         "A model's settings: harness --help model=NAME. Those of a judge are the same, as judge.…= (judge= takes what "
         "model= takes). Hydra's own flags: --hydra-help.",
     ]
-    return "\n".join([*sections, *([plugin.absent()] if plugin.absent() else [])])
+    return "\n".join(sections)
 
 
 def prompt_list(task: str) -> str:

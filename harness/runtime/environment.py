@@ -42,10 +42,6 @@ def begin() -> None:
     from harness.runtime import signals
 
     signals.at_once("interrupted.")
-    if as_module:
-        from harness.plugin import CommandFinder
-
-        sys.meta_path.append(CommandFinder())
 
 
 def failed_import(error: ImportError) -> str:

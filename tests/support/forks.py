@@ -288,9 +288,6 @@ if __name__ == "__main__":
     silence_remarks()
     ask_once()
     parse_once()
-    from harness.plugin import CommandFinder
-
-    sys.meta_path.append(CommandFinder())
     for name in sys.argv[2:]:
         importlib.import_module(name)
     from hydra import compose, initialize_config_dir
@@ -316,9 +313,6 @@ if __name__ == "__main__":
     gc.freeze()  # or a collection in a fork would copy every page
     gc.enable()
     if (order := serve(socket.socket(fileno=int(sys.argv[1])))) is not None:
-        from harness.plugin import CommandFinder
-
-        sys.meta_path.append(CommandFinder())  # as python -m does
         sys.path.insert(0, order[1])
         sys.modules.pop(order[0] if order[0] != "harness" else "", None)  # runpy warns of a module that was imported
         sys.modules.pop(f"{order[0]}.__main__", None)

@@ -65,7 +65,7 @@ def test_an_undirected_edge_counts_as_both_directions():
 
 def test_a_run_leaves_records_scores_and_the_graph_where_models_leave_theirs(harness, tmp_path):
     settings = ("algorithm=hc", "network=[asia,cancer]", "samples=2000", "seed=3")
-    process = harness(*settings, module="harness.discover", fresh=True)
+    process = harness("discover", *settings, fresh=True)
     assert process.returncode == 0, process.stderr
     place = tmp_path / "results/causalbench/causality/method=2,networks=asia+cancer/samples=2000,seed=3/hc"
     result = json.loads((place / "result.json").read_text())
@@ -90,7 +90,7 @@ def test_a_run_leaves_records_scores_and_the_graph_where_models_leave_theirs(har
 
 @pytest.mark.slow
 def test_a_sweep_over_seeds_gives_an_interval(harness, tmp_path):
-    process = harness("-m", "algorithm=hc,mmhc", "network=asia", "seed=0,1,2", module="harness.discover")
+    process = harness("discover", "-m", "algorithm=hc,mmhc", "network=asia", "seed=0,1,2")
     assert process.returncode == 0, process.stderr
     rows = [row for row in find_runs([str(tmp_path / "results")]) if row.model == "hc"]
     shd = [row.result.scores["exact"]["network/structure"]["asia/direct"]["shd"] for row in rows]
@@ -101,7 +101,7 @@ def test_a_sweep_over_seeds_gives_an_interval(harness, tmp_path):
 
 
 def test_runs_of_the_first_method_get_the_leaderboard(harness):
-    process = harness("network=cancer", "task.method=1", "samples=100", module="harness.discover")
+    process = harness("discover", "network=cancer", "task.method=1", "samples=100")
     assert process.returncode == 0 and "## causalbench/causality" in process.stdout
 
 
@@ -121,19 +121,19 @@ def test_runs_of_the_first_method_get_the_leaderboard(harness):
     ),
 )
 def test_bad_input_gets_one_sentence(harness, arguments, message):
-    process = harness(*arguments.split(), module="harness.discover")
+    process = harness("discover", *arguments.split())
     lines = process.stderr.strip().splitlines()
     assert process.returncode == 1 and message in lines[-1], process.stderr
 
 
 def test_a_folder_of_other_settings_is_refused_with_the_setting_that_renames(harness):
-    harness("network=cancer", "algorithm.score=bdeu", module="harness.discover")
-    process = harness("network=cancer", module="harness.discover")
+    harness("discover", "network=cancer", "algorithm.score=bdeu")
+    process = harness("discover", "network=cancer")
     assert process.returncode == 1 and "algorithm.name=" in process.stderr
 
 
 def test_help_lists_the_algorithms_without_heavy_imports(harness):
-    process = harness("--help", module="harness.discover")
+    process = harness("discover", "--help")
     assert all(f"  {name}" in process.stdout for name in ("pc", "fci", "ges", "boss", "grasp", "exact", "hc", "mmhc"))
     code = (
         "import sys; sys.argv = ['discover', '--help']\n"
@@ -172,7 +172,7 @@ def test_the_runs_that_ship_hold():
 
 
 def test_one_that_ships_is_what_the_algorithm_learns_today(harness, tmp_path):
-    process = harness("algorithm=boss", "network=[asia,sachs]", module="harness.discover")
+    process = harness("discover", "algorithm=boss", "network=[asia,sachs]")
     assert process.returncode == 0, process.stderr
     for file in tmp_path.glob("results/causalbench/causality/*/*/boss/graphs/*/direct.csv"):
         assert (
