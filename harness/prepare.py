@@ -175,7 +175,6 @@ def carry_out(prepared: Prepared, *, announced: bool = False) -> RunOutcome:
             prepared.progress,
             prepared.settings.samples,
             judge,
-            pause=prepared.settings.pause,
         )
 
 

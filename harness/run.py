@@ -74,13 +74,11 @@ def run(
     progress: Progress,
     samples: int = 1,
     judge: Judge | None = None,
-    *,
-    pause: bool = True,
 ) -> RunOutcome:
     """Ask the model about every item, `samples` times each; leave records, scores and manifest in the folder.
 
-    A `judge` reads the replies in which the prompt's rules find nothing, once all are there. `pause` says whether the
-    run stops where its first replies hold no answer at all.
+    A `judge` reads the replies in which the prompt's rules find nothing, once all are there.
+    It stops where its first replies hold no answer at all.
     Whatever ends the run early, what has been answered is recorded and the result says `complete: false`.
     """
     kind = fitting(prompt, model)
@@ -89,7 +87,7 @@ def run(
         progress.say(remark)
     items = TracedItems(CheckedItems(task))
     answered = ask(items, prompt, model, kind, progress.say, samples)
-    if pause and not model.traits.instant:
+    if not model.traits.instant:
         answered = watched(answered, FirstReplies(model, judge is not None), progress.say)
     return leave(task, items, answered, folder, progress, samples, judge)
 

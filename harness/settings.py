@@ -135,9 +135,7 @@ class Main:
     replies: Literal["model", "fixed"] = "model"
     answer: Literal["text", "choice"] = "text"
     max_tokens: Annotated[int, Field(ge=1)] | None = None
-    system_role: Literal["system", "user"] | None = None
     samples: Annotated[int, Field(ge=1)] = 1
-    pause: bool = True
     budget: Limits = field(default_factory=Limits)
     parallel: Annotated[int, Field(ge=1)] = 1
     dry_run: bool = False

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
-from typing import Literal
 
 from harness.codec import KINDS
 from harness.config_files import prompt_files
@@ -43,15 +42,6 @@ def with_room(prompt: Prompt, model: Model, max_tokens: int | None) -> Prompt:
         )
     # What the prompt's file says already is no setting: it is the same run.
     return prompt if max_tokens == prompt.words.max_tokens else replace(prompt, max_tokens=max_tokens)
-
-
-def with_system_role(prompt: Prompt, role: Literal["system", "user"] | None) -> Prompt:
-    """Return a prompt whose system words that role says (system_role=…), None for its own. Raises ConfigError."""
-    if role is None:
-        return prompt
-    if not prompt.words.system:
-        raise ConfigError(f"system_role={role}: prompt {prompt.name} has no system words; leave it out.")
-    return prompt if role == prompt.words.system_role else replace(prompt, system_role=role)
 
 
 def held_to_choices(prompt: Prompt, model: Model) -> Prompt:

@@ -48,8 +48,6 @@ class Prompt:
     replies: Replies = "model"
     max_tokens: int | None = None
     """Room for a reply that the command has set; None: as the words say."""
-    system_role: Literal["system", "user"] | None = None
-    """Who says the system words, where the command has set it; None: as the words say."""
 
     @property
     def makes(self) -> tuple[type[Request], ...]:
@@ -71,8 +69,7 @@ class Prompt:
     def settings(self) -> Mapping[str, JSON]:
         """Return the command's prompt settings that differ from the defaults: they name the run's folder."""
         replies = {"replies": self.replies} if self.words.opening and self.replies != "model" else {}
-        set_by_command = {"max_tokens": self.max_tokens, "system_role": self.system_role}
-        return replies | {name: value for name, value in set_by_command.items() if value is not None}
+        return replies | ({} if self.max_tokens is None else {"max_tokens": self.max_tokens})
 
     @property
     def model_settings(self) -> Mapping[str, JSON]:
@@ -215,7 +212,7 @@ class Prompt:
     def _messages(self, *turns: Message) -> Transcript:
         """Return the whole conversation: system words and examples before the turns."""
         messages = [*self._examples(), *turns]
-        if self.words.system and (self.system_role or self.words.system_role) == "user":
+        if self.words.system and self.words.system_role == "user":
             messages[0] = Message("user", _joined(self.words.system, messages[0].content))
         elif self.words.system:
             messages.insert(0, Message("system", self.words.system))

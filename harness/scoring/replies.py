@@ -106,7 +106,7 @@ LETTERS = 2
 """Letters of a token, at least: with fewer for each token of room, that room is longer than the question."""
 QUOTED, LONGEST = 3, 100
 """Replies that are quoted, and characters of each."""
-_REGARDLESS = "Answers so far are kept; pause=false goes on regardless."
+_REGARDLESS = "Answers so far are kept; the same command asks twenty more."
 
 
 class FirstReplies:

@@ -49,7 +49,6 @@ class Settings(TypedDict, total=False):
     replies: str | None
     answer: str | None
     max_tokens: Whole | None
-    system_role: str | None
     samples: Whole | None
     seed: Whole | None
 

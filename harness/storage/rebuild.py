@@ -87,8 +87,6 @@ def prompt_of(task: Task, manifest: Manifest) -> Prompt:
     prompt = prompts.recorded(str(manifest.run["prompt"]), schema, task.examples(), replies=replies)
     if (most := config.get("max_tokens")) is not None and most != prompt.words.max_tokens:
         prompt = replace(prompt, max_tokens=most)
-    if config.get("system_role") in ("system", "user") and config["system_role"] != prompt.words.system_role:
-        prompt = replace(prompt, system_role=config["system_role"])
     if config.get("answer") != "choice":
         return prompt
     from harness.prompting.constrained_choices import held

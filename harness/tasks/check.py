@@ -11,7 +11,7 @@ from operator import length_hint
 from typing import Any
 
 from harness.errors import ConfigError
-from harness.prompting.fit import check_samples, choose_prompt, held_to_choices, with_room, with_system_role
+from harness.prompting.fit import check_samples, choose_prompt, held_to_choices, with_room
 from harness.prompting.prompts import Prompt
 from harness.protocols import Model, Task
 from harness.settings import Main, build
@@ -121,7 +121,6 @@ def parts_of(settings: Main) -> tuple[Task, Model, Prompt]:
     model: Model = build(settings.model, "model")
     prompt = choose_prompt(task, model, settings.prompt, settings.replies)
     prompt = with_room(prompt, model, settings.max_tokens)
-    prompt = with_system_role(prompt, settings.system_role)
     if settings.answer == "choice":
         prompt = held_to_choices(prompt, model)
     check_samples(settings.samples, prompt, model)

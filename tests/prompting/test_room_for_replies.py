@@ -28,20 +28,6 @@ def test_another_limit_is_another_variant_and_verifies(serve, key, tmp_path, mon
     assert list(problems_of(held.folder)) == [] and server.calls[-1]["max_tokens"] == 96
 
 
-def test_who_says_the_system_words_is_a_variant_and_verifies(serve, key, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    server = serve()
-    settings = {"task": "causalbench/cot", "model.base_url": server.url, "model.model": "m", "limit": 2}
-    evaluate(model="openai", system_role="system", **settings)
-    printed = evaluate(model="openai", system_role="user", **settings)
-    roles = [[message["role"] for message in call["messages"]] for call in server.calls]
-    assert roles == [["system", "user"]] * 2 + [["user"]] * 2
-    assert server.calls[2]["messages"][0]["content"].startswith("You are a highly intelligent question-answering bot")
-    assert printed.place["variant"] == "limit=2,system_role=user" and list(problems_of(printed.folder)) == []
-    with pytest.raises(ConfigError, match="system_role=user: prompt plain has no system words"):
-        evaluate(model="openai", system_role="user", limit=3, **{"model.model": "m"})
-
-
 def test_it_is_refused_where_nothing_is_written(key):
     with pytest.raises(ConfigError, match=r"max_tokens=64: .* writes no reply"):
         evaluate(model="openai", method="rank", max_tokens=64, limit=3, **{"model.model": "m"})

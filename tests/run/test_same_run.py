@@ -29,7 +29,6 @@ MODELS: dict[str, list[str]] = {
 SETTINGS: dict[str, tuple[str, ...]] = {
     "prompt": ("plain", "few_shot", "cot", "cls", "system", "enhanced", "pair", "cot_two_step"),
     "max_tokens": ("8", "16", "1024"),
-    "system_role": ("system", "user"),
     "answer": ("text", "choice"),
     "replies": ("model", "fixed"),
     "samples": ("1", "2"),

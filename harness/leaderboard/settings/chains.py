@@ -229,8 +229,6 @@ def _says(words: Mapping[str, Any], name: str, value: Any) -> bool:
 
     if name == "max_tokens":
         return bool(words.get(name, Words.max_tokens) == value)
-    if name == "system_role":
-        return not words.get("system") or words.get(name, Words.system_role) == value
     return name == "replies" and not words.get("opening")
 
 

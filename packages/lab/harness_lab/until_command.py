@@ -122,7 +122,7 @@ def ask(prepared: Prepared, until: Until) -> dict[str, Any]:
     with interruptible(progress), opened_store(prepared) as store:
         model = answering(prepared, store, announced=False)
         answered = ask(looks.asked(), prompt, model, fitting(prompt, model), progress.say, samples)
-        if prepared.settings.pause and not prepared.instant:
+        if not prepared.instant:
             answered = watched(answered, FirstReplies(model, judged=False), progress.say)
 
         def landing() -> Generator[Record]:

@@ -28,7 +28,7 @@ def run(serve, tmp_path, key):
 
     def of(write, **more):
         server = serve(lambda path, body, number: chat_reply(write(body["messages"][-1]["content"])))
-        model = {"model.base_url": server.url, "model.model": "m", "cache": "off", "pause": False}
+        model = {"model.base_url": server.url, "model.model": "m", "cache": "off"}
         settings = {**SETTINGS, "limit": 40, "results": str(tmp_path), **model, **more}
         return evaluate(model="openai", prompt="trace", **settings)
 

@@ -140,8 +140,7 @@ def _ask(prepared: Prepared, place: Path, shard: int, shards: int, left: dict[st
         known = stack.enter_context(closing(Store(shared, readonly=True))) if shared.exists() else None
         model = _Noting(model, None if known is None else CachedModel(prepared.model, known), left["failures"])
         records = ask(items, prepared.prompt, model, fitting(prepared.prompt, model), progress.say, settings.samples)
-        if settings.pause:
-            records = watched(records, FirstReplies(model, settings.judge is not None), progress.say)
+        records = watched(records, FirstReplies(model, settings.judge is not None), progress.say)
         try:
             for _ in progress.track(records, items, settings.samples):
                 continue
@@ -225,8 +224,7 @@ def _scored(prepared: Prepared, left: Sequence[Any], workers: dict[str, JSON]) -
         workers["machines"] = [*{str(end["machine"]): end["machine"] for end in left}.values()]
         folder = replace(prepared.folder, manifest=replace(prepared.folder.manifest, workers=workers))
         prepared = replace(prepared, folder=folder)
-    settings = replace(prepared.settings, pause=False)  # the workers have seen to that
-    return carry_out(replace(prepared, settings=settings, model=_Reported(prepared.model, failures)), announced=True)
+    return carry_out(replace(prepared, model=_Reported(prepared.model, failures)), announced=True)
 
 
 def take_in(store: Any, place: Path, say: Callable[[str], None]) -> None:

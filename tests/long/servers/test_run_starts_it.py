@@ -42,7 +42,7 @@ class Run:
 
     def __init__(self, folder: Path, engine: str, tiny: Path, *more: str) -> None:
         self.folder = folder
-        arguments = [f"model={engine}", *settings(engine, tiny, folder), "pause=false", *more]
+        arguments = [f"model={engine}", *settings(engine, tiny, folder), *more]
         arguments += [] if "model.method=rank" in more else ["max_tokens=5"]
         variables = {**os.environ, **CPU, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1", "VLLM_NO_USAGE_STATS": "1"}
         self.log = folder / "said"
