@@ -108,17 +108,16 @@ Amount = Annotated[float, Field(ge=0)] | None
 
 @dataclass(frozen=True)
 class Limits:
-    """What may be spent, and by whom; configs/config.yaml says what each one means."""
+    """What may be spent; configs/config.yaml says what each one means."""
 
     usd: Amount = None
     tokens: Amount = None
     requests: Amount = None
     minutes: Amount = None
-    of: Literal["sweep", "part", "job"] = "sweep"
 
     @property
     def amounts(self) -> dict[str, float | None]:
-        return {f.name: getattr(self, f.name) for f in fields(self) if f.name != "of"}
+        return dict(vars(self))
 
 
 @dataclass(frozen=True)

@@ -71,8 +71,7 @@ class Book:
                 connection.execute("COMMIT")
         except sqlite3.Error as error:
             raise StoreError(
-                f"the budget that the jobs share cannot be kept in {self._file} ({error}): choose another results=, or "
-                "budget.of=job for one that each job has for itself."
+                f"the budget that the jobs share cannot be kept in {self._file} ({error}): choose another results=."
             ) from error
 
     def began(self) -> float:

@@ -28,7 +28,7 @@ from harness.tables.table import Part
 
 _SHARED = (
     "The budget stands in budget.sqlite of the sweep's folder: results= has to be on a disk of all nodes whose file "
-    "locks hold (NFS 4, Lustre mounted with flock). budget.of=part needs no locks."
+    "locks hold (NFS 4, Lustre mounted with flock)."
 )
 _KILLED = "killed, or out of memory"
 """Why a process may have ended without leaving an outcome."""
@@ -92,7 +92,7 @@ def _stopped(error: Exception) -> str:
 
 def _share_budget(settings: Mapping[str, Any]) -> bool:
     limits = settings.get("budget") or {}
-    return limits.get("of") == "sweep" and any(limits.get(name) is not None for name in Limits().amounts)
+    return any(limits.get(name) is not None for name in Limits().amounts)
 
 
 def conclude(

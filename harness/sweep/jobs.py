@@ -27,11 +27,11 @@ from harness.cli.key_value import ERROR
 from harness.cli.multirun import Job, Multirun, multirun
 from harness.config_files import use_folder
 from harness.cost.shared_budget import Book
-from harness.engine import Work, is_engine
+from harness.engine import Work
 from harness.errors import ConfigError, Interrupted, StoreError
 from harness.runtime import console, signals
 from harness.runtime.secrets import in_environment, mask_keys, refuse_config
-from harness.settings import Limits, plain
+from harness.settings import plain
 from harness.storage.atomic_write import atomic_file
 from harness.storage.runs import Run
 from harness.tables.table import Part
@@ -94,7 +94,7 @@ def job(module: str, config: DictConfig) -> int:
     try:
         refuse_config(plain(config))
         _check_shared_disk(place)
-        book = _budget(config, place, hydra)
+        book = _budget(config, place)
         note(place, run=command.run_one(config, brief=True, book=book), error=None)
     except Interrupted as stop:
         raise KeyboardInterrupt(*stop.args) from stop  # ends the sweep too
@@ -127,26 +127,9 @@ def _ended_by_engine(error: Exception) -> str:
     )
 
 
-def _budget(config: DictConfig, place: Path, hydra: Any) -> Book | None:
-    """Return the book that a job's spending is written to, or None; with budget.of=part, set the job's own limits.
-
-    A job that an engine may restart needs a book even for limits of its own: it would begin with all of them each time.
-    """
-    limits = config.get("budget")
-    if limits is None:
-        return None
-    name = f"job {place.name}"
-    if limits.of == "sweep":
-        return Book(place.parent / BUDGET, name)
-    if limits.of == "part":
-        jobs = number_of_jobs(place.parent)
-        for limit, amount in Limits(**plain(limits)).amounts.items():
-            if amount is not None:
-                limits[limit] = amount / jobs
-    if not is_engine(str(hydra.launcher._target_)):
-        return None
-    place.mkdir(exist_ok=True)
-    return Book(place / BUDGET, name, whose="")
+def _budget(config: DictConfig, place: Path) -> Book | None:
+    """Return the book of a sweep's budget, from which all its jobs take; None for a command without limits."""
+    return None if config.get("budget") is None else Book(place.parent / BUDGET, f"job {place.name}")
 
 
 def _check_shared_disk(place: Path) -> None:
@@ -244,10 +227,6 @@ def outcome(place: Path) -> dict[str, Any] | None:
     except (OSError, ValueError):
         return None
     return content if isinstance(content, dict) else None
-
-
-def number_of_jobs(place: Path) -> int:
-    return len(json.loads((place / SWEEP).read_text(encoding="utf-8"))["jobs"])
 
 
 def _new(wanted: Path) -> Path:

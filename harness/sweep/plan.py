@@ -11,7 +11,6 @@ from harness.codec import digest
 from harness.cost.budget import Budget
 from harness.cost.plan import Plan, Totals, costs, dollar_range, shown_range
 from harness.prepare import Prepared, own_lines, planned
-from harness.settings import Limits
 from harness.sweep.jobs import CheckedJob
 from harness.tables.table import Part, Table
 
@@ -119,8 +118,8 @@ def _remarks(lines: Sequence[PlanLine]) -> Iterator[str]:
         yield f"Price of {_names(models)}: {price}."
     if any(line.plan is not None and line.plan.shared for line in lines):
         yield "Shared: calls that an earlier job of the sweep makes; they come from the cache then."
-    if limit := _limit(settings.budget, len(lines)):
-        yield limit
+    if budget := Budget(**settings.budget.amounts):
+        yield f"Limit of all jobs together: {budget}."
     if settings.parallel > 1:
         yield f"{settings.parallel} jobs at a time."
     yield from own_lines({path: digest for line in lines for path, digest in line.prepared.own.items()})
@@ -128,16 +127,3 @@ def _remarks(lines: Sequence[PlanLine]) -> Iterator[str]:
 
 def _names(models: Iterable[str]) -> str:
     return ", ".join(models)
-
-
-def _limit(limits: Limits, jobs: int) -> str:
-    """Return the sentence on the limits and whose they are; "" without a limit."""
-    budget = Budget(**limits.amounts)
-    if not budget:
-        return ""
-    whose = {
-        "sweep": "all jobs together (budget.of=sweep)",
-        "part": f"all jobs together, an equal part for each of the {jobs} (budget.of=part)",
-        "job": "each job (budget.of=job)",
-    }[limits.of]
-    return f"Limit of {whose}: {budget}."

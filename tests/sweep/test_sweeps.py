@@ -167,11 +167,6 @@ def test_a_budget_is_that_of_all_jobs_together_and_each_error_is_told_once(comma
         and "job 2: as in job 1." in err
     )
     assert command(*sweep, "budget.requests=3")[0] == 0 and len(server.calls) == 10
-    for of, asked, errors in (("job", 6, 2), ("part", 4, 2)):
-        again = serve()
-        sweep = ("-m", "model=gpt35,gpt4", f"model.base_url={again.url}", "task.limit=5", f"results={of}")
-        code, _, err = command(*sweep, f"budget.requests={4 if of == 'part' else 3}", f"budget.of={of}")
-        assert code == 1 and len(again.calls) == asked and err.count("error in job") == errors
 
 
 @pytest.mark.slow
@@ -180,9 +175,7 @@ def test_dollars_are_those_of_all_jobs(command, serve, key):
     price = ("model.price.input=1000", "model.price.output=1000")  # 0.013 a call, of at most 0.6
     sweep = ("-m", "model=gpt35,gpt4", f"model.base_url={server.url}", "task.limit=60", "model.max_concurrency=1")
     code, _, err = command(*sweep, *price, "budget.usd=1")
-    assert (
-        code == 1 and "Limit of all jobs together (budget.of=sweep): budget.usd=1." in err and "Plan of 2 jobs" in err
-    )
+    assert code == 1 and "Limit of all jobs together: budget.usd=1." in err and "Plan of 2 jobs" in err
     spent = 0.013 * len(server.calls)
     assert spent <= 1 and len(server.calls) < 120
 
