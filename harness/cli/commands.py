@@ -44,6 +44,9 @@ COMMANDS = {
 """What each of the core's commands does. Its module is harness.NAME, with a function `main`."""
 
 
+_LISTS = ("models", "tasks", "prompts")
+
+
 def summaries() -> dict[str, str]:
     """Return what every command does, those of plug-ins after the core's own."""
     return COMMANDS | {name: command.summary for name, command in plugin.commands().items() if name not in COMMANDS}
@@ -52,12 +55,14 @@ def summaries() -> dict[str, str]:
 def command_and_arguments(arguments: Sequence[str]) -> tuple[str, list[str]]:
     """Return the command that a command line names (run by default), and the remaining arguments.
 
-    `help NAME` and `--help NAME` are `NAME --help`. Raises ConfigError for a word that is no command.
+    `help NAME` and `--help NAME` are `NAME --help`, and `--help models` is `--help model=`. Raises ConfigError for a
+    word that is no command.
     """
     rest = list(arguments)
     asks_for_help = rest[:1] in (["help"], ["--help"], ["-h"])
     if asks_for_help:
         del rest[0]
+        rest[:1] = [f"{word[:-1]}=" if word in _LISTS else word for word in rest[:1]]
     is_run = not rest or rest[0].startswith(("-", "~", "+")) or "=" in rest[0]
     name = RUN if is_run else rest.pop(0)
     if name not in COMMANDS and name not in plugin.commands():

@@ -34,32 +34,21 @@ _MAIN = """\
 harness: can language models reason about cause and effect?
 
   harness                                     the exact reasoner on the public Corr2Cause test split
-  harness model=gpt6_luna task=corr2cause     an API model (export OPENAI_API_KEY=… first)
-  harness model=openai model.model=NAME model.base_url=http://localhost:8000/v1
-  harness model=gpt4o answer=choice           the server holds each reply to Yes or No: no words are read
-  harness model=gpt4o model.method=rank       the probabilities of Yes and No: AUROC, Brier score, …
-  harness model=roberta_mnli task.limit=100   a zero-shot NLI model on a stratified sample
-  harness model=causal_lm model.path=FOLDER   a local language model
-  harness model=gpt6_luna judge=gpt4o         a judge reads the replies in which the rules find no answer
-  harness model=gpt6_luna dry_run=true        what would be asked, and for how much; nothing is asked
-  harness -m model=always_no,random_uniform task.perturbation=none,paraphrase
-                                              a sweep: every combination, one leaderboard
+  harness model=gpt6_luna dry_run=true        what an API model would be asked, and for how much; nothing is asked
   harness model=gpt6_luna task=causalbench/causality task.networks=[asia,cancer]
-                                              CausalBench: does one variable cause another? And task=cladder
+  harness model=openai model.model=NAME model.base_url=http://localhost:8000/v1
+  harness -m model=always_no,random_uniform task.perturbation=none,paraphrase      a sweep: every combination
 
-  harness --help model=gpt6_luna              the settings of a model, their values and what they mean; so too task=
-                                              (with the fields that prompts may name), prompt=, cache=, judge=
+  harness --help models                       what there is to choose: so too tasks, prompts
+  harness --help model=gpt6_luna              the settings of a choice and what they mean: so too task=, prompt=, cache=
   harness --help leaderboard                  the help of a command; --version prints the version
 """
 
 _AFTERWARDS = """\
-`python -m harness NAME …` and `python -m harness.NAME …` are the same as `harness NAME …`. The shell completes commands
-and settings after eval "$(harness -sc install=bash)" (or zsh, fish).
-
-Settings are key=value. A value with commas or brackets takes quotes inside of the shell's: 'task.path="a, b.csv"'.
-
-A run goes on where it was stopped: answers are stored as they land and asked for once. Settings of your own:
-configs/<group>/<name>.yaml and prompts/<task>/<name>.yaml in the working directory are found as well.
+Settings are key=value; one with commas or brackets takes quotes inside of the shell's: 'task.path="a, b.csv"'. A run
+goes on where it was stopped: answers are stored as they land and asked for once. configs/<group>/<name>.yaml and
+prompts/<task>/<name>.yaml of the working directory are found as well. The shell completes all of it after
+eval "$(harness -sc install=bash)" (or zsh, fish). Hydra's own flags: --hydra-help.
 """
 
 _ITEMS = """\
@@ -84,18 +73,22 @@ def help_of(config_name: str) -> str:
     sections = [
         _MAIN,
         "\n".join(["commands (harness NAME --help has the rest)", *columns(summaries().items()), ""]),
-        _AFTERWARDS,
-        *_models(),
-        group_text("task"),
-        *(prompt_list(task) for task in listed(CONFIGS, "task")),
+        settings_text("a run", root_file("config")),
         group_text("cache"),
-        settings_text("config", root_file("config")),
-        settings_text("cache", CONFIGS / "cache" / "on.yaml", "cache."),
-        *_tasks(),
-        "A model's settings: harness --help model=NAME. Those of a judge are the same, as judge.…= (judge= takes what "
-        "model= takes). Hydra's own flags: --hydra-help.",
+        _AFTERWARDS,
     ]
-    return "\n".join(sections)
+    return "\n".join(sections).rstrip()
+
+
+def help_of_group(group: str) -> str:
+    """Return what there is to choose of a group, a line each; of tasks their settings too."""
+    if group in ("model", "judge"):
+        sections = [_list(f"{group}=  {title}", files) for title, files in models_by_kind(listed(CONFIGS, "model"))]
+    elif group == "prompt":
+        sections = [prompt_list(task) for task in listed(CONFIGS, "task")]
+    else:
+        sections = [group_text(group)]
+    return "\n".join([*sections, *(_tasks() if group == "task" else []), f"harness --help {group}=NAME has the rest."])
 
 
 def prompt_list(task: str) -> str:
@@ -123,10 +116,6 @@ def columns(lines: Iterable[tuple[str, str]]) -> list[str]:
 def group_text(group: str) -> str:
     """Return the names of a group, a line each with what its file says of itself."""
     return _list(f"{group}=", listed(CONFIGS, group))
-
-
-def _models() -> list[str]:
-    return [_list(f"model=  {title}", files) for title, files in models_by_kind(listed(CONFIGS, "model"))]
 
 
 def _list(title: str, files: Mapping[str, Path]) -> str:
@@ -189,7 +178,7 @@ def help_of_choices(choices: Sequence[tuple[str, str]], task_config: Callable[[s
         sections.append(_choice(group, name))
         if group == "task":
             sections += [prompt_list(name), _fields(name, task_config)]
-    return "\n".join([*sections, "harness --help lists everything else."])
+    return "\n".join([*sections, "harness --help models, tasks and prompts list what else there is."])
 
 
 def _choice(group: str, name: str) -> str:

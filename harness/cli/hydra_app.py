@@ -73,7 +73,8 @@ def _help(config_name: str, arguments: Sequence[str]) -> str:
     groups = [*setting_lines.groups(config_name), *(["prompt"] if config_name == "config" else [])]
     if not (chosen := help_text.choices_in(arguments, groups)):
         help_text.refuse_other_groups(arguments, groups, config_name)
-        return help_text.help_of(config_name)
+        asked = [group for group in groups if f"{group}=" in arguments]
+        return "\n\n".join(map(help_text.help_of_group, asked)) or help_text.help_of(config_name)
     settings = [argument for argument in arguments if argument.lstrip("+").startswith("task.")]
 
     def task_config(name: str) -> dict[str, Any]:

@@ -172,7 +172,7 @@ def unknown_choice(group: str, value: str, names: Mapping[str, Path]) -> str:
     if group == "model" and "/" in value:
         ways = [way for way in ("causal_lm", "vllm") if way in names]
         use = " or, through vLLM, ".join(f"model={way} model.path={value}" for way in ways)
-        return f"there is no model {value!r}: a checkpoint of the Hub is {use} (--help lists names)."
+        return f"there is no model {value!r}: a checkpoint of the Hub is {use} (--help models lists names)."
     sentence = unknown(group, value, names)
     if group == "model" and "openai" in names:
         sentence += f" A model of a server is model=openai model.model={value} model.base_url=URL."

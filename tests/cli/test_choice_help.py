@@ -96,7 +96,7 @@ def test_a_file_that_cannot_be_read_is_listed_as_such_and_the_rest_is_shown(tmp_
         (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / place).write_bytes(content)
     (tmp_path / "prompts/corr2cause/folder.yaml").mkdir()
-    text = help_text.help_of("config")
+    text = "\n".join(map(help_text.help_of_group, ("model", "task", "prompt")))
     assert line_of(text, "ragged ").startswith("ragged (cannot be read: it is not YAML")
     # The model, and the prompt in the list of each task of its family.
     tasks = [task for task in listed(CONFIGS, "task", own=False) if task.partition("/")[0] == "corr2cause"]

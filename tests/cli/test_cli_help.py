@@ -2,32 +2,32 @@
 
 from __future__ import annotations
 
-from harness.cli.commands import summaries
+from harness.cli import help_text
+from harness.cli.commands import command_and_arguments, summaries
+from harness.config_files import CONFIGS, listed
 from harness.export import targets
 
 
-def test_help_names_every_command_and_every_target_of_the_export(harness):
-    help = harness("--help").stdout
-    assert not [name for name in summaries() if f"\n  {name} " not in help]
-    (line,) = (line for line in help.splitlines() if line.startswith("  export "))
-    assert all(target in line for target in targets())
-
-
-def test_help_shows_what_there_is(harness):
+def test_help_is_a_screen_with_every_command_and_every_setting_of_a_run(harness):
     process = harness("--help")
-    assert process.returncode == 0, process.stderr
-    for name in (
-        "roberta_mnli",
-        "reasoner",
-        "cot_two_step",
-        "corr2cause",
-        "task.perturbation",
-        "cache.path",
-        "refresh",
-    ):
-        assert name in process.stdout
+    assert process.returncode == 0 and len(process.stdout.splitlines()) <= 60, process.stderr
+    assert not [name for name in summaries() if f"\n  {name} " not in process.stdout]
+    (line,) = (line for line in process.stdout.splitlines() if line.startswith("  export "))
+    assert all(target in line for target in targets())
+    assert all(f"\n  {setting}" in process.stdout for setting in ("prompt=null", "budget.usd=null", "refresh"))
 
 
-def test_help_lists_the_prompts_of_a_family_with_each_of_its_tasks(harness):
-    prompts = harness("--help").stdout.partition("prompt=  (task causalbench/causality)")[2]
+def test_what_there_is_to_choose_is_a_list_of_its_own():
+    for group in ("model", "task", "cache", "judge"):
+        text = help_text.help_of_group(group)
+        assert not [name for name in listed(CONFIGS, group) if f"\n  {name} " not in text], group
+    assert "task.perturbation=none" in help_text.help_of_group("task")
+    prompts = help_text.help_of_group("prompt").partition("prompt=  (task causalbench/causality)")[2]
     assert all(f"\n  {name}" in prompts.partition("\n\n")[0] for name in ("closed", "open", "pair"))
+
+
+def test_a_list_is_asked_for_by_its_word_or_by_its_group(harness):
+    assert command_and_arguments(["--help", "models"]) == ("run", ["--help", "model="])
+    assert (
+        harness("--help", "tasks").stdout == harness("task=", "--help").stdout == help_text.help_of_group("task") + "\n"
+    )

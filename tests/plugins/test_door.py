@@ -81,7 +81,7 @@ def test_a_plug_in_from_outside_is_used_from_help_to_page(installed, tmp_path):
         assert process.returncode == 0, process.stderr
         return process.stdout
 
-    told = ended("harness", "--help")
+    told = "\n".join(ended("harness", "--help", *words) for words in ((), ("models",), ("tasks",), ("prompts",)))
     for line in ("\n  share  ", "\n  arrows\n", "\n  keyword  ", "task.longest=4", "prompt=  (task arrows)"):
         assert line in told, line
     assert "to=lines" in ended("harness", "export", "--help")

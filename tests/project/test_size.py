@@ -20,7 +20,7 @@ ROOMS: dict[str, tuple[int, int]] = {
     "harness/cache": (1745, 8),
     "harness/causal": (703, 7),
     "harness/charts": (793, 5),
-    "harness/cli": (1741, 9),
+    "harness/cli": (1736, 9),
     "harness/compare": (1277, 8),
     "harness/cost": (1629, 9),
     "harness/exports": (362, 4),
