@@ -14,7 +14,7 @@ from typing import Any
 
 from harness.cli import key_value
 from harness.errors import ConfigError, DataError, StoreError, unknown
-from harness.plugin import Exporter, exporters, load
+from harness.plugin import load
 from harness.runtime.environment import installing
 from harness.storage.atomic_write import atomic_file, cannot_write, check
 from harness.storage.find import below, left_out
@@ -23,7 +23,22 @@ from harness.storage.run_folder import RECORDS
 from harness.storage.runs import Run, no_records
 from harness.tables.markdown_csv_json import inert
 
-OWN = {
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exporter:
+    """A target of `harness export to=NAME`."""
+
+    summary: str
+    """Its line in `harness export --help`."""
+    write: str
+    """The function of runs and `out` that writes them and returns the sentence that says so."""
+    is_file: bool = False
+    """Whether it writes one file; a folder otherwise."""
+    takes_bare_runs: bool = False
+    """Whether it has something to write for a run whose records are not there."""
+
+
+TARGETS = {
     "csv": Exporter(summary="one flat table of all records, UTF-8", write="harness.export:write_csv", is_file=True),
     "parquet": Exporter(
         summary="the same columns; reply texts as they are", write="harness.export:write_parquet", is_file=True
@@ -41,7 +56,6 @@ OWN = {
         summary="scores and settings as runs of W&B", write="harness.exports.trackers:write_wandb", takes_bare_runs=True
     ),
 }
-"""Targets of the core; plug-ins add theirs."""
 
 HELP = """\
 Write what runs left for other programs.
@@ -76,26 +90,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return key_value.command(_help(), ExportSettings, job, arguments)
 
 
-def targets() -> dict[str, Exporter]:
-    """Return every target by name, those of plug-ins after the core's own."""
-    return OWN | {name: exporter for name, exporter in exporters().items() if name not in OWN}
-
-
 def _help() -> str:
-    known = targets()
-    lines = [f"  harness export results/… to={name:<14}{target.summary}" for name, target in known.items()]
-    bare = [name for name in known if known[name].takes_bare_runs]
+    lines = [f"  harness export results/… to={name:<14}{target.summary}" for name, target in TARGETS.items()]
+    bare = [name for name in TARGETS if TARGETS[name].takes_bare_runs]
     alone = f"\n{', '.join(bare)} have its scores alone." if bare else ""
     text = HELP.replace("{examples}", "\n".join(lines)).replace("{bare}", alone or ".")
-    return text.replace("{names}", ", ".join(known))
+    return text.replace("{names}", ", ".join(TARGETS))
 
 
 def job(folders: list[str], settings: ExportSettings) -> str:
     """Write what the settings ask for and return the sentence that says so."""
     if not settings.to:
-        raise ConfigError(f"say what to write: to= one of {', '.join(targets())} (--help for the rest).")
-    if (target := targets().get(settings.to)) is None:
-        raise ConfigError(unknown("form", settings.to, targets()))
+        raise ConfigError(f"say what to write: to= one of {', '.join(TARGETS)} (--help for the rest).")
+    if (target := TARGETS.get(settings.to)) is None:
+        raise ConfigError(unknown("form", settings.to, TARGETS))
     if not folders:
         raise ConfigError(f"give folders of runs: harness export results to={settings.to}.")
     if settings.out is not None:
@@ -162,7 +170,7 @@ def _with_records(runs: Sequence[Run]) -> list[Run]:
 
 
 def _write(runs: Sequence[Run], settings: ExportSettings) -> str:
-    target = targets()[settings.to]
+    target = TARGETS[settings.to]
     message: str = load(target.write)(runs, settings.out)
     return message
 

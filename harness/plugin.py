@@ -40,20 +40,6 @@ class Command:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Exporter:
-    """A target of `harness export to=NAME`."""
-
-    summary: str
-    """Its line in `harness export --help`."""
-    write: str
-    """The function of runs and `out` that writes them and returns the sentence that says so."""
-    is_file: bool = False
-    """Whether it writes one file; a folder otherwise."""
-    takes_bare_runs: bool = False
-    """Whether it has something to write for a run whose records are not there."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Plugin:
     """What a package adds to the harness. Paths of classes and functions are written "module:name"."""
 
@@ -68,7 +54,6 @@ class Plugin:
     """Classes of models whose identity follows from their settings alone, so that `verify` may make them again."""
     published: str = ""
     """The function of a task, its runs and breakdowns that yields the tables which papers print of it."""
-    exporters: Mapping[str, Exporter] = field(default_factory=dict)
     engines: Mapping[str, str] = field(default_factory=dict)
     """What starts processes, by the name that the command line gives it (`harness.engine.Engine`)."""
     metrics: tuple[str, ...] = ()
@@ -120,10 +105,6 @@ def _complain(name: str, reason: str) -> None:
 
 def commands() -> dict[str, Command]:
     return {name: command for plugin in plugins() for name, command in plugin.commands.items()}
-
-
-def exporters() -> dict[str, Exporter]:
-    return {name: exporter for plugin in plugins() for name, exporter in plugin.exporters.items()}
 
 
 def engines() -> dict[str, str]:

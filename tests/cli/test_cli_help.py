@@ -5,7 +5,7 @@ from __future__ import annotations
 from harness.cli import help_text
 from harness.cli.commands import command_and_arguments, summaries
 from harness.config_files import CONFIGS, listed
-from harness.export import targets
+from harness.export import TARGETS
 
 
 def test_help_is_a_screen_with_every_command_and_every_setting_of_a_run(harness):
@@ -13,7 +13,7 @@ def test_help_is_a_screen_with_every_command_and_every_setting_of_a_run(harness)
     assert process.returncode == 0 and len(process.stdout.splitlines()) <= 60, process.stderr
     assert not [name for name in summaries() if f"\n  {name} " not in process.stdout]
     (line,) = (line for line in process.stdout.splitlines() if line.startswith("  export "))
-    assert all(target in line for target in targets())
+    assert all(target in line for target in TARGETS)
     assert all(f"\n  {setting}" in process.stdout for setting in ("prompt=null", "budget.usd=null", "refresh"))
 
 

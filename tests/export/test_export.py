@@ -16,14 +16,14 @@ import pytest
 from support.compared_runs import always, put
 
 from harness.codec import request_digest
-from harness.export import main, targets
+from harness.export import TARGETS, main
 from harness.runtime.signals import INTERRUPTED
 from harness.storage.records import Writer
 from harness.storage.run_folder import MANIFEST, RECORDS, RESULT
 from harness.types import Answer, ChatRequest, Failure, Message, PairRequest, Record, Response, Usage
 
 HOSTILE = 'a,"b"\r\nc\rd\te;\x00 é 🙂 \ud83d {"x": 1} </script>'
-OF_RUNS = [name for name, target in targets().items() if name not in ("mlflow", "wandb")]
+OF_RUNS = [name for name, target in TARGETS.items() if name not in ("mlflow", "wandb")]
 """Targets that write files of any run themselves; trackers have tests of their own."""
 INSPECT = Path(".bench/inspect/bin/python").absolute()
 READ = """
@@ -204,7 +204,7 @@ def test_what_is_missing_or_broken_is_one_sentence(folder, tmp_path, capsys, tar
     assert error.count("\n") == 1
 
 
-@pytest.mark.parametrize("target", [name for name in OF_RUNS if not targets()[name].takes_bare_runs])
+@pytest.mark.parametrize("target", [name for name in OF_RUNS if not TARGETS[name].takes_bare_runs])
 def test_a_run_without_the_records_that_are_needed_is_one_sentence(folder, tmp_path, capsys, target):
     (folder / RECORDS).unlink()
     assert main([str(folder), f"to={target}", f"out={tmp_path / 'o'}"]) == 1
@@ -213,7 +213,7 @@ def test_a_run_without_the_records_that_are_needed_is_one_sentence(folder, tmp_p
     assert not (tmp_path / "o").exists()
 
 
-@pytest.mark.parametrize("target", [name for name in OF_RUNS if not targets()[name].takes_bare_runs])
+@pytest.mark.parametrize("target", [name for name in OF_RUNS if not TARGETS[name].takes_bare_runs])
 def test_runs_without_records_are_left_out_and_counted(folder, tmp_path, capsys, target):
     for name in ("b1", "b2"):
         shutil.copytree(folder, folder.parent / name)
@@ -240,9 +240,9 @@ def test_an_interruption_leaves_nothing_and_the_same_command_works(folder, tmp_p
     assert capsys.readouterr().err == "interrupted: nothing was written; the same command begins again.\n"
     assert not [path for path in tmp_path.rglob("*") if path.is_file() and "runs" not in path.parts]
     (tmp_path / "out" / "o.d" / ".unfinished").mkdir(parents=True)  # of one that was killed
-    assert main([*command[:2], f"out={tmp_path / 'out' / 'o.d'}" if not targets()[target].is_file else command[2]]) == 0
+    assert main([*command[:2], f"out={tmp_path / 'out' / 'o.d'}" if not TARGETS[target].is_file else command[2]]) == 0
     assert not list(tmp_path.rglob(".*.tmp")) and (
-        targets()[target].is_file or not list((tmp_path / "out" / "o.d").glob(".*"))
+        TARGETS[target].is_file or not list((tmp_path / "out" / "o.d").glob(".*"))
     )
 
 

@@ -84,15 +84,12 @@ def test_a_plug_in_from_outside_is_used_from_help_to_page(installed, tmp_path):
     told = "\n".join(ended("harness", "--help", *words) for words in ((), ("models",), ("tasks",), ("prompts",)))
     for line in ("\n  share  ", "\n  arrows\n", "\n  keyword  ", "task.longest=4", "prompt=  (task arrows)"):
         assert line in told, line
-    assert "to=lines" in ended("harness", "export", "--help")
     ended("harness", "-m", "task=arrows", "model=keyword,always_yes", "task.longest=3")
     folder = "results/arrows/longest=3/plain/always_yes"
     assert f"{folder}: 8 of 8 answers are Yes" in ended("harness", "share", folder)
     board = ended("harness", "leaderboard", "results", "out=-")
     assert "keyword" in board
     assert "2 of 2 runs hold" in ended("harness", "verify", "results")
-    assert "16 answers in" in ended("harness", "export", "results", "to=lines")
-    assert "keyword 2/AB 0" in (tmp_path / "answers.txt").read_text()
     ended("harness", "report", "results", "out=page.html")
     assert {run["model"] for run in Page(tmp_path / "page.html").runs.values()} == {"keyword", "always_yes"}
     assert "share" in call("harness", "nonsense", cwd=tmp_path, path=installed).stderr

@@ -16,7 +16,7 @@ import pytest
 HOME = Path(__file__).resolve().parents[2]
 ROOMS: dict[str, tuple[int, int]] = {
     "benchmarks": (2884, 29),
-    "harness/*.py": (3102, 16),
+    "harness/*.py": (3091, 16),
     "harness/cache": (1745, 8),
     "harness/causal": (703, 7),
     "harness/charts": (793, 5),
@@ -53,7 +53,7 @@ ROOMS: dict[str, tuple[int, int]] = {
     "packages/papers": (1889, 13),
     "packages/scale": (750, 7),
     "packages/train": (600, 7),
-    "tests": (49581, 331),
+    "tests": (49578, 331),
     "tools": (1178, 9),
 }  # fmt: skip
 """Lines and files by room. A room within a room counts in its own row alone."""
