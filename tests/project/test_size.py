@@ -53,7 +53,7 @@ ROOMS: dict[str, tuple[int, int]] = {
     "packages/papers": (1889, 13),
     "packages/scale": (750, 7),
     "packages/train": (600, 7),
-    "tests": (49578, 331),
+    "tests": (49424, 331),
     "tools": (1178, 9),
 }  # fmt: skip
 """Lines and files by room. A room within a room counts in its own row alone."""
