@@ -76,8 +76,9 @@ class GroupSource(ConfigSource):
     def load_config(self, config_path: str) -> ConfigResult:
         """Return the content of a file, with the header that says where in the config it belongs."""
         file = self._file(config_path)
+        content = OmegaConf.create(read(file))
         header = ConfigSource._get_header_dict(plain_text(file)[:512])
-        return ConfigResult(self.provider, f"{self.scheme()}://{self.path}", OmegaConf.create(read(file)), header)
+        return ConfigResult(self.provider, f"{self.scheme()}://{self.path}", content, header)
 
     def _file(self, config_path: str) -> Path:
         return Path(self.path, self._normalize_file_name(_file_path(config_path)))

@@ -30,7 +30,6 @@ COMPRESSED = f"{RECORDS}.gz"
 """Records that somebody has compressed since: every command reads them, and a run writes them plain."""
 _REPEATED = ("run", "configuration_digest", "complete", "items", "counts", "records", "reading")
 """The parts of a manifest that are the same when the run is repeated."""
-WITHOUT_RECORDS = f"holds no {RECORDS} (git leaves most of them out): the command of its run makes them again"
 
 
 class Account(Protocol):

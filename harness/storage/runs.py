@@ -21,7 +21,7 @@ from harness.storage.manifest import FORMAT, NO_MANIFEST, Manifest, ManifestForm
 from harness.storage.record_lines import Line
 from harness.storage.records import fill
 from harness.storage.result_json import counts, result_from_json
-from harness.storage.run_folder import MANIFEST, RESULT, WITHOUT_RECORDS, records_in
+from harness.storage.run_folder import MANIFEST, RECORDS, RESULT, records_in
 from harness.storage.upgrade import upgraded
 from harness.tables import results
 from harness.types import Metric, Record, Result, Role
@@ -288,7 +288,7 @@ def samples_of(manifest: Manifest) -> int:
 
 
 def no_records(folder: Path) -> DataError:
-    return DataError(f"{folder} {WITHOUT_RECORDS}.")
+    return DataError(f"{folder} holds no {RECORDS} (git leaves most of them out): its command makes them again.")
 
 
 class LaterFormat(DataError):

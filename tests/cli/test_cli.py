@@ -159,7 +159,7 @@ def test_settings_and_prompts_of_the_users_own_are_found(harness, tmp_path):
     )
     (tmp_path / "prompts/corr2cause").mkdir(parents=True)
     (tmp_path / "prompts/corr2cause/terse.yaml").write_text("source: mine\nmakes: [chat]\nuser: '{input} So?'\n")
-    assert "sceptic" in harness("--help").stdout
+    assert "sceptic" in harness("--help", "models").stdout
     assert harness("model=sceptic", "prompt=terse", "task.limit=10").returncode == 0
     record = json.loads(
         (tmp_path / "results/corr2cause/limit=10/terse/sceptic/records.jsonl").read_text().splitlines()[0]

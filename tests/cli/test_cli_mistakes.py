@@ -80,7 +80,7 @@ def test_an_unusable_cache_is_a_sentence(harness, tmp_path, serve):
     (tmp_path / "garbage").write_bytes(b"this is no database " * 200)
     (tmp_path / "answers.sqlite").write_bytes(b"this is no database " * 200)
     for path, message in (
-        ("blocked/answers.sqlite", "make it readable and writable or choose another cache.path"),
+        ("blocked/answers.sqlite", "or choose another cache.path"),
         ("garbage", "cache.path"),
         ("answers.sqlite", "answers.sqlite is damaged, or is no cache"),
         ("answers.sqlite", "is left as it is"),
