@@ -39,7 +39,7 @@ MAIN_JOB := -m model=reasoner,linear,hypothesis_only,always_no task.perturbation
 # make test LOCKED=1: exactly the versions of requirements.lock.
 PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check $(if $(LOCKED),-c requirements.lock)
 
-.PHONY: help run test test-packages  test-browser test-slow test-servers test-cluster test-oldest test-wheel test-bridges torture dist lock check format page results shipped small-models leaderboard report site pictures bench-peers clean
+.PHONY: help run test test-packages test-browser test-slow test-servers test-cluster test-oldest test-wheel test-bridges torture dist lock check format page results shipped small-models leaderboard report site pictures bench-peers clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 22
@@ -53,8 +53,8 @@ test: $(DEV_READY)  ## all tests but the slow ones and the page's in a browser, 
 test-packages: $(PACKAGES_VENV)/.ready  ## the tests of all packages (args="packages/batches" for one)
 	$(PACKAGES_VENV)/bin/python $(QUICK) $(or $(args),packages)
 
-test-browser: $(DEV_READY) $(NPM_READY)  ## the page in a real Chromium, if there is one (BROWSER_TESTS=required: an error if not)
-	$(BIN)/python -m pytest -m browser tests/browser tests/report -n 2 -rs $(args)
+test-browser: $(PACKAGES_VENV)/.ready $(NPM_READY)  ## the page in a real Chromium, if there is one (BROWSER_TESTS=required: an error if not), with what packages bring
+	$(PACKAGES_VENV)/bin/python -m pytest -m browser tests/browser tests/report -n 2 -rs $(args)
 
 test-slow: $(DEV_READY)  ## the tests that take minutes
 	$(BIN)/python -m pytest -m slow $(args)

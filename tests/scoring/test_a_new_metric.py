@@ -43,7 +43,7 @@ PLUGIN = Plugin(name="matthews", home=Path(__file__).parent, metrics=("matthews:
 
 
 def forget():
-    for cached in (harness.plugin._load_all, definitions.definitions):
+    for cached in (harness.plugin.plugins, definitions.definitions):
         cached.cache_clear()
 
 
