@@ -228,36 +228,6 @@ def test_by_method_is_what_was_asked_whatever_else_a_configuration_says_of_ranki
     assert temperature.rest(rows[0]) != temperature.rest(rows[1])
 
 
-@pytest.fixture(scope="module")
-def with_room(tmp_path_factory) -> Path:
-    """Three prompts with as much room as one of them has by itself, and all as their files say."""
-    folder = tmp_path_factory.mktemp("with_room") / "results"
-    for settings in (
-        *(["max_tokens=1024", f"prompt={prompt}"] for prompt in ("plain", "few_shot", "cot")),
-        *([f"prompt={prompt}"] for prompt in ("plain", "few_shot")),
-    ):
-        run(folder, "model=always_yes", *settings, "task.limit=80")
-    return folder
-
-
-def test_prompts_are_compared_by_what_was_in_effect(with_room):
-    """The prompt cot says max_tokens=1024 by itself, so that its runs have no such setting."""
-    rows = find_runs([str(with_room)])
-    assert {row.variant for row in rows if row.prompt == "cot"} == {"limit=80"}
-    (over,) = build(rows, BoardOptions(over="prompt"))
-    sizes = {(line.cells[0].text, line.cells[1].text): line.cells[-1].text for line in over.lines}
-    assert sizes == {
-        ("always_yes", "limit=80,max_tokens=1024"): "3",
-        ("always_yes", "limit=80"): "3",
-    }
-    (by,) = build(rows, BoardOptions(by=["prompt"]))
-    steps = list(dict.fromkeys(column.over for column in by.columns if column.over))
-    assert steps == ["plain", "cot", "few_shot"]
-    absent = {line.cells[1].text: [cell.text for cell in line.cells].count("– no run") for line in by.lines}
-    assert absent == {"limit=80,max_tokens=1024": 0, "limit=80": 0}
-    assert not any("Not in a table" in note for table in (over, by) for note in table.notes)
-
-
 @pytest.mark.parametrize(
     ("choice", "sentence"),
     [

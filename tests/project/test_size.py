@@ -25,7 +25,7 @@ ROOMS: dict[str, tuple[int, int]] = {
     "harness/cost": (1629, 9),
     "harness/exports": (362, 4),
     "harness/leaderboard": (836, 5),
-    "harness/leaderboard/settings": (819, 5),
+    "harness/leaderboard/settings": (777, 5),
     "harness/models": (228, 3),
     "harness/models/api": (4166, 24),
     "harness/models/local": (1942, 11),

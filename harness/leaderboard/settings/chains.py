@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from harness.codec import digest
@@ -193,49 +193,7 @@ def chains_of(rows: Sequence[Run], setting: RunSetting, *, folders: bool = True)
         if chain is None:
             chains.append(chain := Series(rest))
         chain.by_step[step] = row
-    if setting.part == "prompt":
-        chains = _by_settings_in_effect(chains, folders=folders)
     return sorted(chains, key=_fewest_settings_first)
-
-
-def _by_settings_in_effect(chains: Sequence[Series], *, folders: bool) -> list[Series]:
-    """Return the chains of prompts with the runs added whose own words say what the others' command has said.
-
-    With max_tokens=1024 for all, a prompt whose file says 1024 has no such setting, and was asked as the others were.
-    """
-    rows = [(row, chain) for chain in chains for row in chain.by_step.values()]
-    larger = [replace(chain, by_step=dict(chain.by_step)) for chain in chains]
-    for row, own in rows:
-        for chain in larger:
-            same_place = not folders or own.rest[-1] == chain.rest[-1]
-            if same_place and row.prompt not in chain.by_step and _asked_alike(row, chain.first):
-                chain.by_step[row.prompt] = row
-    runs = [{id(row) for row in chain.by_step.values()} for chain in larger]
-    return [chain for chain, part in zip(larger, runs, strict=True) if not any(part < whole for whole in runs)]
-
-
-def _asked_alike(row: Run, other: Run) -> bool:
-    """Return whether a run's prompt says by itself what the command of the other has set, and all else is the same."""
-    more = {name: value for name, value in other.settings.items() if name not in row.settings}
-    if not more or (words := row.manifest.words) is None:
-        return False
-    same = _without_prompt(row, more) == _without_prompt(other, more)
-    return same and all(_says(words, name, value) for name, value in more.items())
-
-
-def _says(words: Mapping[str, Any], name: str, value: Any) -> bool:
-    """Return whether a prompt's words have a setting as the command of another run has set it, or no use for it."""
-    from harness.prompting.schema import Words  # reads YAML, which tables of other settings need not
-
-    if name == "max_tokens":
-        return bool(words.get(name, Words.max_tokens) == value)
-    return name == "replies" and not words.get("opening")
-
-
-def _without_prompt(row: Run, names: Collection[str]) -> tuple[str, str]:
-    """Return what a run's answers depend on beside its prompt and these settings of it."""
-    settings = {name: value for name, value in row.settings.items() if name not in names}
-    return row.model, digest({**row.configuration, "prompt": {}, "task": settings})
 
 
 def _fewest_settings_first(chain: Series) -> tuple[bool, int, tuple[float | str, ...]]:
