@@ -38,8 +38,7 @@ Items pair by their ids, which no perturbation, prompt, version or split of the 
 an interval over clusters and a p from swapping A and B in whole clusters; all p-values of a call are corrected together
 (Holm).
 
-  metrics=f1        what to compare, the first one for the verdict: f1, accuracy, precision, recall; of
-                    rankings ap_all, spearman and whatever else their tables have
+  metrics=f1        what to compare, the first one for the verdict: f1, accuracy, precision, recall
   by=               breakdowns to compare in as well
   pairs=first       first: the others against the first; all: every two
   margin=           points: adds whether the others are no worse than the first by more than this, in the first metric
@@ -110,15 +109,15 @@ def job(folders: list[str], settings: CompareSettings) -> list[Part]:
 
 
 def metrics_to_compare(metrics: Words | None, replies: Sequence[Replies]) -> Words:
-    """Return what to compare, where nothing is said F1, accuracy of questions with choices, or measures of items.
+    """Return what to compare, where nothing is said F1, or the accuracy of questions with choices.
 
     Raises ConfigError.
     """
-    known = replies[0].measures or [metric.name for metric in of_counts()]
+    known = [metric.name for metric in of_counts()]
     for name in ("",) if metrics == () else metrics or ():
         if name not in known:
             raise ConfigError(unknown("metric to compare", name, known))
-    if replies[0].measures or not any(run.choices for run in replies):
+    if not any(run.choices for run in replies):
         usual = (name for name in leading_first(known) if definition(name).in_comparisons)
         return tuple(dict.fromkeys(metrics or usual))
     if metrics not in (None, ("accuracy",)):

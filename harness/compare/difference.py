@@ -11,7 +11,7 @@ Bars to Evals (arXiv:2411.00640, 2024), sections on clustered and on paired diff
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from statistics import NormalDist
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     """What clusters add up to, in the last axis: `own` columns of the first run, as many of the second, the rest."""
     BothScores = tuple[NDArray[np.float64], NDArray[np.float64]]
 
-Values = Mapping[str, float | None]
-"""What one run's answer to an item is worth by measure, where scores are means over items."""
 ALL_SWAPS = 21
 """Clusters up to which every swap is tried: a million, as one and its mirror image make the same difference but for the
 sign. The public test split of Corr2Cause has 21."""
@@ -131,31 +129,6 @@ def _scores_of_counts(name: str, columns: Columns) -> BothScores:
     with np.errstate(divide="ignore", invalid="ignore"):
         first, second = (above / below for above, below in (of_counts(*counts) for counts in _confusions(columns)))
     return np.asarray(first), np.asarray(second)
-
-
-def of_values(clusters: Sequence[Sequence[tuple[Values, Values]]], measure: str) -> Paired:
-    """Return what the mean of a measure is made of: the items for which both runs have a number.
-
-    `clusters` holds both runs' values item by item.
-    """
-    import numpy as np
-
-    columns = np.array([_sums(items, measure) for items in clusters])
-    return Paired(columns, 1, _means, lambda _: int((columns[:, 2] > 0).sum()))
-
-
-def _sums(items: Sequence[tuple[Values, Values]], measure: str) -> tuple[float, float, int]:
-    """Return the sums of both runs over the items that have the number in both, and how many these are."""
-    pairs = [(first.get(measure), second.get(measure)) for first, second in items]
-    both = [(a, b) for a, b in pairs if a is not None and b is not None]
-    return math.fsum(a for a, _ in both), math.fsum(b for _, b in both), len(both)
-
-
-def _means(_: str, columns: Columns) -> BothScores:
-    import numpy as np
-
-    with np.errstate(invalid="ignore"):
-        return np.asarray(columns[..., 0] / columns[..., 2]), np.asarray(columns[..., 1] / columns[..., 2])
 
 
 def differences(

@@ -7,12 +7,11 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 from harness.compare import runs
-from harness.compare.difference import Difference, Swaps, differences, of_counts, of_values
+from harness.compare.difference import Difference, Swaps, differences, of_counts
 from harness.compare.pairing import OVERALL, Group, McNemar, Pairing, mcnemar, pair
 from harness.compare.runs import Replies
 from harness.prompting.version import other_rules_note
 from harness.scoring.bootstrap import FEWEST
-from harness.scoring.definitions import definition
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,11 +89,7 @@ def differences_of(
     pairing: Pairing, group: Group, metrics: Sequence[str], resamples: int, seed: int
 ) -> tuple[list[Difference], Swaps | None]:
     """Return the differences of a row alone: McNemar's test takes scipy, a second of a page that does not show it."""
-    worths = pairing.worths(group)
-    if not worths or all(definition(name).made_of == "counts" for name in metrics):
-        return differences(of_counts(pairing.cells(group)[0]), metrics, resamples=resamples, seed=seed)
-    each = [differences(of_values(worths, name), [name], resamples=resamples, seed=seed) for name in metrics]
-    return [difference for (difference,), _ in each], next((swaps for (d,), swaps in each if d.p is not None), None)
+    return differences(of_counts(pairing.cells(group)[0]), metrics, resamples=resamples, seed=seed)
 
 
 def holm(values: Sequence[float | None]) -> list[float | None]:

@@ -14,7 +14,7 @@ from harness.storage.replies import Reply
 from harness.types import Unreadable
 
 if TYPE_CHECKING:
-    from harness.compare.difference import Cells, Values
+    from harness.compare.difference import Cells
 
 Group = tuple[str, str]
 """(breakdown, group), as in relation, parent."""
@@ -49,18 +49,8 @@ class Pairing:
     differing: list[Differing] = field(default_factory=list)
     counts: dict[Group, dict[str, list[int]]] = field(default_factory=dict)
     """Items of each group and cluster, by 4 · gold + 2 · first run's answer + second run's."""
-    values: dict[Group, dict[str, list[tuple[Values, Values]]]] = field(default_factory=dict)
-    """Both runs' values, item by item, of each group and cluster, where the scores are means over items."""
-    values_of_parts: dict[Group, dict[str, list[tuple[Values, Values]]]] = field(default_factory=dict)
-    """The same by parts of clusters."""
     parts: dict[Group, dict[str, list[int]]] = field(default_factory=dict)
     """The same by parts of clusters: in CausalBench, a network's unordered pairs of variables."""
-
-    def worths(self, group: Group) -> list[list[tuple[Values, Values]]]:
-        """Return the values of a group by cluster, or by part where there is a single cluster."""
-        clusters, parts = self.values.get(group, {}), self.values_of_parts.get(group, {})
-        chosen = parts if len(clusters) == 1 and len(parts) > 1 else clusters
-        return [values for _, values in sorted(chosen.items())]
 
     def cells(self, group: Group) -> tuple[Cells, str]:
         """Return the counts of a group, and what its rows are if they are parts of a single cluster."""
@@ -133,7 +123,7 @@ def pair(first: Replies, second: Replies, *, by: Sequence[str], labels: str | No
         unreadable[0] += a.answer is None
         unreadable[1] += b.answer is None
         gold = dict(a.labels)[pairing.labels]
-        if a.answer != b.answer or a.values != b.values:
+        if a.answer != b.answer:
             pairing.differing.append(Differing(item, gold, a.answer, b.answer, a.span, b.span))
         if first.choices or max(gold, a.answer or 0, b.answer or 0) > 1:  # right or wrong, as if Yes were right
             cell = 4 + 2 * (a.answer == gold) + (b.answer == gold)
@@ -144,9 +134,6 @@ def pair(first: Replies, second: Replies, *, by: Sequence[str], labels: str | No
             counts[group][a.cluster][cell] += 1
             if part:
                 parts[group][part][cell] += 1
-            if a.values and b.values:
-                pairing.values.setdefault(group, {}).setdefault(a.cluster, []).append((a.values, b.values))
-                pairing.values_of_parts.setdefault(group, {}).setdefault(part, []).append((a.values, b.values))
     if not pairing.shared:
         raise DataError(f"{first.path} and {second.path} have no item that both answered: {pairing.failed:,} failed.")
     pairing.unreadable = unreadable[0], unreadable[1]

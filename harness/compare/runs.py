@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from harness.errors import DataError
+from harness.scoring.definitions import definition
 from harness.scoring.samples import votes
 from harness.storage import records, runs
 from harness.storage.files import inside
@@ -16,12 +17,9 @@ from harness.storage.manifest import NO_MANIFEST, Manifest
 from harness.storage.replies import MOST_REMEMBERED, Reply, ReplyReader, reply_of
 from harness.storage.run_folder import MANIFEST, PARTIAL, RECORDS, RESULT, records_in
 from harness.storage.runs import Run
-from harness.tasks.find import benchmark_of
 from harness.types import Record, Unreadable
 
 _PLACE = ("model", "prompt", "variant", "task")
-Values = Callable[[Record], Mapping[str, float | None]]
-"""Returns an answer's value by measure."""
 
 
 @dataclass(frozen=True)
@@ -40,11 +38,6 @@ class Replies:
     """In the order of the file."""
     choices: tuple[str, ...] = ()
     """What the answers are called where they are places of choices; () where they are No and Yes."""
-
-    @property
-    def measures(self) -> tuple[str, ...]:
-        """The measures that its answers have values of; () where its scores are counts."""
-        return tuple(next((reply.values for reply in self.by_item.values() if reply.values), {}))
 
     @property
     def label_sets(self) -> list[str]:
@@ -69,7 +62,7 @@ class Loader:
         return loaded
 
     def _load(self, run: Run) -> Replies:
-        if run.samples > 1 or run.task in benchmark_of(run.task).item_values:
+        if run.samples > 1:
             return load(str(run.folder))
         if run.manifest_error and inside(run.folder, MANIFEST):
             raise run.manifest_error
@@ -82,13 +75,11 @@ def load(name: str) -> Replies:
     run, manifest = _beside(file.parent)
     samples = run.samples if run else runs.samples_of(manifest)
     shared: dict[Any, Any] = {}
-    task = str((run.place if run else manifest.run).get("task", ""))
-    values_of = benchmark_of(task).item_values.get(task)
     replies: Iterable[Reply]
-    if samples == 1 and values_of is None:  # the usual case, without records: in half the time
+    if samples == 1:  # the usual case, without records: in half the time
         replies = (reply_of(line, shared) for _, line in records.json_lines(file))
     else:
-        replies = (_reply(record, values_of, shared) for record in votes(records.read(file), samples))
+        replies = (_reply(record, shared) for record in votes(records.read(file), samples))
     return _replies(Path(name), run, manifest, replies)
 
 
@@ -101,6 +92,8 @@ def _replies(path: Path, run: Run | None, manifest: Manifest, replies: Iterable[
         by_item[reply.item] = reply
     if not by_item:
         raise DataError(f"{path} holds no records.")
+    if run and any(definition(metric.name).made_of == "items" for metric in run.result.overall.metrics):
+        raise DataError(f"{path} has scores that are means over items: only right and wrong answers are compared.")
     place = run.place if run else manifest.run
     headline = run.result.headline if run else None
     complete = run.complete if run else manifest is NO_MANIFEST or bool(manifest.complete)
@@ -144,12 +137,11 @@ def _file(path: Path) -> Path:
     raise DataError(f"{path} is not the folder of one run{'; there are some below it' if below else ''}{hint}.")
 
 
-def _reply(record: Record, values_of: Values | None, cache: dict[Any, Any]) -> Reply:
+def _reply(record: Record, cache: dict[Any, Any]) -> Reply:
     """Return what a comparison needs of a record; `cache` keeps one copy of what many records share."""
     groups, labels = tuple(record.groups.items()), tuple(record.labels.items())
     failed, label = record.answer is None, None if record.answer is None else record.answer.label
     span = getattr(record.outcome, "kind", "") if record.answer is None else record.answer.span
     parts = (record.cluster, record.unit, groups, labels, span)
     cluster, unit, groups, labels, span = (cache.setdefault(part, part) for part in parts)
-    values = values_of(record) if values_of and not failed else {}
-    return Reply(record.item, cluster, unit, groups, labels, label, failed, span, values=values)
+    return Reply(record.item, cluster, unit, groups, labels, label, failed, span)

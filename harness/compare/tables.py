@@ -26,9 +26,8 @@ def parts(
     yield _differences(comparisons)
     verdicts = [] if margin is None else [verdict(comparison, margin)[1] for comparison in comparisons]
     yield "\n".join([*_verdicts(comparisons), *verdicts, *reasons(comparisons), *_method(comparisons, resamples)])
-    if not comparisons[0].runs[0].measures:
-        yield "Items by who had them right (McNemar; its exact p takes items for independent, so it ignores clusters):"
-        yield _mcnemar(comparisons)
+    yield "Items by who had them right (McNemar; its exact p takes items for independent, so it ignores clusters):"
+    yield _mcnemar(comparisons)
     for comparison in comparisons if items else ():
         yield from _differing(comparison, items)
 
@@ -181,8 +180,6 @@ def _differing(comparison: Comparison, items: int) -> Iterator[Part]:
         for d in differing[:number]
     ]
     header = ["item", "gold", "A", "B", "A's words", "B's words"]
-    if comparison.runs[0].measures:  # who names anything at all is not what is compared
-        header, body = ["item", *header[4:]], [[row[0], *row[4:]] for row in body]
     yield Table.of(header, body, text_columns=len(header), spare=("B's words", "A's words"))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -30,12 +30,10 @@ class Reply(NamedTuple):
     probability: float | None = None
     confidence: float | None = None
     """How sure of its answer the reply says it is."""
-    values: Mapping[str, float | None] = {}
-    """The answer's value by measure, where the task's scores are means over items."""
 
 
 def reply_of(line: Line, shared: dict[Any, Any]) -> Reply:
-    """Return what is needed of a line, without values; `shared` keeps one copy of what many lines have alike."""
+    """Return what is needed of a line; `shared` keeps one copy of what many lines have alike."""
     failed = "failure" in line
     answer = line.get("answer", {})
     span = line["failure"]["kind"] if failed else answer.get("span", "")

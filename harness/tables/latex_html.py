@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
-from itertools import groupby
 
 from harness.tables.table import Cell, Line, Part, Table
 
@@ -113,15 +112,15 @@ def _latex(table: Table, title: str, label: str) -> list[str]:
 
 
 def _parts(lines: Sequence[Line], room: int) -> Iterator[list[Line]]:
-    """Yield the lines in parts of at most `room` rows, broken where a set, a group or a first cell begins."""
+    """Yield the lines in parts of at most `room` rows, broken where a group or a first cell begins."""
     groups: list[list[Line]] = [[]]
     for line in lines:
         above = groups[-1][-1] if groups[-1] else line
-        if line.block != above.block or line.group != above.group or line.cells[0].text:
+        if line.group != above.group or line.cells[0].text:
             groups.append([])
         groups[-1].append(line)
     part: list[Line] = []
-    for together in _sets_that_fit(groups, room):
+    for together in groups:
         if part and _height([*part, *together]) > room:
             yield part
             part = []
@@ -129,18 +128,9 @@ def _parts(lines: Sequence[Line], room: int) -> Iterator[list[Line]]:
     yield part
 
 
-def _sets_that_fit(groups: Sequence[Sequence[Line]], room: int) -> Iterator[list[Line]]:
-    """Yield sets of rows, and the parts of those that no table could hold."""
-    for _, parts in groupby((part for part in groups if part), key=lambda part: part[0].block):
-        group_list = list(parts)
-        lines = [line for part in group_list for line in part]
-        yield from [lines] if _height(lines) <= room else map(list, group_list)
-
-
 def _height(lines: Sequence[Line]) -> int:
-    """Return the rows that some lines take, with those of their sets and groups."""
-    heads = {line.block for line in lines} | {(line.block, line.group) for line in lines if line.group}
-    return len(lines) + len(heads)
+    """Return the rows that some lines take, with those of their groups' names."""
+    return len(lines) + len({line.group for line in lines if line.group}) + 1
 
 
 def _width(table: Table) -> int:
@@ -192,20 +182,16 @@ def _tex_head(table: Table, ranges: Sequence[str]) -> list[str]:
 
 
 def _tex_body(part: Table, table: Table) -> Iterator[str]:
-    width, last = len(table.columns), None
-    ranges = _widest(part)
-    for number, (block, name, lines) in enumerate(part.groups()):
+    width, ranges = len(table.columns), _widest(part)
+    for number, (name, lines) in enumerate(part.groups()):
         if number:
             yield r"\midrule"
-        if block and block != last:
-            yield f"\\multicolumn{{{width}}}{{l}}{{\\textbf{{{tex(block.title)}}}}} \\\\"
         if name:
             yield f"\\multicolumn{{{width}}}{{l}}{{\\textit{{{tex(name)}}}}} \\\\"
-        places = [table.places(column, block) for column in range(width)]
+        places = [table.places(column) for column in range(width)]
         for line in lines:
             cell_parts = zip(line.cells, places, ranges, strict=True)
             yield f"{' & '.join(_tex_cell(cell, line.place(cell, p), room) for cell, p, room in cell_parts)} \\\\"
-        last = block
 
 
 def _tex_cell(cell: Cell, place: int | None, widest: str) -> str:
@@ -263,29 +249,22 @@ def html_parts(parts: Sequence[Part]) -> Iterator[str]:
 def _html(table: Table) -> str:
     kinds = ["" if column.kind == "text" else ' class="number"' for column in table.columns]
     over = "".join(f'<th class="over" colspan="{n}">{escape(text)}</th>' for text, n in table.headings())
-    rows, last, ranges = ["<tbody>"], None, _widest(table)
+    rows, ranges = ["<tbody>"], _widest(table)
     head = "".join(
         f"<th{kind}>{_above_or_below(escape(column.title), '', len(room))}</th>"
         for kind, column, room in zip(kinds, table.columns, ranges, strict=True)
     )
-    for block, name, lines in table.groups():
-        if block and block != last:
-            rows += [*(["</tbody>", "<tbody>"] if last else []), _html_across(len(kinds), "block", block.title)]
-        rows += [_html_across(len(kinds), "group", name)] if name else []
-        places = [table.places(column, block) for column in range(len(kinds))]
+    for name, lines in table.groups():
+        rows += [f'<tr><th class="group" colspan="{len(kinds)}">{escape(name)}</th></tr>'] if name else []
+        places = [table.places(column) for column in range(len(kinds))]
         for line in lines:
             cells = (
                 f"<td{kind}>{_html_cell(cell, line.place(cell, place), len(room))}</td>"
                 for kind, cell, place, room in zip(kinds, line.cells, places, ranges, strict=True)
             )
             rows.append(f"<tr>{''.join(cells)}</tr>")
-        last = block
     above = [f"<tr>{over}</tr>"] if over else []
     return "\n".join(["<table>", "<thead>", *above, f"<tr>{head}</tr></thead>", *rows, "</tbody>", "</table>"])
-
-
-def _html_across(columns: int, kind: str, text: str) -> str:
-    return f'<tr><th class="{kind}" colspan="{columns}">{escape(text)}</th></tr>'
 
 
 def _html_cell(cell: Cell, place: int | None, widest: int) -> str:

@@ -10,7 +10,7 @@ from html import escape
 from typing import Any
 
 from harness.runtime.console import clean
-from harness.tables.table import Block, Cell, Part, Table
+from harness.tables.table import Cell, Part, Table
 
 
 def markdown(parts: Sequence[Part]) -> str:
@@ -38,13 +38,9 @@ def markdown_table(table: Table) -> str:
     padded = zip(*map(_pad, columns), strict=True)
     of_line = {id(line): list(texts) for line, texts in zip(table.lines, padded, strict=True)}
     body = []
-    last = None
-    for block, name, lines in table.groups():
-        heads = [f"**{block.title}**"] if block and block != last else []
-        heads += [f"*{name}*" if block else f"**{name}**"] if name else []
-        body += [[head, *[""] * (len(table.columns) - 1)] for head in heads]
+    for name, lines in table.groups():
+        body += [[f"**{name}**", *[""] * (len(table.columns) - 1)]] if name else []
         body += [of_line[id(line)] for line in lines]
-        last = block
     text = [column.kind == "text" for column in table.columns]
     rows = [
         [" ".join(cell.splitlines()).replace("|", "\\|") for cell in row]
@@ -105,9 +101,9 @@ def _inert(value: Any) -> Any:
 
 def rows(table: Table) -> Iterator[dict[str, Any]]:
     beside = {"task": table.task, "label_set": table.label_set, "item_set": table.items, "published": table.published}
-    for block, _, lines in table.groups():
+    for _, lines in table.groups():
         for line in lines:
-            row: dict[str, Any] = {**beside, **_apart(block), "complete": True, "group": line.group, **line.run}
+            row: dict[str, Any] = {**beside, "complete": True, "group": line.group, **line.run}
             for column, cell in zip(table.columns, line.cells, strict=True):
                 row[column.name] = cell.value
                 if column.kind == "metric":
@@ -115,18 +111,6 @@ def rows(table: Table) -> Iterator[dict[str, Any]]:
             yield row
     for name in table.unfinished:
         yield {"task": table.task, "complete": False, **dict(zip(("variant", "prompt", "model"), name, strict=True))}
-
-
-def _apart(block: Block | None) -> dict[str, Any]:
-    """Return what sets a row apart from other rows of its table."""
-    if block is None:
-        return {}
-    return {
-        "set": block.title,
-        "label_set": block.label_set,
-        "item_set": block.items,
-        "published": block.published or None,
-    }
 
 
 def as_json(tables: Sequence[Table]) -> str:
@@ -156,7 +140,6 @@ def table_json(table: Table) -> dict[str, Any]:
         "rows": [
             {
                 "group": line.group,
-                **_apart(block),
                 **line.run,
                 **{
                     column.name: {"value": cell.value, "interval": cell.interval, "text": cell.full_text}
@@ -165,7 +148,7 @@ def table_json(table: Table) -> dict[str, Any]:
                     for column, cell in zip(table.columns, line.cells, strict=True)
                 },
             }
-            for block, _, lines in table.groups()
+            for _, lines in table.groups()
             for line in lines
         ],
         "above": table.above,

@@ -62,11 +62,10 @@ def metric_text(name: str, value: float | None) -> str:
 
 
 def even_decimals(columns: Sequence[Column], lines: Sequence[Line]) -> list[Line]:
-    """Return the lines with two decimals at all distances of a column if any has some; printed digits stay."""
+    """Return the lines with two decimals at all distances of a column if any has some."""
     rows = [list(line.cells) for line in lines]
-    measured = [place for place, line in enumerate(lines) if not (line.block and line.block.published)]
     for place, column in enumerate(columns):
-        cells = {line: rows[line][place] for line in measured if column.kind == "metric"}
+        cells = {line: rows[line][place] for line in range(len(lines)) if column.kind == "metric"}
         values = {line: cell.value for line, cell in cells.items() if isinstance(cell.value, int | float)}
         if any(cells[line].text == f"{value:,.2f}" and value != int(value) for line, value in values.items()):
             for line, value in values.items():

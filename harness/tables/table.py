@@ -41,18 +41,6 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
-    """A set of rows on data of their own, ranked among themselves."""
-
-    title: str
-    published: str = ""
-    """The data version of numbers that are printed in a paper; nothing where they were measured here."""
-    label_set: str = ""
-    items: str | None = None
-    """SHA-256 of the items that were asked; several with spaces between them where columns are on different ones."""
-
-
-@dataclass(frozen=True, slots=True)
 class Line:
     """A row of the table."""
 
@@ -61,7 +49,6 @@ class Line:
     """The rows of a group stand together below its name."""
     run: Mapping[str, str] = field(default_factory=dict)
     """What tells it from all other rows, even where readers are told only once."""
-    block: Block | None = None
     ranked: bool = True
     """Whether it may be best or second: no baseline, no reasoner, and nothing that a paper prints."""
     small: str = ""
@@ -118,19 +105,17 @@ class Table:
         lines = [replace(line, cells=[line.cells[place] for place in places]) for line in self.lines]
         return replace(self, columns=[self.columns[place] for place in places], lines=lines, in_caption=())
 
-    def groups(self) -> Iterator[tuple[Block | None, str, Sequence[Line]]]:
-        """Yield the groups of each block in their order, with their lines."""
-        for block in dict.fromkeys(line.block for line in self.lines):
-            lines = [line for line in self.lines if line.block == block]
-            for name in dict.fromkeys(line.group for line in lines):
-                yield block, name, [line for line in lines if line.group == name]
+    def groups(self) -> Iterator[tuple[str, Sequence[Line]]]:
+        """Yield the groups in their order, with their lines."""
+        for name in dict.fromkeys(line.group for line in self.lines):
+            yield name, [line for line in self.lines if line.group == name]
 
-    def places(self, column: int, block: Block | None = None) -> dict[str, int]:
-        """Return which numbers of a column are best (0) and second (1) of a block's ranked lines; ties share one."""
+    def places(self, column: int) -> dict[str, int]:
+        """Return which numbers of a column are best (0) and second (1) of the ranked lines; ties share one."""
         best = self.columns[column].best
         if best is None:
             return {}
-        cells = [line.cells[column] for line in self.lines if line.block == block and line.ranked]
+        cells = [line.cells[column] for line in self.lines if line.ranked]
         values = {cell.text: float(cell.value) for cell in cells if isinstance(cell.value, int | float)}
         ranked = sorted(values, key=values.__getitem__, reverse=best == "high")
         return {text: place for place, text in enumerate(ranked[:2])} if len(ranked) > 1 else {}

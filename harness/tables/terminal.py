@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, TextIO
 
 from harness.runtime.console import capable, clean, rich_console
-from harness.tables.table import Block, Cell, Line, Part, Table
+from harness.tables.table import Cell, Line, Part, Table
 
 if TYPE_CHECKING:
     from rich.console import Console, Group
@@ -85,19 +85,15 @@ def _rows(table: Table, layout: Fit) -> Iterator[Text | Grid]:
     columns = [_column(table, place, width, layout.stacked) for place, width in _sizes(layout)]
     of_line = {id(line): cells for line, cells in zip(table.lines, zip(*columns, strict=True), strict=True)}
     yield _grid(table, layout, titles=True)
-    last: Block | None = None
-    for number, (block, name, lines) in enumerate(table.groups()):
+    for number, (name, lines) in enumerate(table.groups()):
         if number:
             yield Text()
-        if block and block != last:
-            yield Text(_line(block.title), "bold")
         if name:
             yield Text(_line(name), "italic")
         grid = _grid(table, layout)
         for line in lines:
             grid.add_row(*of_line[id(line)])
         yield grid
-        last = block
 
 
 def _grid(table: Table, layout: Fit, *, titles: bool = False) -> Grid:
@@ -122,13 +118,13 @@ def _column(table: Table, place: int, width: int, stacked: bool) -> list[Text]:
     """Return the cells of a column: values below values, their intervals beside or below them."""
     cells = [line.cells[place] for line in table.lines]
     across = max((len(cell.range) for cell in cells), default=0)
-    places = {block: table.places(place, block) for block in dict.fromkeys(line.block for line in table.lines)}
+    places = table.places(place)
     labels = _shortened([_line(cell.text) for cell in cells], width)
 
     def cell_text(cell: Cell, line: Line, label: str) -> Text:
         from rich.text import Text
 
-        rank = line.place(cell, places[line.block])
+        rank = line.place(cell, places)
         text = Text()
         text.append(label, None if rank is None else _PLACES[rank])
         if not across:

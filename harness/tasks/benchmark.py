@@ -170,8 +170,6 @@ class Benchmark:
     # What else its runs need.
     origin: Callable[[Mapping[str, Any]], Origin] = _unknown_origin
     """Tells from the settings of a task where its items come from."""
-    item_values: Mapping[str, Callable[[Record], Mapping[str, float | None]]] = field(default_factory=dict)
-    """By task: one answer's value by measure, where the scores are means over items and not counts."""
     own_models: tuple[str, ...] = ()
     """Classes of models that are made for its questions and read no file: what they answered is asked again."""
 

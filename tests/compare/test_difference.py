@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import math
-import tracemalloc
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from support.late import Late
 
-from harness.compare.difference import differences, of_counts, of_values, swap_test
+from harness.compare.difference import differences, of_counts, swap_test
 
 stats = Late("scipy.stats")
 sklearn_metrics = Late("sklearn.metrics")
@@ -196,39 +193,3 @@ def test_swapping_whole_clusters_keeps_its_level():
         (difference,), _ = differences(of_counts(cells), ["accuracy"], resamples=1)
         rejected += difference.p <= 0.05
     assert rejected / 300 <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 300)
-
-
-@settings(max_examples=25, deadline=None)
-@given(st.integers(7, 12), st.integers(0, 50))
-def test_the_difference_of_means_is_tested_as_scipy_tests_it(clusters, seed):
-    random = np.random.default_rng(seed)
-    values = [random.normal(size=(random.integers(1, 6), 2)) for _ in range(clusters)]
-    items = [[({"x": a}, {"x": b}) for a, b in of_cluster.tolist()] for of_cluster in values]
-    (difference,), swaps = differences(of_values(items, "x"), ["x"], resamples=100)
-    sums = np.array([of_cluster.sum(axis=0) for of_cluster in values])
-    theirs = stats.permutation_test(
-        tuple(sums.T), lambda x, y: (y - x).sum(), permutation_type="samples", n_resamples=np.inf
-    )
-    assert swaps.exact and difference.p == pytest.approx(theirs.pvalue)
-    assert difference.value == pytest.approx(theirs.statistic / sum(map(len, values)))
-
-
-def test_a_mean_is_of_the_items_that_have_a_number_in_both_runs():
-    clusters = [[({"x": 0.2}, {"x": 0.5}), ({"x": None}, {"x": 1.0})] for _ in range(7)]
-    (difference,), swaps = differences(of_values(clusters, "x"), ["x"], resamples=200)
-    assert (difference.first, difference.second) == (pytest.approx(0.2), pytest.approx(0.5))
-    assert difference.p == 2 / 2**7 and swaps.number == 2**7 and difference.same
-
-
-@pytest.mark.slow
-def test_memory_of_means_does_not_grow_with_clusters_times_draws():
-    def most(clusters):
-        random = np.random.default_rng(1)
-        items = [[({"x": value}, {"x": value + random.normal()})] for value in random.normal(size=clusters).tolist()]
-        tracemalloc.start()
-        differences(of_values(items, "x"), ["x"], resamples=2_000, seed=0)
-        peak = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
-        return peak
-
-    assert most(16_000) < 1.5 * most(4_000) + 2**24

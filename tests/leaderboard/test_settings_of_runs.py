@@ -127,7 +127,7 @@ def test_a_reply_is_the_same_from_a_record_and_from_its_line(outcome, answer):
         groups, labels = {"relation": "parent"}, {"published": 1, "audited": 0}
         record = Record("i", "c", groups, labels, None, outcome, answer, unit=unit)
         line = json.loads(json.dumps(line_of(record, "published")))
-        assert reply_of(line, {}) == replies._reply(record, None, {})
+        assert reply_of(line, {}) == replies._reply(record, {})
 
 
 def test_by_perturbation_has_the_scores_of_the_runs_and_the_differences_of_compare(swept, rows, tmp_path):

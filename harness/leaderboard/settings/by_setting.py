@@ -23,7 +23,6 @@ from harness.storage.runs import Run
 from harness.tables.numbers import Intervals, metric_cell, p_text, signed_text
 from harness.tables.results import interval_notes
 from harness.tables.table import Cell, Column, Line, Table
-from harness.tasks.find import benchmark_of
 from harness.types import Metric, Scores
 
 NO_RUN = "– no run"
@@ -103,7 +102,7 @@ def _table(
     corrected = holm([d.p for row, key in keys if isinstance(d := row.differences[key], Difference)])
     p_holm = {(id(row), *key): p for (row, key), p in zip(keys, corrected, strict=True)}
     names, name_cells, shared = chain_columns(chains, setting)
-    columns = [*names, *(column for step in steps for column in _columns(task, step, steps[0], shown))]
+    columns = [*names, *(column for step in steps for column in _columns(step, steps[0], shown))]
     lines = []
     for row, cells in zip(measured, name_cells, strict=True):
         numbers = [
@@ -137,7 +136,7 @@ def differences_to_first(
 ) -> dict[tuple[str, str], Difference | str]:
     """Return the differences of a chain's runs to that of the first step, or a word why one is missing."""
     base = chain.by_step.get(steps[0])
-    paired = [name for name in metrics if _has_differences(name, chain.first.task)]
+    paired = [name for name in metrics if definition(name).made_of == "counts"]
     differences: dict[tuple[str, str], Difference | str] = {}
     for step in steps[1:]:
         row = chain.by_step.get(step)
@@ -164,16 +163,10 @@ def _reason(base: Run, row: Run, error: HarnessError) -> str:
     return "other items" if "share" in str(error) else "no records"
 
 
-def _has_differences(metric: str, task: str) -> bool:
-    """Return whether runs can be compared by a metric: made of counts, or of numbers that the task's items have."""
-    made_of = definition(metric).made_of
-    return made_of == "counts" or (made_of == "items" and task in benchmark_of(task).item_values)
-
-
-def _columns(task: str, step: str, base: str, metrics: Sequence[str]) -> Iterator[Column]:
+def _columns(step: str, base: str, metrics: Sequence[str]) -> Iterator[Column]:
     for metric in metrics:
         yield Column(f"{metric}/{step}", definition(metric).title, "metric", definition(metric).best, step)
-        if step != base and _has_differences(metric, task):
+        if step != base and definition(metric).made_of == "counts":
             yield from difference_columns(f"{metric}/{step}", base, step)
 
 
@@ -200,7 +193,7 @@ def _cells(
         yield Cell(word)
     else:
         yield metric_cell(run.result.overall.metric(metric) or Metric(metric, None), intervals)
-    if step == base or not _has_differences(metric, row.chain.first.task):
+    if step == base or definition(metric).made_of != "counts":
         return
     yield from difference_cells(row.differences.get((step, metric)), p_holm.get((id(row), step, metric)), intervals)
 

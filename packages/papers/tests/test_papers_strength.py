@@ -244,3 +244,12 @@ def test_its_scores_are_made_again(harness, tmp_path):
         json.loads((place / SHIPPED / "result.json").read_text()) for place in (tmp_path / "results", RESULTS)
     )
     assert again["scores"] == shipped["scores"]
+
+
+@pytest.mark.slow
+def test_means_over_items_are_not_compared(harness, tmp_path):
+    for seed in (0, 1):
+        assert harness(*RUN, "model=mutual_information", f"model.seed={seed}", f"results=seed{seed}").returncode == 0
+    folders = sorted(str(file.parent) for file in tmp_path.glob("seed*/**/records.jsonl"))
+    refused = harness(*folders, module="harness.compare")
+    assert refused.returncode == 1 and "scores that are means over items" in refused.stderr
