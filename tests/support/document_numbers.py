@@ -100,7 +100,7 @@ def train_split() -> list[str]:
 
 
 def small_model_files() -> list[str]:
-    """python benchmarks/small_models.py"""
+    """python tools/small_models.py"""
     shares, linear = (
         json.loads((MODELS / name / "training.json").read_text()) for name in ("hypothesis_only", "linear")
     )

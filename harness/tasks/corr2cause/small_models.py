@@ -3,7 +3,7 @@
 `HypothesisOnly` never sees the premise: the floor. `Linear` looks up which sentences the premise has. Neither parses
 anything: a text is the sentences and the hypotheses that the train split has, letter for letter, and what is not among
 them counts for nothing. Other names, Table 9's words and a seventh variable are not: there the answer is No.
-benchmarks/small_models.py makes both.
+tools/small_models.py makes both.
 """
 
 from __future__ import annotations
