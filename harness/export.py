@@ -15,7 +15,6 @@ from typing import Any
 from harness.cli import key_value
 from harness.errors import ConfigError, DataError, StoreError, unknown
 from harness.plugin import load
-from harness.runtime.environment import installing
 from harness.storage.atomic_write import atomic_file, cannot_write, check
 from harness.storage.find import below, left_out
 from harness.storage.record_lines import columns, rows
@@ -69,8 +68,7 @@ Give folders of runs, or folders above them. A run without its records.jsonl (or
                        (records.csv, records.parquet, records.hf, inspect_logs);
                        it is in its place once all of it is whole
 
-In the csv, text that a spreadsheet would take for a formula (= + - @ first) has a ' before it. parquet and hf need
-the extra [hub].
+In the csv, text that a spreadsheet would take for a formula (= + - @ first) has a ' before it.
 """
 
 UNFINISHED = ".unfinished"
@@ -198,11 +196,9 @@ def _cell(value: Any) -> Any:
 
 def write_parquet(runs: Sequence[Run], out: str | None) -> str:
     """Write the table as a file of columns."""
-    try:
-        import pyarrow as pa
-        from pyarrow import parquet
-    except ImportError:
-        raise ConfigError(f"to=parquet needs pyarrow, which comes with datasets: {installing('hub')}.") from None
+    import pyarrow as pa
+    from pyarrow import parquet
+
     path = Path(out or "records.parquet")
     types = columns(runs)
     kinds = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}

@@ -6,20 +6,17 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from harness.errors import ConfigError, HarnessError
+from harness.errors import HarnessError
 from harness.export import number_of, unfinished_folder
-from harness.runtime.environment import installing
 from harness.storage.record_lines import columns, rows
 from harness.storage.runs import Run
 
 
 def write(runs: Sequence[Run], out: str | None) -> str:
     """Write the folder and return the sentence that says so."""
-    try:
-        from datasets import Dataset, Features, Value
-        from datasets.utils.logging import disable_progress_bar
-    except ImportError:
-        raise ConfigError(f"to=hf needs the library datasets: {installing('hub')}.") from None
+    from datasets import Dataset, Features, Value
+    from datasets.utils.logging import disable_progress_bar
+
     disable_progress_bar()
     types = columns(runs)
     path = out or "records.hf"

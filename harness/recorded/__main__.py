@@ -29,7 +29,7 @@ other, and say whose it is.
 
   name= by= source= licence=  needed: the model's row in tables; who has recorded its answers, where they are published,
                         under which licence (licence=unknown where nobody says)
-  map=                  columns of the CSV or JSON lines file: {names}.
+  map=                  columns of the CSV, JSON lines or Parquet file: {names}.
                         A column, or a text with columns in braces; of JSON a.b is b in a. id and one of reply and
                         answer are needed: `harness items task=…` has the items' ids and words
   where=COLUMN:VALUE    only these rows, as where a table has several models; several with commas between them

@@ -56,7 +56,7 @@ def pairs(setting: str, values: Sequence[str], known: Sequence[str] = ()) -> dic
 
 
 def table_rows(path: str, mapped: Mapped, where: Mapped) -> Iterator[Row]:
-    """Yield the rows of a CSV or JSON lines file for which the columns of `where` have its values."""
+    """Yield the rows of a CSV, JSON lines or Parquet file for which the columns of `where` have its values."""
     if ("reply" in mapped) == ("answer" in mapped) or "id" not in mapped:
         raise ConfigError(
             "map= says which column has the items' ids (id:COLUMN, as `harness items` has them) and which the answers: "

@@ -8,14 +8,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
-from importlib import import_module
 from types import NoneType
 from typing import Any, Protocol, get_args, get_type_hints
 
 from msgspec import UNSET, UnsetType
 
 from harness.codec import response_from_json, response_json
-from harness.errors import ConfigError
 from harness.scoring.grades import grade_of_rule
 from harness.storage.forms import LIMITS, Amount, Strict, Whole, form_of
 from harness.types import Answer, AnswerForm, ChatRequest, Failure, Judgement, Record, Response, Usage
@@ -255,13 +253,9 @@ class RecordSource(Protocol):
 
 
 def frame(runs: Sequence[RecordSource]) -> Any:
-    """Return a pandas.DataFrame with a line for each record. Raises ConfigError where pandas is not installed."""
-    try:
-        pandas = import_module("pandas")
-    except ImportError:
-        raise ConfigError(
-            "to_pandas() needs pandas, which is not installed: python -m pip install pandas, or use records()."
-        ) from None
+    """Return a pandas.DataFrame with a line for each record."""
+    import pandas
+
     types = columns(runs)
     table = pandas.DataFrame(rows(runs, types), columns=list(types))
     # None stays a missing value, beside whole numbers too.

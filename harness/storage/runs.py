@@ -198,7 +198,7 @@ class Run:
         return records.read(self._records_file())
 
     def to_pandas(self) -> Any:
-        """Return a pandas.DataFrame with a line for each record. Raises ConfigError where pandas is not installed."""
+        """Return a pandas.DataFrame with a line for each record."""
         return record_lines.frame([self])
 
     def lines(self) -> Iterator[Line]:

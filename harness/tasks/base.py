@@ -83,7 +83,7 @@ class SourcedTask(TaskBase):
     """The data set, where no path names another."""
     hub_revision: ClassVar[str | None] = None
     """The one that is read of that data set, where none is asked for."""
-    file_kind: ClassVar[str] = "a CSV or JSON lines file"
+    file_kind: ClassVar[str] = "a CSV, JSON lines or Parquet file"
 
     def check_source(self) -> None:
         """Raise ConfigError for a path or a revision that does not fit the source."""

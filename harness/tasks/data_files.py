@@ -1,40 +1,37 @@
-"""Rows of a file of the user's (CSV, also with ; or tabs; JSON lines; a JSON list), or of a data set of the Hub.
+"""Rows of a file of the user's, or of a data set of the Hub.
 
-Rows of a file are read one at a time, so that one of any length takes no memory. What a spreadsheet or another program
-may have left is read where it is plain what was meant (marks of UTF-8 and UTF-16, line ends of any kind, other
-separators), and refused in a sentence where it is not. A pipe, a device and a row without an end are refused unread.
+CSV and Parquet are read by `datasets`, each cell of a CSV as the text that it is. JSON is read by `jsonlines` and json:
+`datasets` makes a date of "2024-01-01", and 1.0 of 1 in a column that has 0.5.
 """
 
 from __future__ import annotations
 
 import csv
+import glob
 import io
 import json
 import logging
 import sys
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import IO, Any
 
 from harness.codec import content_digest, open_plain
 from harness.errors import ConfigError, DataError
-from harness.runtime.environment import installing
 
 Columns = Mapping[str, Any]
 """A row's cells by the name of their column."""
-ENDINGS = (".csv", ".tsv", ".jsonl", ".json")
-SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
-_MARKS = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16", b"\xef\xbb\xbf": "utf-8-sig"}
-"""What a file begins with, by its encoding."""
-MOST_COLUMNS = 10_000
-LONGEST_ROW = 1 << 26
-"""Characters: a file without line ends is not read into memory."""
-LARGEST_LIST = 1 << 30
-"""Bytes of a JSON list, which is read whole."""
+TABLES = (".csv", ".tsv")
+ENDINGS = (*TABLES, ".jsonl", ".json", ".parquet")
+SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs"}
+TYPOGRAPHIC = frozenset("“”„«»")
+"""Quotation marks that hold no cell of a CSV together."""
 SHOWN = 5
 """Rows that a sentence names."""
 
@@ -55,10 +52,14 @@ class DataFile:
         """The file's name without its suffix: the beginning of the ids of rows without an id."""
         return self.file.stem
 
+    @cached_property
+    def _ending(self) -> str:
+        return self.file.suffix.lower()
+
     @property
     def counted(self) -> str:
         """How rows are counted, where an editor shows other numbers: behind a row's number in a sentence."""
-        return " (the header not counted)" if self.file.suffix.lower() in (".csv", ".tsv") else ""
+        return " (the header not counted)" if self._ending in TABLES else ""
 
     def digest(self) -> str:
         """Return the SHA-256 of its bytes: another content is another configuration. Raises DataError."""
@@ -70,115 +71,125 @@ class DataFile:
 
         A file without any is a bad one.
         """
-        ending = self.file.suffix.lower()
-        if ending not in ENDINGS:
+        if self._ending not in ENDINGS:
             raise ConfigError(
-                f"task.path={self.path} ends in {self.file.suffix or 'nothing'}: a .csv, .tsv or .jsonl file is needed."
+                f"task.path={self.path} ends in {self.file.suffix or 'nothing'}: a {', '.join(ENDINGS[:-1])} or "
+                f"{ENDINGS[-1]} file is needed."
             )
+        read = self._csv if self._ending in TABLES else self._parquet if self._ending == ".parquet" else self._json
         row = None
         with self._refusals():
-            for row in self._csv() if ending in (".csv", ".tsv") else self._json():
+            for row in read():
                 yield row
         if row is None:
             raise DataError(f"{self.path} has no rows: it needs a line for every item.")
 
     def remarks(self) -> tuple[str, ...]:
-        if self.file.suffix.lower() != ".csv" or (separator := self._separator()) == ",":
+        if self._ending != ".csv" or (separator := self._header[0]) == ",":
             return ()
         return (f"{self.path}: its columns are told apart by {SEPARATORS[separator]}.",)
 
     def _csv(self) -> Iterator[Columns]:
+        names = self._header[1]
+        for cells in islice(_rows_of(self._table), 1, None) if names else ():
+            row = {name: cell or "" for name, cell in zip(names, cells.values(), strict=True)}
+            if any(row.values()):
+                yield {name: cell for name, cell in row.items() if name}
+
+    @cached_property
+    def _header(self) -> tuple[str, list[str]]:
+        """What tells columns apart, the sign that splits the first line into most of them, and the columns' names."""
         csv.field_size_limit(min(sys.maxsize, 2**31 - 1))  # the module's own limit of 131,072 is one of caution
-        separator = self._separator()
-        with self._open() as file:
-            rows = _Rows(file, self.path)
-            lines = csv.reader(rows, delimiter=separator, strict=True)
+        with self._refusals():
+            with self._text() as file:
+                first = next(filter(str.strip, file), "")
+            signs = SEPARATORS if self._ending == ".csv" else "\t"
+            separator = max(signs, key=lambda sign: len(next(csv.reader([first], delimiter=sign), [])))
+            names = [name.strip() for name in next(self._lines(separator), [])]
+        if twice := [name for name, count in Counter(names).items() if name and count > 1]:
+            raise DataError(f"{self.path} has two columns called {twice[0]!r}: give one of them another name.")
+        return separator, names
+
+    def _lines(self, separator: str) -> Iterator[list[str]]:
+        """Yield the cells of each line. Raises DataError where there are more than in the first, or quotes are open."""
+        with self._text() as file:
+            lines = csv.reader(file, delimiter=separator, strict=True)
+            first: list[str] = []
             try:
-                names = [name.strip() for name in next(lines, [])]
-                self._check_header(names)
-                number = 0
-                for cells in lines:
-                    rows.begin()
-                    if not any(cells):
-                        continue
-                    number += 1
-                    if any(cells[len(names) :]):
+                for number, cells in enumerate(line for line in lines if len(line) > 1 or "".join(line).strip()):
+                    first = first or cells
+                    if len(cells) > len(first):
+                        marks = " ".join(sorted(TYPOGRAPHIC.intersection("".join(cells))))
                         raise DataError(
                             f"{self.path}, row {number}{self.counted} has {len(cells)} cells, and the first line names "
-                            f'{len(names)} columns: put a text that holds {SEPARATORS[separator]} in "…".'
+                            f'{len(first)} columns: put a text that holds {SEPARATORS[separator]} in "…"'
+                            + (f" (typographic marks, {marks}, do not hold it together)." if marks else ".")
                         )
-                    cells += [""] * (len(names) - len(cells))
-                    yield {name: cell for name, cell in zip(names, cells, strict=False) if name}
+                    yield cells
             except csv.Error as error:
                 raise DataError(
                     f'{self.path}, line {lines.line_num}: its quotation marks do not close ({error}): a text with " in '
                     'it is written "…""…".'
                 ) from None
 
-    def _check_header(self, names: list[str]) -> None:
-        self._check_width(len(names))
-        twice = [name for name, count in Counter(names).items() if name and count > 1]
-        if twice:
-            raise DataError(f"{self.path} has two columns called {twice[0]!r}: give one of them another name.")
+    @cached_property
+    def _table(self) -> Any:
+        """A CSV file as a `datasets.Dataset`, with its header as the first row."""
+        from datasets import Features, Value
 
-    def _check_width(self, columns: int) -> None:
-        if columns > MOST_COLUMNS:
-            raise DataError(f"{self.path} has {columns:,} columns, and no questions have more than {MOST_COLUMNS:,}.")
+        separator, names = self._header
+        columns = [str(place) for place in range(len(names))]
+        try:
+            return _loaded(
+                "csv",
+                self.file,
+                features=Features({column: Value("string") for column in columns}),
+                column_names=columns,
+                header=None,
+                delimiter=separator,
+                na_filter=False,  # "NA" and "null" are words
+                engine="python",  # the one that refuses quotation marks which do not close
+            )
+        except UnicodeDecodeError:
+            raise
+        except ValueError as error:
+            deque(self._lines(separator), maxlen=0)  # raises what is said of the row
+            raise DataError(f"{self.path} cannot be read: {error}.") from None
 
-    def _separator(self) -> str:
-        """Return the column separator: the usual one that splits the first line into most columns."""
-        if self.file.suffix.lower() == ".tsv":
-            return "\t"
-        with self._refusals(), self._open() as file:
-            first = file.readline(1 << 20)
-        columns = {sign: len(next(csv.reader([first], delimiter=sign), [])) for sign in SEPARATORS}
-        return max(SEPARATORS, key=lambda sign: columns[sign])  # the first of several alike, the comma
+    def _parquet(self) -> Iterator[Columns]:
+        with open_plain(self.file):
+            pass
+        try:
+            return _rows_of(_loaded("parquet", self.file))
+        except ValueError as error:
+            raise DataError(f"{self.path} is not Parquet: {error}.") from None
 
     def _json(self) -> Iterator[Columns]:
         import jsonlines
 
-        with self._open() as file:
-            begins = _first_sign(file)
-            if begins == "[":
-                yield from self._json_list(file)
-                return
-            rows = _Rows(file, self.path)
+        with self._text() as file:
+            is_list = next(filter(str.strip, file), "").lstrip().startswith("[")
+            file.seek(0)
             try:
-                for row in jsonlines.Reader(rows).iter(type=dict, skip_empty=True):
-                    rows.begin()
-                    self._check_width(len(row))
-                    yield row
+                if is_list:
+                    yield from self._json_list(file)
+                else:
+                    yield from jsonlines.Reader(file).iter(type=dict, skip_empty=True)
             except RecursionError:
-                raise DataError(f"{self.path}, line {rows.number} is nested too deeply.") from None
+                raise DataError(f"{self.path} is nested too deeply.") from None
             except jsonlines.InvalidLineError as error:
                 raise DataError(f"{self.path}, line {error.lineno} is not a JSON object.") from None
+            except json.JSONDecodeError as error:
+                raise DataError(f"{self.path} is not JSON: {error}.") from None
 
     def _json_list(self, file: IO[str]) -> Iterator[Columns]:
-        if self.file.stat().st_size > LARGEST_LIST:
-            raise DataError(
-                f"{self.path} is a list of more than {LARGEST_LIST >> 30} GB: save it as JSON lines, an object a line."
-            )
-        try:
-            content = json.load(file)
-        except RecursionError:
-            raise DataError(f"{self.path} is nested too deeply.") from None
-        except json.JSONDecodeError as error:
-            raise DataError(f"{self.path} is not JSON: {error}.") from None
-        for number, row in enumerate(content, start=1):
+        for number, row in enumerate(json.load(file), start=1):
             if not isinstance(row, dict):
                 raise DataError(f"{self.path}, row {number} is not a JSON object.")
-            self._check_width(len(row))
             yield row
 
-    @contextmanager
-    def _open(self) -> Iterator[IO[str]]:
-        with open_plain(self.file) as file:
-            start = file.read(4)
-        encoding = next((name for mark, name in _MARKS.items() if start.startswith(mark)), "utf-8")
-        if encoding == "utf-8" and b"\0" in start:
-            raise DataError(f"{self.path} looks like UTF-16 without its mark: save it as UTF-8.")
-        with io.TextIOWrapper(open_plain(self.file), encoding=encoding, newline="") as text:
-            yield text
+    def _text(self) -> IO[str]:
+        return io.TextIOWrapper(open_plain(self.file), encoding="utf-8-sig", newline="")
 
     @contextmanager
     def _refusals(self) -> Iterator[None]:
@@ -186,63 +197,45 @@ class DataFile:
         try:
             yield
         except FileNotFoundError:
-            raise DataError(f"{self.path} does not exist; task.path names a CSV or JSON lines file.") from None
+            raise DataError(f"{self.path} does not exist; task.path names a CSV, JSON lines or Parquet file.") from None
         except UnicodeDecodeError as error:
-            raise DataError(self._not_utf8(error)) from None
+            text = error.object[max(0, error.start - 20) : error.start + 20].decode("cp1252", errors="replace").strip()
+            raise DataError(
+                f"{self.path} is not UTF-8 (read as Latin-1 it has {text!r}): save the file as UTF-8."
+            ) from None
         except OSError as error:
             raise DataError(f"{self.path} cannot be read: {error.strerror or error}.") from None
 
-    def _not_utf8(self, error: UnicodeDecodeError) -> str:
-        """Return the sentence for a file in another encoding, with the first line that shows it."""
-        if error.encoding != "utf-8":
-            return f"{self.path} begins as {error.encoding} and goes on otherwise: save it as UTF-8."
-        with open_plain(self.file) as file:
-            for number, line in enumerate(iter(lambda: file.readline(LONGEST_ROW), b""), start=1):
-                try:
-                    line.decode("utf-8-sig" if number == 1 else "utf-8")
-                except UnicodeDecodeError as wrong:
-                    text = line[max(0, wrong.start - 20) : wrong.start + 20].decode("cp1252", errors="replace").strip()
-                    return (
-                        f"{self.path}, line {number} is not UTF-8 (read as Latin-1 it has {text!r}): save the file as "
-                        "UTF-8."
-                    )
-        return f"{self.path} is not UTF-8: save it as UTF-8."
 
+def _loaded(kind: str, file: Path, **settings: Any) -> Any:
+    """Return a file as a `datasets.Dataset` in memory; nothing of it is left on the disk. Raises what its reader does.
 
-class _Rows(Iterator[str]):
-    """The lines of a text. Raises DataError where those since the last `begin` are longer than any row."""
+    It is read anew each time, so that no earlier content is taken for this one.
+    """
+    import datasets
 
-    def __init__(self, file: IO[str], path: str) -> None:
-        self._file, self._path = file, path
-        self.number = 0
-        """Of the line that was read last."""
-        self.begin()
-
-    def begin(self) -> None:
-        self._left = LONGEST_ROW
-
-    def __next__(self) -> str:
-        line = self._file.readline(self._left + 1)
-        if not line:
-            raise StopIteration
-        self.number += 1
-        self._left -= len(line)
-        if self._left < 0:
-            raise DataError(
-                f"{self._path}, line {self.number}: a row of more than {LONGEST_ROW:,} characters is not read."
+    datasets.disable_progress_bars()
+    datasets.logging.set_verbosity(datasets.logging.CRITICAL)
+    with TemporaryDirectory() as folder:
+        link = Path(folder, "rows")  # a path of the user's may be a pattern or an address to datasets
+        link.symlink_to(file.absolute())
+        try:
+            return datasets.load_dataset(
+                kind,
+                data_files=glob.escape(str(link)),
+                split="train",
+                cache_dir=folder,
+                keep_in_memory=True,
+                **settings,
             )
-        return line
+        except datasets.exceptions.DatasetGenerationError as error:
+            raise error.__cause__ or error from None
 
 
-def _first_sign(file: IO[str]) -> str:
-    """Return the first character that is not a space, and rewind the text."""
-    begins = ""
-    while sign := file.read(1):
-        if not sign.isspace():
-            begins = sign
-            break
-    file.seek(0)
-    return begins
+def _rows_of(table: Any) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a `datasets.Dataset` as they are stored."""
+    for part in table.with_format("arrow").iter(1_000):
+        yield from part.to_pylist()
 
 
 def filled(columns: Columns) -> str:
@@ -305,10 +298,8 @@ def hub_rows(
 
     `choose` takes one of the configurations; without, the data set has one alone ("").
     """
-    try:
-        import datasets
-    except ImportError:
-        raise ConfigError(f"task.source=hub needs the datasets package: {installing('hub')}.") from None
+    import datasets
+
     datasets.disable_progress_bars()
     logging.getLogger("huggingface_hub").setLevel(logging.ERROR)  # five retries would be told line by line
     try:

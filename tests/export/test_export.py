@@ -7,7 +7,6 @@ import gzip
 import json
 import shutil
 import subprocess
-import sys
 import zipfile
 from dataclasses import replace
 from pathlib import Path
@@ -119,7 +118,8 @@ def test_words_that_stand_by_their_digest_after_many_others(tmp_path, monkeypatc
 
 @pytest.mark.parametrize("target", ["parquet", "hf"])
 def test_parquet_and_hf_have_the_same_columns(folder, tmp_path, target):
-    datasets = pytest.importorskip("datasets")
+    import datasets
+
     out = tmp_path / target
     assert main([str(folder), f"to={target}", f"out={out}"]) == 0
     if target == "hf":
@@ -133,13 +133,6 @@ def test_parquet_and_hf_have_the_same_columns(folder, tmp_path, target):
     assert [row["correct"] for row in rows] == [True, False, None, None, True]
     assert [row["text"] for row in rows][1:] == [HOSTILE.replace("\ud83d", "?"), "perhaps", None, "=HYPERLINK(1)"]
     assert (rows[0]["probability"], rows[0]["cost_usd"], rows[0]["output_tokens"]) == (0.75, 0.5, 2)
-
-
-@pytest.mark.parametrize(("library", "target"), [("pyarrow", "parquet"), ("datasets", "hf")])
-def test_without_the_library_a_sentence_says_what_to_install(folder, tmp_path, monkeypatch, capsys, library, target):
-    monkeypatch.setitem(sys.modules, library, None)
-    assert main([str(folder), f"to={target}", f"out={tmp_path / 'o'}"]) == 1
-    assert "[hub]'" in capsys.readouterr().err
 
 
 def test_inspect_reads_its_log(folder, tmp_path):

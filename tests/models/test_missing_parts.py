@@ -28,16 +28,6 @@ def test_a_missing_package_names_the_extra(nli_path, package):
     assert "[local]'" in said and "harness[local]" not in said  # the public index has another package of that name
 
 
-def test_a_missing_datasets_package_names_the_extra():
-    code = (
-        "import sys; sys.modules['datasets'] = None\n"
-        "from harness.tasks.corr2cause.sources import from_hub\nfrom harness.errors import ConfigError\n"
-        "try: from_hub(None, None, split='test', perturbation='none', seed=0)\n"
-        "except ConfigError as error: print(error)"
-    )
-    assert "[hub]'" in subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout
-
-
 def test_a_missing_gpu_is_said(nli_path):
     import torch
 

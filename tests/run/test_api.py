@@ -20,7 +20,7 @@ from harness.errors import ConfigError, DataError, Interrupted, RunStopped
 from harness.runtime.signals import STOP
 from harness.storage import runs
 from harness.storage.runs import Run
-from harness.types import Failure, Response
+from harness.types import Failure
 
 OWN_MODEL = """
 from dataclasses import dataclass
@@ -280,14 +280,6 @@ def test_to_pandas_has_a_line_for_each_record(serve, key):
     assert frame["answer"].dtype == pandas.Int64Dtype()
     assert frame["failure"].notna().sum() == 1 and frame["answer"].isna().sum() == 2
     assert frame["asked"].str.contains("Suppose").all()
-
-
-def test_without_pandas_it_is_said_in_a_sentence(monkeypatch):
-    run = evaluate("always_no", limit=4)
-    monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(ConfigError, match=r"python -m pip install pandas, or use records\(\)"):
-        run.to_pandas()
-    assert [type(record.outcome) for record in run.records()] == [Response] * 4
 
 
 def test_load_run_says_what_is_not_a_run(tmp_path):

@@ -158,7 +158,7 @@ def balanced1000() -> Sequence[SourceRow]:
 
 
 def from_file(path: str) -> list[SourceRow]:
-    """Return the questions of a file in the authors' layout or the Hub's: JSON, JSON lines or CSV."""
+    """Return the questions of a file in the authors' layout or the Hub's: JSON, JSON lines, CSV or Parquet."""
     return list(_rows(DataFile(path).rows(), where=path, stem=Path(path).stem, models=lambda: _models(path)))
 
 

@@ -1,4 +1,4 @@
-"""Corr2Cause from elsewhere: the Hugging Face Hub, or the user's own CSV or JSON lines file."""
+"""Corr2Cause from elsewhere: the Hugging Face Hub, or the user's own CSV, JSON lines or Parquet file."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ _INPUT = re.compile(r"Premise: (?P<premise>.*?)\s*\nHypothesis: (?P<hypothesis>.
 
 
 def from_file(path: str) -> tuple[list[HypothesisRow], tuple[str, ...]]:
-    """Return the rows of a .csv, .tsv or .jsonl file, and the remarks on them."""
+    """Return the rows of a file, and the remarks on them."""
     file, repeats = DataFile(path), Repeats()
     rows = list(_rows(file.rows(), where=path, stem=file.stem, own=True))
     for number, row in enumerate(rows, start=1):

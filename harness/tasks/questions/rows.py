@@ -13,7 +13,7 @@ from typing import Any
 
 from harness.codec import permuted
 from harness.errors import ConfigError, DataError
-from harness.tasks.data_files import Columns, filled
+from harness.tasks.data_files import Columns
 from harness.types import LETTERS
 
 ROLES = ("label", "id", "cluster", "unit", "choices")
@@ -38,7 +38,9 @@ def text_of(value: Any) -> str:
     """Return a cell as text: JSON where it is a list or an object, empty where there is nothing."""
     if value is None:
         return ""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    if isinstance(value, (bool, int, float, list, dict)):
+        return json.dumps(value, ensure_ascii=False, default=str)
+    return str(value)  # a date, as Parquet has it
 
 
 @dataclass(frozen=True)
@@ -237,9 +239,6 @@ class QuestionRow:
             letters = LETTERS[: len(choices)]
             fields["letters"] = f"{', '.join(letters[:-1])} or {letters[-1]}"
         return fields
-
-    def needs(self) -> str:
-        return filled(self.columns)
 
 
 def _listed(cell: Any, where: str) -> tuple[tuple[str, ...], tuple[str, ...]]:

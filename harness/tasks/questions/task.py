@@ -113,7 +113,7 @@ class Questions(TaskBase):
     @cached_property
     def _file(self) -> DataFile:
         if not self.path:
-            raise ConfigError("task=questions needs task.path=FILE, a CSV or JSON lines file with a column label.")
+            raise ConfigError("task=questions needs task.path=FILE, CSV, JSON lines or Parquet, with a column label.")
         return DataFile(self.path)
 
     @cached_property
