@@ -1,12 +1,11 @@
 """The large works, one after the other: processor seconds and peak memory of whole commands, as rows of a table.
 
-python benchmarks/large.py [--only server,cached,requests,verify,leaderboard] [--share 1.0]
+python benchmarks/large.py [--only server,cached,verify,leaderboard] [--share 1.0]
 
 server: 1,000,000 short questions to a server that takes 1 ms, beside a bare aiohttp client. cached: the same run from
-its cache. verify: the same run made again by `harness verify`. requests: 1,000,000 requests written in files of 50,000
-and 190 MB. leaderboard: 5,000 runs on one table. --share makes all of them smaller; each row says how large it was.
-Import of ten million answers is import_answers.py. Processor seconds hold on a machine that does other things, seconds
-do not.
+its cache. verify: the same run made again by `harness verify`. leaderboard: 5,000 runs on one table. --share makes all
+of them smaller; each row says how large it was. Processor seconds hold on a machine that does other things, seconds do
+not.
 """
 
 from __future__ import annotations
@@ -71,14 +70,6 @@ def of_items(folder: Path, items: int, only: set[str]) -> Iterator[tuple[str, in
     write_questions(folder, items)
     with server() as address:
         asked = (*RUN, f"model.base_url={address}")
-        if "requests" in only:
-            yield (
-                "requests",
-                items,
-                took(folder, "-m", "harness.cache", "requests", "todo.jsonl", *asked, "cache=other.sqlite"),
-            )
-            sizes = [file.stat().st_size for file in folder.glob("todo*.jsonl")]
-            assert max(sizes) <= 190e6 and len(sizes) >= items / 50_000
         if only & {"server", "cached", "verify"}:
             asking = took(folder, "-m", "harness", *asked)
             if "server" in only:
@@ -109,7 +100,7 @@ def of_runs(folder: Path, runs: int) -> Iterator[tuple[str, int, dict[str, float
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", default="server,cached,requests,verify,leaderboard")
+    parser.add_argument("--only", default="server,cached,verify,leaderboard")
     parser.add_argument("--share", type=float, default=1.0)
     options = parser.parse_args()
     only, found = set(options.only.split(",")), json.loads(RESULTS.read_text()) if RESULTS.exists() else {}

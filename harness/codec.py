@@ -199,13 +199,6 @@ def response_from_json(content: Any, *, cached: bool) -> Response:
     return Response(text, **beside, cached=cached)
 
 
-def left_out(content: Mapping[str, Any]) -> list[str]:
-    """Return the names of a response's fields that `response_from_json` drops."""
-    round_trip = response_json(response_from_json(content, cached=True))
-    empty: tuple[object, ...] = (None, "", {}, [])
-    return [name for name, value in content.items() if value not in empty and round_trip.get(name) != value]
-
-
 def _logprobs(values: Any) -> Mapping[str, float] | None:
     if values is None:
         return None

@@ -5,8 +5,9 @@ asking.py    one call of it: look up, ask, keep
 store.py     the file: get and put
 network.py   whether a path is on a network's file system, where no cache can be
 schema.py    its tables and rows, and what is looked at before it is used
-merging.py   answers of another machine go into this cache
-__main__.py  the command `cache`; transfer.py: its export and import; upkeep.py: stats, prune and verify
+merging.py   the answers of another cache go into this one
+upkeep.py    what is in it, whether it is sound, and what may go
+__main__.py  the command `cache`
 """
 
 from harness.cache.model import CachedModel

@@ -1,4 +1,4 @@
-"""harness cache stats|export|import|prune|verify: what is stored is shown, moved, checked and removed."""
+"""harness cache stats|export|import|prune|verify: what is stored is shown, written out, merged, removed and checked."""
 
 from __future__ import annotations
 
@@ -10,53 +10,45 @@ from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator
 
-from harness.cache import Store, transfer, upkeep
-from harness.cache.upkeep import Selection, in_words, printable
+from harness.cache import Store, upkeep
+from harness.cache.merging import Merged, merge
 from harness.cli import key_value
 from harness.cli.key_value import Choice
-from harness.errors import ConfigError, StoreError
+from harness.errors import ConfigError, DataError, StoreError
+from harness.runtime.console import clean
 from harness.runtime.progress import Progress
+from harness.storage.atomic_write import atomic_file
 from harness.tables import terminal
 from harness.tables.table import Table
 
 CACHE = Path(".cache/answers.sqlite")
 """As in configs/cache/on.yaml."""
-
+_MOST_PLACES = 3
+"""Places that verify names of each kind of trouble."""
 HELP = f"""\
 The cache of answers: every one that was paid for, in one SQLite file.
 
-  harness cache stats                         what is in it, by model and task
-  harness cache export FILE                   every answer as a JSON line, for another machine or for your own
-                                              tools; - for standard output
-  harness cache import FILE FILE              take in what export wrote, or another cache
-  harness cache prune model=gpt4              remove answers by model, identity, task or date, once
-                                              they have been shown
-  harness cache verify                        recompute every key and digest, read every answer, and run
-                                              SQLite's own check
+  harness cache stats               what is in it, by model and task
+  harness cache export FILE         every answer as a JSON line, for your own tools; - for standard output
+  harness cache import CACHE …      take in the answers of other caches, as another machine left them; of two
+                                    answers to one request the first stays
+  harness cache prune model=gpt4    remove answers by model, task or date, once they have been shown
+  harness cache verify              recompute every key and digest, read every answer, and run SQLite's own check
 
-  cache={CACHE}   the file, with each of them
-
-settings of import
-  replace=false         true: where another answer is stored, take the imported one
+  cache={CACHE}    the file, with each of them
 
 settings of prune
   model=                answers of the models of this name
-  identity=             answers of this identity, by the beginning of its digest
   task=                 answers that this task asked for first
   before=               answers stored before a date: 2026-01-31, or 2026-01-31T12:00:00
   yes=false             true: remove them; without it they are only shown
 
 examples:
-  harness cache export node1.jsonl                    on a compute node, then at home:
-  harness cache import node1.jsonl node2.jsonl
-  harness cache import backup/answers.sqlite replace=true
+  harness cache import node1/answers.sqlite node2/answers.sqlite
   harness cache prune model=gpt4 before=2026-01-31
   harness cache verify cache=shared/answers.sqlite
-
-A line of an export: schema, key, model, task, stored, identity, request, response, digest. Its words stand in full
-where they come first in the file, by sha256 after that.
 """
 
 
@@ -69,28 +61,26 @@ def _date(text: str) -> float:
 
 
 @dataclass(frozen=True)
-class AnswersSettings:
+class CacheSettings:
     """HELP says what each one means."""
 
     cache: Path = CACHE
 
 
 @dataclass(frozen=True)
-class ImportSettings(AnswersSettings):
-    """HELP says what each one means."""
-
-    replace: bool = False
-
-
-@dataclass(frozen=True)
-class PruneSettings(AnswersSettings):
+class PruneSettings(CacheSettings):
     """HELP says what each one means."""
 
     model: str | None = None
-    identity: Annotated[str, Field(min_length=1)] | None = None
     task: str | None = None
     before: Annotated[float | None, BeforeValidator(_date)] = None
     yes: bool = False
+
+    @property
+    def conditions(self) -> upkeep.Conditions:
+        """Those that are given, in SQL."""
+        every_condition = {"i.name = ?": self.model, "a.task = ?": self.task, "a.stored < ?": self.before}
+        return {condition: value for condition, value in every_condition.items() if value is not None}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -101,74 +91,93 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return key_value.commands(HELP, COMMANDS, words, interrupted=message)
 
 
-def stats(names: list[str], settings: AnswersSettings) -> int:
+def stats(names: list[str], settings: CacheSettings) -> int:
     """Print what is in the cache, by model and task."""
     _no_names("stats", names)
     with closing(Store(settings.cache, readonly=True)) as store:
-        groups = upkeep.groups(store)
-        terminal.show([_table(groups)])
-        texts = store.count_texts()
-    size = sum(file.stat().st_size for end in ("", "-wal") if (file := Path(f"{settings.cache}{end}")).exists()) / 1e6
-    print(
-        f"\n{in_words(sum(group.answers for group in groups))} and {texts:,} texts in {settings.cache} ({size:,.1f} MB)"
-    )
+        terminal.show([_table(upkeep.groups(store, {}))])
+        print(f"\n{_in_words(store.count())} and {store.count('texts'):,} texts in {settings.cache}")
     print("task: the one that asked first; the answer serves any other that sends the same request.")
     return 0
 
 
-def export(names: list[str], settings: AnswersSettings) -> int:
+def export(names: list[str], settings: CacheSettings) -> int:
+    """Write every answer as a JSON line."""
     if len(names) != 1:
         raise ConfigError("export takes one file to write, or - for standard output: export answers.jsonl")
-    return transfer.export(settings.cache, names[0])
+    progress, left_out = Progress(f"export {settings.cache}"), 0
+    with closing(Store(settings.cache, readonly=True)) as store, atomic_file(names[0], "file") as file:
+        for line in progress.watch(upkeep.lines(store), range(store.count())):
+            if line is None:
+                left_out += 1
+            else:
+                file.write(f"{line}\n")
+    if left_out:
+        progress.say(f"{_in_words(left_out)} left out, because they cannot be read as stored")
+    return 0
 
 
-def import_(names: list[str], settings: ImportSettings) -> int:
+def import_(names: list[str], settings: CacheSettings) -> int:
+    """Store the sound answers of other caches."""
     if not names:
-        raise ConfigError("import takes the files that export wrote, or other caches: import answers.jsonl")
-    return transfer.import_(settings.cache, [*map(Path, names)], replace=settings.replace)
+        raise ConfigError("import takes other caches, the files that runs wrote to: import node1/answers.sqlite")
+    with closing(Store(settings.cache)) as store:
+        for path in map(Path, names):
+            if not path.is_file():
+                raise DataError(f"there is no file {path}: give another cache.")
+            if path.samefile(settings.cache):
+                raise ConfigError(f"{path} is the cache itself: give another cache=.")
+            with path.open("rb") as file:
+                if file.read(1) == b"{":
+                    raise DataError(f"{path} has lines of JSON: import takes the file of a cache, answers.sqlite.")
+            _import(store, path)
+    return 0
+
+
+def _import(store: Store, path: Path) -> None:
+    merged, progress = Merged(), Progress(f"import {_printable(path)}")
+    with closing(Store(path, readonly=True)) as other:
+        for _ in progress.watch(merge(store, other, merged), range(other.count())):
+            pass
+    said = f"{_printable(path)}: {merged.new:,} new, {merged.known:,} known already"
+    if merged.left_out:
+        said += f"; {merged.left_out:,} left out, because they are not what was stored"
+    print(said)
 
 
 def prune(names: list[str], settings: PruneSettings) -> int:
     """Print the chosen answers, and remove them if `yes`."""
     _no_names("prune", names)
-    selection = Selection(settings.model, settings.identity, settings.task, settings.before)
-    if selection == Selection():
-        raise ConfigError("say which answers to remove: model=, identity=, task= or before= (prune shows them first).")
+    conditions = settings.conditions
+    if not conditions:
+        raise ConfigError("say which answers to remove: model=, task= or before= (prune shows them first).")
     with closing(Store(settings.cache, readonly=not settings.yes)) as store:
-        groups = upkeep.groups(store, selection)
+        groups = upkeep.groups(store, conditions)
         if not groups:
-            names = sorted({group.name for group in upkeep.groups(store)})
-            raise ConfigError(
-                f"{settings.cache} holds no answer that all of the settings fit: nothing to remove. Its models are "
-                f"{', '.join(map(printable, names)) or 'none'}."
-            )
+            raise ConfigError(f"{settings.cache} holds no answer that all of the settings fit: nothing to remove.")
         terminal.show([_table(groups)])
-        count = sum(group.answers for group in groups)
         if not settings.yes:
-            print(f"\n{in_words(count)} would go. Nothing was removed: add yes=true to remove them.")
+            count = sum(count for _, _, count, *_ in groups)
+            print(f"\n{_in_words(count)} would go. Nothing was removed: add yes=true to remove them.")
             return 0
-        print(f"\n{in_words(upkeep.prune(store, selection))} removed.")
-        if not upkeep.shrink(store):
-            print("The file is in use or the disk is full: the room will be used again, but is not given back.")
+        print(f"\n{_in_words(upkeep.prune(store, conditions))} removed.")
     return 0
 
 
-def verify(names: list[str], settings: AnswersSettings) -> int:
+def verify(names: list[str], settings: CacheSettings) -> int:
     """Check every digest and key of the cache. Raises StoreError where one is wrong."""
     _no_names("verify", names)
     cache = settings.cache
-    progress, findings = Progress(f"verify {cache}"), upkeep.Findings()
+    progress, findings, count = Progress(f"verify {cache}"), upkeep.Findings(list), 0
     with closing(Store(cache, readonly=True)) as store:
-        total = store.count()
-        for _ in progress.watch(upkeep.verify(store, findings), range(total)):
-            pass
-    if not findings.counts:
-        sentence = "every response, key, text and identity is what its digest says"
-        print(f"{cache}: {in_words(findings.answers)}, {sentence}.")
+        for _ in progress.watch(upkeep.verify(store, findings), range(store.count())):
+            count += 1
+    if not findings:
+        print(f"{cache}: {_in_words(count)}; every response, key, text and identity is what its digest says.")
         return 0
-    for what, count in findings.counts.items():
-        more = ", …" if count > len(findings.places[what]) else ""
-        print(f"{count:,} times: {what} ({', '.join(map(printable, findings.places[what]))}{more})")
+    for what, places in findings.items():
+        more = ", …" if len(places) > _MOST_PLACES else ""
+        print(f"{len(places):,} times: {what} ({', '.join(map(_printable, places[:_MOST_PLACES]))}{more})")
     raise StoreError(
         f"{cache} is not sound: `harness cache import {cache} cache=NEW.sqlite` makes a new one of what is."
     )
@@ -181,35 +190,29 @@ def _no_names(command: str, names: Sequence[str]) -> None:
         )
 
 
-def _table(groups: Iterable[upkeep.Group]) -> Table:
-    header = ["model", "identity", "task", "answers", "first", "last", "tokens in", "out"]
+def _table(groups: Iterable[tuple[Any, ...]]) -> Table:
     rows = [
-        [
-            printable(group.name) or "–",
-            printable(group.identity[:8]),
-            printable(group.task) or "–",
-            f"{group.answers:,}",
-            *map(_day, (group.first, group.last)),
-            *("–" if count is None else f"{count:,}" for count in (group.input, group.output)),
-        ]
-        for group in groups
+        [_printable(model) or "–", _printable(task) or "–", f"{count:,}", first or "–", last or "–"]
+        for model, task, count, first, last in groups
     ]
-    return Table.of(header, rows, text_columns=3, spare=("first", "last", "identity", "tokens in", "out"))
+    return Table.of(["model", "task", "answers", "first", "last"], rows, text_columns=2, spare=("first", "last"))
 
 
-def _day(at: Any) -> str:
-    try:
-        return f"{datetime.fromtimestamp(at):%Y-%m-%d}"
-    except (TypeError, ValueError, OverflowError, OSError):
-        return "–"
+def _printable(text: object) -> str:
+    """Return a name on one line, without what a terminal would obey: a cache may come from somebody else."""
+    return clean(str(text)).replace("\n", "\N{REPLACEMENT CHARACTER}")
+
+
+def _in_words(count: int) -> str:
+    return f"{count:,} answer{'' if count == 1 else 's'}"
 
 
 COMMANDS = {
-    "stats": Choice(AnswersSettings, stats),
-    "export": Choice(AnswersSettings, export),
-    "import": Choice(ImportSettings, import_),
+    "stats": Choice(CacheSettings, stats),
+    "export": Choice(CacheSettings, export),
+    "import": Choice(CacheSettings, import_),
     "prune": Choice(PruneSettings, prune),
-    "verify": Choice(AnswersSettings, verify),
+    "verify": Choice(CacheSettings, verify),
 }
 
 

@@ -3,37 +3,14 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from typing import Protocol
+from collections.abc import Callable, Generator, Iterable, Iterator
 
-from harness.cache.store import Store
-from harness.errors import StoreError
 from harness.protocols import MANY, Model, Outcome, Outcomes
-from harness.settings import CacheMode
-from harness.types import Failure, Request, Response
+from harness.types import Request, Response
 
 _AHEAD = 512
 """How many misses are looked up ahead of the model. As long as a model's window is smaller, hits are handed out
 as they are found and none wait in memory."""
-
-
-class Caching(Protocol):
-    """The cached model that is called."""
-
-    model: Model
-    store: Store
-    mode: CacheMode
-    since: float
-    """Seconds since 1970; an answer from before counts as missing."""
-
-    def key(self, request: Request) -> str:
-        """Return the key of the answer to a request."""
-
-    def keep(self, outcomes: Sequence[tuple[Request, Response | Failure]]) -> list[Outcome]:
-        """Store the responses that landed together; return the outcomes to hand out."""
-
-    def missing(self, request: Request) -> StoreError:
-        """Return what mode frozen raises where an answer is not there."""
 
 
 class _Unanswered(Iterator[Request]):
@@ -54,8 +31,16 @@ class _Unanswered(Iterator[Request]):
 class Asking:
     """The state of one call."""
 
-    def __init__(self, cached: Caching, requests: Iterable[Request]) -> None:
-        self._cached = cached
+    def __init__(
+        self,
+        model: Model,
+        requests: Iterable[Request],
+        *,
+        find: Callable[[Request], Response | None],
+        keep: Callable[[Outcomes], Outcomes],
+    ) -> None:
+        """Ask `model` what `find` does not know; `keep` stores what landed together, and returns what to hand out."""
+        self._model, self._find, self._keep = model, find, keep
         self._source = iter(requests)
         self._hits: list[Outcome] = []
         self._misses: deque[Request] = deque()
@@ -74,12 +59,12 @@ class Asking:
                 ahead = min(2 * ahead, _AHEAD)
                 # Only now is the model started: a run answered from the store imports, loads and connects to nothing.
                 if landing is None and self._misses:
-                    landing = self._cached.model.respond(_Unanswered(self._next_unanswered, self._known_misses))
+                    landing = self._model.respond(_Unanswered(self._next_unanswered, self._known_misses))
                 outcomes = None if landing is None else next(landing, None)
                 yield from self._hand_out()
                 if outcomes is None:
                     return
-                yield self._cached.keep(list(outcomes))
+                yield self._keep(outcomes)
         finally:
             if landing is not None:
                 landing.close()
@@ -93,16 +78,13 @@ class Asking:
         """Look up the next request of the source; return False where the source has ended."""
         for request in self._source:
             if not self._is_hit(request):
-                if self._cached.mode == "frozen":
-                    raise self._cached.missing(request)
                 self._misses.append(request)
             return True
         self._seen_all = True
         return False
 
     def _is_hit(self, request: Request) -> bool:
-        stored = self._cached.store.get(self._cached.key(request), since=self._cached.since)
-        if stored is not None:
+        if (stored := self._find(request)) is not None:
             self._hits.append((request, stored))
         return stored is not None
 

@@ -9,7 +9,7 @@ is an error: an answer that was not really stored would be paid for twice.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable
 
 from harness.cache.asking import Asking
 from harness.cache.schema import key_of
@@ -57,13 +57,20 @@ class CachedModel(Wrapper):
         """Yield stored answers as they are found, others as they land; each is stored before it is handed out."""
         replaced = self.store.replaced
         try:
-            yield from Asking(self, requests).outcomes()
+            yield from Asking(self.model, requests, find=self._find, keep=self._keep).outcomes()
         finally:
             if count := self.store.replaced - replaced:
                 answers = f"{count:,} stored answer{'s' * (count > 1)}"
                 self.say(f"{answers} in {self.store.path} could not be read as stored: asked again and replaced")
 
-    def keep(self, outcomes: Sequence[tuple[Request, Response | Failure]]) -> list[Outcome]:
+    def _find(self, request: Request) -> Response | None:
+        """Return the stored answer; in mode frozen raise StoreError where there is none."""
+        stored = self.peek(request)
+        if stored is None and self.mode == "frozen":
+            raise self._missing(request)
+        return stored
+
+    def _keep(self, outcomes: Outcomes) -> list[Outcome]:
         """Store the responses that landed together; return the outcomes to hand out.
 
         Where another process was sooner that is its answer. A response of which nothing could be stored is a failure.
@@ -75,10 +82,10 @@ class CachedModel(Wrapper):
             sooner = self.store.put(self.identity, answers, name=self.name, task=self._task, replace=self.since > 0)
         return [(request, sooner.get(key, outcome)) for key, request, outcome in sound]
 
-    def missing(self, request: Request) -> StoreError:
+    def _missing(self, request: Request) -> StoreError:
         """Return what mode frozen raises where an answer is not there."""
         key = self.key(request)
-        if self.store.damaged(key):
+        if self.store.holds(key):
             return StoreError(
                 f"cache=frozen, and an answer of {self.name} in {self.store.path} cannot be read as stored ({key}): "
                 "with cache=on it is asked for again and replaced."

@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-import json
 import random
 import shutil
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from harness.cache import schema
 from harness.cache.network import network_file_system
-from harness.cache.schema import UNREADABLE, digest_of, response_of, utf8
+from harness.cache.schema import UNREADABLE, digest_of, response_of
 from harness.codec import canonical, digest, response_json, short, text_digest, words
 from harness.errors import StoreError
 from harness.types import JSON, Request, Response
 
-_LONG = 4096
-"""Characters from which on a text is looked up before it is inserted: a network's data would otherwise be handed to
-SQLite again with each of its questions."""
-LISTED = "(SELECT value FROM json_each(?))"
-"""SQL for the texts of a list, which is JSON."""
-_ROW = "SELECT response, digest, rowid FROM answers WHERE key = ? AND stored >= ?"
+_ROW = "SELECT response, digest FROM answers WHERE key = ? AND stored >= ?"
 
 
 class Store:
@@ -33,34 +27,28 @@ class Store:
     def __init__(self, path: Path, *, readonly: bool = False) -> None:
         """Open the file, and make it unless `readonly`. Raises StoreError where that cannot be done."""
         self.path = path
-        self._readonly = readonly
         self.replaced = 0
         """Rows that could not be read, in whose place an answer of this process stands now."""
-        if kind := network_file_system(path):
+        if not readonly and (kind := network_file_system(path)):
             raise StoreError(
                 f"the cache {path} lies on {kind}, where processes cannot share a database safely: put it on a local "
                 "disk (cache.path=…), and bring it home with harness cache import."
             )
         if readonly and not path.exists():
-            raise StoreError(f"there is no cache {self.path}: give the cache.path that runs wrote to.")
-        # The log first: a file that is being made has content before it has a log. SQLite would delete such a log.
-        if not readonly and _size(Path(f"{path}-wal")) and not _size(path):
-            raise schema.damaged(path, "its log is there, its content is not")
-        self._db: sqlite3.Connection | None = None
-        self._place: tuple[int, int] | None = None
-        """Which file is open, by device and number."""
+            raise StoreError(f"there is no cache {path}: give the cache.path that runs wrote to.")
         try:
-            self._open_in_turn()
+            self.connection = self._open(schema.for_reading if readonly else schema.for_writing)
+            """For bulk reads; `trouble` turns its errors into sentences."""
+            self._place = _file_at(path)
         except (sqlite3.Error, OSError) as error:
-            self.close()
             raise self.trouble(error) from error
 
-    def _open_in_turn(self) -> None:
+    def _open(self, connect: Callable[[Path], sqlite3.Connection]) -> sqlite3.Connection:
         """Open the file, again and again while another process holds it."""
         until = time.monotonic() + schema.WAIT
         while True:
             try:
-                return self._open()
+                return connect(self.path)
             except (sqlite3.Error, OSError) as error:
                 # Of several processes that open a new file at once, SQLite tells all but one "locked" without waiting.
                 if not schema.is_locked(error) or time.monotonic() > until:
@@ -75,21 +63,17 @@ class Store:
         if (row := self._row(key, since)) is None:
             return None
         try:
-            return response_of(key, *row[:2])
+            return response_of(key, *row)
         except ValueError:
             return None
 
-    def damaged(self, key: str) -> bool:
-        """Return whether the key has a row that counts as missing because it cannot be read."""
-        return self.get(key) is None and self._row(key, 0.0) is not None
+    def _row(self, key: str, since: float = 0.0) -> tuple[Any, ...] | None:
+        """Return the response of a key, and its digest."""
+        return next(self.query(_ROW, key, since), None)
 
-    def _row(self, key: str, since: float) -> tuple[Any, ...] | None:
-        """Return the response of a key, its digest and the number of its row."""
-        try:
-            row: tuple[Any, ...] | None = self._at.execute(_ROW, (key, since)).fetchone()
-        except sqlite3.Error as error:
-            raise self.trouble(error) from error
-        return row
+    def holds(self, key: str) -> bool:
+        """Return whether there is an answer with this key, readable or not."""
+        return self._row(key) is not None
 
     def put(
         self,
@@ -105,7 +89,7 @@ class Store:
         What another process has stored meanwhile stays (unless `replace`), and is returned: a run that hands that out
         can be replayed from the cache. Raises ValueError where a response is no JSON.
         """
-        who, now, name, task = digest(identity), time.time(), utf8(name), utf8(task)
+        who, now, name, task = digest(identity), time.time(), _utf8(name), _utf8(task)
         texts = {text_digest(text): text for _, request, _ in answers for text in words(request)}
         rows = []
         for key, request, response in answers:
@@ -114,14 +98,21 @@ class Store:
         with self.transaction() as db:
             db.execute("INSERT OR IGNORE INTO identities VALUES (?, ?, ?)", (who, canonical(identity), name))
             self.note_texts(db, texts)
-            verb = "REPLACE" if replace else "IGNORE"
-            stored = db.executemany(f"INSERT OR {verb} INTO answers VALUES (?, ?, ?, ?, ?, ?, ?)", rows).rowcount
-            sooner = self._sooner(db, rows) if stored < len(rows) else {}
+            sooner = self.insert(db, rows, replace=replace)
         mine = {key: response for key, _, response in answers}
         return {key: there for key, there in sooner.items() if response_json(there) != response_json(mine[key])}
 
-    def _sooner(self, db: sqlite3.Connection, rows: Sequence[tuple[Any, ...]]) -> dict[str, Response]:
-        """Replace rows that cannot be read; return the readable ones, which stay."""
+    def insert(
+        self, db: sqlite3.Connection, rows: Sequence[tuple[Any, ...]], *, replace: bool = False
+    ) -> dict[str, Response]:
+        """Add rows of answers, inside a transaction. One that is there and can be read stays, unless `replace`.
+
+        Return the answers that are there now; none where all of the rows are new.
+        """
+        verb = "REPLACE" if replace else "IGNORE"
+        insert = f"INSERT OR {verb} INTO answers VALUES (?, ?, ?, ?, ?, ?, ?)"
+        if db.executemany(insert, rows).rowcount == len(rows):
+            return {}
         readable: dict[str, Response] = {}
         for row in rows:
             if (there := self.get(row[0])) is None:
@@ -131,6 +122,19 @@ class Store:
                 readable[row[0]] = there
         return readable
 
+    def note_texts(self, db: sqlite3.Connection, texts: Mapping[str, str]) -> None:
+        """Add the texts, by their digests, that are not stored yet, inside a transaction."""
+        rows = [(name, _storable(text)) for name, text in texts.items()]
+        db.executemany("INSERT OR IGNORE INTO texts VALUES (?, ?)", rows)
+
+    def text(self, digest: str) -> str:
+        """Return the text of a digest. Raises KeyError where it is not there, or is another one."""
+        for (stored,) in self.query("SELECT text FROM texts WHERE digest = ?", digest):
+            with suppress(*UNREADABLE):
+                if text_digest(text := text_of(stored)) == digest:
+                    return text
+        raise KeyError(digest)
+
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
         """Run the block as one transaction: all of it is written or nothing."""
@@ -139,7 +143,7 @@ class Store:
                 f"the cache {self.path} was moved, removed or replaced while it was in use: put it back where it was, "
                 "and start again."
             )
-        db = self._at
+        db = self.connection
         try:
             db.execute("BEGIN IMMEDIATE")
             yield db
@@ -154,71 +158,27 @@ class Store:
     def query(self, statement: str, *parameters: Any) -> Iterator[tuple[Any, ...]]:
         """Yield the rows of a SELECT."""
         try:
-            yield from self._at.execute(statement, parameters)
+            yield from self.connection.execute(statement, parameters)
         except sqlite3.Error as error:
             raise self.trouble(error) from error
 
-    def holds(self, key: str) -> bool:
-        """Return whether there is an answer with this key, readable or not."""
-        return self._row(key, 0.0) is not None
-
-    def count(self) -> int:
-        """Return the number of answers."""
-        return int(next(self.query("SELECT count(*) FROM answers"))[0])
-
-    def count_texts(self) -> int:
-        return int(next(self.query("SELECT count(*) FROM texts"))[0])
-
-    def known_texts(self, names: Iterable[str]) -> set[str]:
-        """Return those of these digests whose text is there."""
-        known = self.query(f"SELECT digest FROM texts WHERE digest IN {LISTED}", json.dumps(list(names)))
-        return {name for (name,) in known}
-
-    def has_text(self, digest: str) -> bool:
-        return next(self.query("SELECT 1 FROM texts WHERE digest = ?", digest), None) is not None
-
-    def note_texts(self, db: sqlite3.Connection, texts: Mapping[str, str]) -> None:
-        """Add the texts, by their digests, that are not stored yet, inside a transaction."""
-        store_texts(db, texts)
-
-    def text(self, digest: str) -> str:
-        """Return the text of a digest. Raises KeyError where it is not there, or is another one."""
-        for (stored,) in self.query("SELECT text FROM texts WHERE digest = ?", digest):
-            with suppress(*UNREADABLE):
-                if text_digest(text := text_of(stored)) == digest:
-                    return text
-        raise KeyError(digest)
-
-    @property
-    def connection(self) -> sqlite3.Connection:
-        """The connection itself, for bulk reads; `trouble` turns its errors into sentences."""
-        return self._at
+    def count(self, table: str = "answers") -> int:
+        """Return the number of answers, or of the rows of another table."""
+        return int(next(self.query(f"SELECT count(*) FROM {table}"))[0])
 
     def close(self) -> None:
         """Close the file, which folds in the write-ahead log."""
-        if self._db is not None:
-            self._db.close()
-
-    @property
-    def _at(self) -> sqlite3.Connection:
-        assert self._db is not None
-        return self._db
-
-    def _open(self) -> None:
-        self.close()
-        if self._readonly:
-            self._db = schema.for_reading(self.path)
-            schema.check(self._db, self.path)
-        else:
-            self._db = schema.for_writing(self.path)
-            schema.prepare(self._db, self.path)
-            self._place = _file_at(self.path)
+        self.connection.close()
 
     def trouble(self, error: Exception) -> StoreError:
-        """Return the error for what SQLite or the file system has raised."""
+        """Return the error for what SQLite or the file system has raised. Nothing is asked beside a damaged file."""
         what = str(error)
         if schema.is_damage(error):
-            return schema.damaged(self.path, what)
+            return StoreError(
+                f"{self.path} is damaged, or is no cache ({what}), and is left as it is: choose another cache.path, or "
+                f"move it away with its -wal. `sqlite3 {self.path} .recover | sqlite3 NEW.sqlite` reads back what can "
+                "be read, and `harness cache import NEW.sqlite` takes it in."
+            )
         if schema.is_locked(error):
             advice = "another process has kept it locked for half a minute: wait for it or choose another cache.path"
         elif "full" in what or self._full():
@@ -235,13 +195,6 @@ class Store:
             return False
 
 
-def _size(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except OSError:
-        return 0
-
-
 def _file_at(path: Path) -> tuple[int, int] | None:
     """Return the numbers of device and file, by which a file in another's place is told from it; None without any."""
     with suppress(OSError):
@@ -250,15 +203,8 @@ def _file_at(path: Path) -> tuple[int, int] | None:
     return None
 
 
-def store_texts(db: sqlite3.Connection, texts: Mapping[str, str]) -> None:
-    """Add the texts, by their digests, that are not stored yet."""
-    query = "SELECT 1 FROM texts WHERE digest = ?"
-    new = [
-        (name, _storable(text))
-        for name, text in texts.items()
-        if len(text) < _LONG or not db.execute(query, (name,)).fetchone()
-    ]
-    db.executemany("INSERT OR IGNORE INTO texts VALUES (?, ?)", new)
+def _utf8(name: str) -> str:
+    return name.encode(errors="replace").decode()
 
 
 def _storable(text: str) -> str | bytes:
@@ -269,4 +215,5 @@ def _storable(text: str) -> str | bytes:
 
 
 def text_of(stored: str | bytes) -> str:
+    """Return a text as it was before it was stored."""
     return stored if isinstance(stored, str) else stored.decode(errors="surrogatepass")

@@ -86,7 +86,7 @@ def test_answers_that_land_together_are_stored_together_and_before_any_is_handed
                 yield [(request, rich("x")) for request in batch]
 
     store, said = Store(path), []
-    store._db.set_trace_callback(said.append)
+    store.connection.set_trace_callback(said.append)
     answers = each(CachedModel(around(Batches(lambda _: rich("x"))), store).respond([ask(f"{k}?") for k in range(32)]))
     next(answers)
     with sqlite3.connect(path) as other:

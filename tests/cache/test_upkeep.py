@@ -38,12 +38,9 @@ def test_the_commands_look_where_runs_write():
 def test_stats_tell_models_and_the_tasks_that_asked_first(path):
     out = command("stats", f"cache={path}").stdout
     cells = [[cell.strip() for cell in line.strip("| ").split("|")] for line in out.splitlines() if line[:2] == "| "]
-    found = {(name, task): (answers, tokens) for name, _, task, answers, _, _, tokens, _ in cells[2:]}
-    assert found == {
-        ("a", "corr2cause"): ("12", "36"),
-        ("b", "corr2cause"): ("7", "21"),
-        ("b", "causalbench/cot"): ("13", "39"),
-    }
+    found = {(name, task): answers for name, task, answers, *_ in cells[2:]}
+    assert found == {("a", "corr2cause"): "12", ("b", "corr2cause"): "7", ("b", "causalbench/cot"): "13"}
+    assert cells[2][3] == cells[2][4] == f"{datetime.now(UTC):%Y-%m-%d}"
     assert "32 answers and 21 texts" in out
 
 
@@ -66,21 +63,13 @@ def test_prune_shows_first_and_removes_what_nobody_else_needs(path, chosen, left
     assert command("verify", f"cache={path}").returncode == 0
     with closing(Store(path, readonly=True)) as store:
         used = {m["sha256"] for (r,) in store.query("SELECT request FROM answers") for m in json.loads(r)["messages"]}
-        assert {name for (name,) in store.query("SELECT digest FROM texts")} == used and store.count_texts() == len(
-            used
-        )
+        assert {name for (name,) in store.query("SELECT digest FROM texts")} == used
         assert next(store.query("SELECT count(*) FROM identities"))[0] == {0: 0, 13: 1, 20: 1, 25: 2}[left]
-
-
-def test_prune_by_the_beginning_of_an_identity(path):
-    with closing(Store(path, readonly=True)) as store:
-        name = next(store.query("SELECT digest FROM identities WHERE name = 'a'"))[0]
-    assert "12 answers removed" in command("prune", f"identity={name[:8]}", "yes=true", f"cache={path}").stdout
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
-    [([], "say which answers to remove"), (["model=c"], "Its models are a, b"), (["before=soon"], "is no date")],
+    [([], "say which answers to remove"), (["model=c"], "holds no answer that all"), (["before=soon"], "is no date")],
 )
 def test_prune_without_aim_is_a_sentence(path, arguments, said):
     done = command("prune", *arguments, f"cache={path}")
@@ -104,9 +93,9 @@ def test_a_long_text_that_was_pruned_under_a_running_process_is_stored_again(pat
     [
         ("UPDATE answers SET request = replace(request, '5', '6')", "a key is not that"),
         ("UPDATE answers SET response = '{' WHERE key = (SELECT min(key) FROM answers)", "1 times: an answer cannot"),
-        ("UPDATE texts SET text = 'changed' WHERE text = '5?'", "a text is not the one"),
+        ("UPDATE texts SET text = 'changed' WHERE text = '5?'", "a text or an identity is not the one"),
         ("DELETE FROM texts WHERE text = '5?'", "the words of a request are missing"),
-        ("UPDATE identities SET identity = '{}' WHERE name = 'a'", "an identity is not the one"),
+        ("UPDATE identities SET identity = '{}' WHERE name = 'a'", "a text or an identity is not the one"),
         ("DELETE FROM identities WHERE name = 'a'", "12 times: the identity of an answer is missing"),
     ],
 )

@@ -10,7 +10,6 @@ import json
 import os
 import shutil
 import socket
-import sqlite3
 import sys
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import ExitStack, closing
@@ -24,8 +23,7 @@ import yaml
 
 from harness import __main__ as main_command
 from harness.cache import CachedModel, Store
-from harness.cache.merging import ImportCounts, merge, of_cache, texts_of_cache
-from harness.cache.schema import for_reading
+from harness.cache.merging import Merged, merge
 from harness.cli import hydra_app
 from harness.cli.arguments import ready_for_hydra
 from harness.cli.key_value import exit_code
@@ -229,14 +227,13 @@ def _scored(prepared: Prepared, left: Sequence[Any], workers: dict[str, JSON]) -
 
 def take_in(store: Any, place: Path, say: Callable[[str], None]) -> None:
     """Store the answers of all shards' caches in a folder."""
-    counts = ImportCounts()
     for cache in sorted(place.glob("*-*.sqlite")):
         try:
-            with closing(for_reading(cache)) as db:
-                for _ in merge(store, of_cache(db, counts), texts_of_cache(db), counts, replace=False):
+            with closing(Store(cache, readonly=True)) as other:
+                for _ in merge(store, other, Merged()):
                     continue
-        except (sqlite3.Error, HarnessError) as error:
-            say(f"{cache} cannot be read ({error}): `harness cache import {cache}` takes what can be saved")
+        except HarnessError as error:
+            say(f"{cache} is left out: {error}")
 
 
 class _Reported(Wrapper):
