@@ -1,11 +1,10 @@
 """How fast local models are asked: the harness beside plain loops, transformers, lm-evaluation-harness and vLLM.
 
-python benchmarks/local.py [runs] [ranking|data|generation|entailment …]
+python benchmarks/local.py [runs] [ranking|generation|entailment …]
 
 Models of GPT-2's and RoBERTa-base's size with random weights, and tokenizers trained on the prompts: nothing is
 downloaded. All ways take turns, after a few prompts of each that do not count; what counts is the ratio of their
-medians. The long prompts of CausalBench are equally long: there the ways that share nothing are asked 8 of the 56, and
-their time is taken 7 times. lm-evaluation-harness and vLLM run in processes and environments of their own (`make
+medians. lm-evaluation-harness and vLLM run in processes and environments of their own (`make
 bench-peers .servers/vllm/.ready`): their answers alone are compared with ways in this process, their whole processes
 with that of `python -m harness`.
 """
@@ -27,7 +26,7 @@ from local_models.timing import Way, off, table, turns
 
 from harness.models.local.causal_lm import CausalLM
 from harness.protocols import as_text
-from harness.types import ChoiceRequest, Item
+from harness.types import ChoiceRequest
 
 RESULTS = Path(__file__).parent / "results" / "local.json"
 
@@ -36,48 +35,37 @@ def say(lines: Iterable[str]) -> None:
     print("\n".join(lines), flush=True)
 
 
-def ranked(name: str, requests: list[ChoiceRequest], runs: int, batch: int, every: int, *items: Item) -> dict[str, Any]:
-    """One case of a causal language model, with the `items` of the requests in a process of its own, too."""
-    texts = [as_text(request.messages) for request in ranking.asked(ranking.corr2cause()) + ranking.causalbench()]
+def ranked(runs: int) -> dict[str, Any]:
+    """A causal language model ranks; the items in a process of its own, too."""
+    items = ranking.corr2cause()
+    requests = ranking.asked(items)
+    texts = [as_text(request.messages) for request in requests]
     with tempfile.TemporaryDirectory() as folder:
         ranking.checkpoint(folder, texts)
         lm = CausalLM(name="random", path=folder, dtype="float32", device="cpu")
-        lengths = [len(lm._parts[0](as_text(request.messages))["input_ids"]) for request in requests]
-        print(f"\n## {name}: {len(lengths)} prompts of {min(lengths):,} to {max(lengths):,} tokens", flush=True)
-        ways = ranking.ways(lm, every)
-        version = lm_eval.version()
-        if version:
-            ways.append(lm_eval.way(folder, batch, every))
+        lengths = [len(lm._parts[0](text)["input_ids"]) for text in texts]
+        print(f"\n## Corr2Cause: {len(lengths)} prompts of {min(lengths):,} to {max(lengths):,} tokens", flush=True)
+        ways = ranking.ways(lm)
+        if version := lm_eval.version():
+            ways.append(lm_eval.way(folder, ranking.BATCH))
         else:
             print(f"\nlm-evaluation-harness is not in {lm_eval.PYTHON.parents[1]}: `make bench-peers` puts it there.")
-        if items:
-            ways.append(ranking.command(folder, items))
-        served: list[Way[ChoiceRequest]] = [vllm.way(folder, "rank")] if items and vllm.version() else []
+        ways.append(ranking.command(folder, items))
+        served: list[Way[ChoiceRequest]] = [vllm.way(folder, "rank")] if vllm.version() else []
         times, found = turns(requests, ways + served, runs)
     whole = {row: times.pop(row) for row in (ranking.WHOLE, lm_eval.WHOLE, vllm.WHOLE) if row in times}
     say(table(times, len(requests), "prompts"))
-    if items:
-        print("\nWhole processes, from start to end:")
-        say(table(whole, len(requests), "prompts"))
+    print("\nWhole processes, from start to end:")
+    say(table(whole, len(requests), "prompts"))
     apart = max(off(scores, found[0]) for scores in found[1 : len(ways)])
     apart = max(apart, *(off(scores, ranking.of_two(found[0])) for scores in found[len(ways) :]), 0)
     print(f"\nLog-probabilities of all ways are within {apart:.1e} of each other.")
     assert apart < 1e-3
-    told = {"tokens": lengths, "seconds": times, "apart": apart, "lm_eval": version}
-    return told | ({"whole": whole, "vllm": vllm.version()} if items else {})
+    told = {"tokens": lengths, "seconds": times, "apart": apart, "whole": whole}
+    return told | {"lm_eval": version, "vllm": vllm.version()}
 
 
-def corr2cause(runs: int) -> dict[str, Any]:
-    items = ranking.corr2cause()
-    return ranked("Corr2Cause, 5 premises", ranking.asked(items), runs, ranking.BATCH, 1, *items)
-
-
-def data(runs: int) -> dict[str, Any]:
-    # Eight prompts of this length at once would take lm-evaluation-harness 10 GB for the logits alone.
-    return ranked("CausalBench, asia after 100 rows of data", ranking.causalbench(), runs, 1, 7)
-
-
-CASES = {"ranking": corr2cause, "data": data, "generation": writing.case, "entailment": entailment.case}
+CASES = {"ranking": ranked, "generation": writing.case, "entailment": entailment.case}
 
 
 def main() -> None:

@@ -1,6 +1,6 @@
 """NLI pairs: the harness in each precision beside transformers' zero-shot pipeline and one forward pass for each pair.
 
-RoBERTa-base's layers (12 of 768) with random weights, for the time; agreement.py counts decisions, of a trained model.
+RoBERTa-base's layers (12 of 768) with random weights.
 """
 
 from __future__ import annotations
@@ -14,14 +14,21 @@ from tokenizers import ByteLevelBPETokenizer, processors
 from transformers import PreTrainedTokenizerFast, RobertaConfig, RobertaForSequenceClassification, pipeline
 
 from harness.models.local.checkpoint import dtype_of
-from harness.models.local.engine import in_batches
 from harness.models.local.nli import CLASSES, NLI
+from harness.prompting import prompts
+from harness.tasks.corr2cause import Corr2Cause
 from harness.types import PairRequest
-from local_models import agreement
 from local_models.timing import Scores, Way, here, off, table, turns
 
 COUNT = 96
 Found = Scores[PairRequest]
+
+
+def pairs() -> list[PairRequest]:
+    """The 1,162 of the test split."""
+    prompt = prompts.load("corr2cause", "pair", ())
+    items = Corr2Cause(name="corr2cause", prompts=("pair",)).items()
+    return [prompt.render(item.fields, (), PairRequest) for item in items]
 
 
 def trained_tokenizer(requests: list[PairRequest]) -> PreTrainedTokenizerFast:
@@ -37,12 +44,11 @@ def trained_tokenizer(requests: list[PairRequest]) -> PreTrainedTokenizerFast:
     return PreTrainedTokenizerFast(tokenizer_object=raw, model_max_length=512, **special)
 
 
-def checkpoint(folder: str, tokenizer: PreTrainedTokenizerFast, **sizes: int) -> None:
+def checkpoint(folder: str, tokenizer: PreTrainedTokenizerFast) -> None:
     torch.manual_seed(0)
     config = RobertaConfig(
         vocab_size=len(tokenizer),
         max_position_embeddings=514,
-        **sizes,
         id2label=dict(enumerate(CLASSES)),
         label2id={name: k for k, name in enumerate(CLASSES)},
     )
@@ -80,13 +86,6 @@ def piped(model: NLI, requests: list[PairRequest], batch: int) -> Found:
     return found
 
 
-def padding(model: NLI, requests: list[PairRequest]) -> float:
-    """The share of padding in the batches that the harness makes of these pairs."""
-    encoded = [pair for _, pair in model.encode(requests)]
-    batches = [batch for batch, _ in in_batches(encoded, lambda pair: pair.length, model._budget, len)]
-    return 1 - sum(pair.length for pair in encoded) / sum(batch[0].length * len(batch) for batch in batches)
-
-
 def shares(scores: Found) -> Found:
     """What the pipeline would say."""
     odds = {request: values["entailment"] - values["contradiction"] for request, values in scores.items()}
@@ -94,7 +93,7 @@ def shares(scores: Found) -> Found:
 
 
 def case(runs: int) -> dict[str, Any]:
-    every, _ = agreement.pairs("test")
+    every = pairs()
     requests = every[:: len(every) // COUNT][:COUNT]
     tokenizer = trained_tokenizer(every)
     with tempfile.TemporaryDirectory() as folder:
@@ -121,11 +120,8 @@ def case(runs: int) -> dict[str, Any]:
         for way in ways:
             way.ask(requests[:2])
         times, (float32, loop, *pipes) = turns(requests, ways, runs)
-        pads = padding(exact, every)
     print("\n".join(table(times, len(requests), "pairs")))
     apart = max(off(loop, float32), *(off(scores, shares(float32)) for scores in pipes[:2]))
-    print(f"\nPadding over the {len(every):,} pairs of the test split: {pads:.1%}.")
-    print(f"In float32 all ways are within {apart:.1e} of each other.", flush=True)
+    print(f"\nIn float32 all ways are within {apart:.1e} of each other.", flush=True)
     assert apart < 1e-3
-    told = {"tokens": lengths, "asked": len(requests), "seconds": times, "auto": auto, "padding": pads, "apart": apart}
-    return told | {"agreement": agreement.case(tokenizer)}
+    return {"tokens": lengths, "asked": len(requests), "seconds": times, "auto": auto, "apart": apart}

@@ -29,7 +29,7 @@ def version() -> str | None:
     return subprocess.run([PYTHON, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
 
 
-def way(checkpoint: str, batch: int, every: int = 1) -> Way[ChoiceRequest]:
+def way(checkpoint: str, batch: int) -> Way[ChoiceRequest]:
     """Its command, once a run: seconds of its log-likelihoods alone, and of the process from start to end."""
 
     def ask(requests: list[ChoiceRequest]) -> tuple[Scores[ChoiceRequest], dict[str, float]]:
@@ -40,7 +40,7 @@ def way(checkpoint: str, batch: int, every: int = 1) -> Way[ChoiceRequest]:
             found[requests[line["doc_id"]]] = dict(zip(("Yes", "No"), values, strict=True))
         return found, {ROW.format(batch): seconds, WHOLE: whole}
 
-    return Way(ask, every)
+    return Way(ask)
 
 
 def writing(checkpoint: str, batch: int) -> Way[ChatRequest]:

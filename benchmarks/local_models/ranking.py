@@ -17,9 +17,8 @@ from tokenizers import ByteLevelBPETokenizer
 from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
 
 from harness.models.local.causal_lm import CausalLM
-from harness.prompting import conversation, prompts
+from harness.prompting import prompts
 from harness.protocols import as_text
-from harness.tasks.causalbench import Causality
 from harness.tasks.corr2cause import Corr2Cause
 from harness.types import ChoiceRequest, Item
 from local_models.timing import Scores, Way, here
@@ -48,42 +47,27 @@ def asked(items: list[Item]) -> list[ChoiceRequest]:
     return list(dict.fromkeys(prompt.render(item.fields, (), ChoiceRequest) for item in items))
 
 
-def causalbench() -> list[ChoiceRequest]:
-    """The 56 ordered pairs of asia, each after the same 100 rows of data."""
-    task = Causality(name="causalbench/causality", prompts=("closed",), networks=("asia",), format="data", rows=100)
-    prompt = prompts.load(task.name, "closed", (), format="data", replies="fixed")
-    items = list(task.items())
-    openings = [prompt.opening(item.fields) for item in items]
-    played = conversation.play(None, prompt, openings)  # fixed replies: no model is asked
-    made = [prompt.render(item.fields, played[o], ChoiceRequest) for item, o in zip(items, openings, strict=True)]
-    first: dict[str, ChoiceRequest] = {}
-    for request in made:
-        first.setdefault(request.messages[-1].content, request)
-    return list(first.values())[:56]
-
-
-def checkpoint(folder: str, texts: list[str], **sizes: int) -> None:
-    """GPT-2's layers, 12 of 768 but for `sizes`, and its vocabulary of 50,257; more positions, for the data."""
+def checkpoint(folder: str, texts: list[str]) -> None:
+    """GPT-2's layers, 12 of 768, and its vocabulary of 50,257."""
     trained = ByteLevelBPETokenizer()
     trained.train_from_iterator(
         [f"{text} {word}" for text in texts for word in ("Yes", "No")], vocab_size=5000, special_tokens=["<end>"]
     )
     tokenizer = PreTrainedTokenizerFast(tokenizer_object=trained._tokenizer, eos_token="<end>")
     torch.manual_seed(0)
-    model = GPT2LMHeadModel(GPT2Config(n_positions=8192, bos_token_id=0, eos_token_id=0, **sizes))
+    model = GPT2LMHeadModel(GPT2Config(bos_token_id=0, eos_token_id=0))
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
 
 
-def ways(lm: CausalLM, every: int) -> list[Way[ChoiceRequest]]:
-    """In this process, tokenizing included; those that share nothing are asked every so many-th prompt."""
+def ways(lm: CausalLM) -> list[Way[ChoiceRequest]]:
+    """In this process, tokenizing included."""
     for warm in (harness, alone, padded):
         warm(lm, asked(corr2cause()[:4]))
     return [
         here("the harness", lambda requests: harness(lm, requests)),
-        here("one forward pass per prompt", lambda requests: alone(lm, requests), every),
-        here("the same, output layer only last", lambda requests: alone(lm, requests, logits_to_keep=1), every),
-        here(f"padded batches of {BATCH}", lambda requests: padded(lm, requests), every),
+        here("one forward pass per prompt", lambda requests: alone(lm, requests)),
+        here(f"padded batches of {BATCH}", lambda requests: padded(lm, requests)),
     ]
 
 
@@ -92,7 +76,7 @@ def harness(lm: CausalLM, requests: list[ChoiceRequest]) -> Found:
     return {request: dict(response.logprobs) for request, response in chain.from_iterable(lm.respond(requests))}
 
 
-def alone(lm: CausalLM, requests: list[ChoiceRequest], **cut: int) -> Found:
+def alone(lm: CausalLM, requests: list[ChoiceRequest]) -> Found:
     """One forward pass for each prompt, in a plain loop; both choices are read from its last position."""
     tokenizer, model = lm._parts
     choices = {word: tokenizer(f" {word}", add_special_tokens=False)["input_ids"] for word in ("Yes", "No")}
@@ -101,7 +85,7 @@ def alone(lm: CausalLM, requests: list[ChoiceRequest], **cut: int) -> Found:
     for request in requests:
         ids = tokenizer(as_text(request.messages), return_tensors="pt")["input_ids"].to(model.device)
         with torch.inference_mode():
-            row = model(ids, use_cache=False, **cut).logits[0, -1].log_softmax(-1)
+            row = model(ids, use_cache=False).logits[0, -1].log_softmax(-1)
         found[request] = {word: float(row[tokens[0]]) for word, tokens in choices.items()}
     return found
 

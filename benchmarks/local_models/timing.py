@@ -17,11 +17,9 @@ class Way(Generic[R]):
     """`ask` gives (what it found for each request, seconds by the row of the table that they belong to)."""
 
     ask: Callable[[list[R]], tuple[Scores[R], dict[str, float]]]
-    every: int = 1
-    """Only every so many-th request is asked, and the time taken so many times."""
 
 
-def here(row: str, ask: Callable[[list[R]], Scores[R]], every: int = 1) -> Way[R]:
+def here(row: str, ask: Callable[[list[R]], Scores[R]]) -> Way[R]:
     """A way that computes in this process."""
 
     def timed(requests: list[R]) -> tuple[Scores[R], dict[str, float]]:
@@ -29,7 +27,7 @@ def here(row: str, ask: Callable[[list[R]], Scores[R]], every: int = 1) -> Way[R
         found = ask(requests)
         return found, {row: time.perf_counter() - started}
 
-    return Way(timed, every)
+    return Way(timed)
 
 
 def turns(requests: list[R], ways: list[Way[R]], runs: int) -> tuple[dict[str, list[float]], list[Scores[R]]]:
@@ -39,19 +37,17 @@ def turns(requests: list[R], ways: list[Way[R]], runs: int) -> tuple[dict[str, l
     for _ in range(runs):
         found = []
         for way in ways:
-            asked = requests[:: way.every]
-            scores, seconds = way.ask(asked)
-            assert set(scores) == set(asked)
+            scores, seconds = way.ask(requests)
+            assert set(scores) == set(requests)
             found.append(scores)
             for row, took in seconds.items():
-                times.setdefault(row, []).append(round(took * len(requests) / len(asked), 3))
+                times.setdefault(row, []).append(round(took, 3))
     return times, found
 
 
 def off(some: Scores[Any], others: Scores[Any]) -> float:
-    """How far two ways are apart at most, in what both were asked."""
-    both = [request for request in some if request in others]
-    return max(abs(some[request][word] - others[request][word]) for request in both for word in others[request])
+    """How far two ways are apart at most."""
+    return max(abs(some[request][word] - others[request][word]) for request in some for word in others[request])
 
 
 def table(times: dict[str, list[float]], count: int, unit: str) -> Iterator[str]:

@@ -110,7 +110,7 @@ def small_model_files() -> list[str]:
 
 
 def arguments() -> list[str]:
-    """python benchmarks/argument_lengths.py"""
+    """python tools/argument_lengths.py"""
     counts = Counter(
         (truth(n, number)[relation][i] >> j & 1, min(length(n, number, relation, i, j), MANY))
         for n in SIZES

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import random
-import sys
 from collections.abc import Iterator
 from functools import cache
 from itertools import chain, combinations, permutations, product
-from pathlib import Path
+from typing import Any
 
 import networkx as nx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.tools import tool
 
 from harness import evaluate
 from harness.causal.dag import from_integer
@@ -24,9 +24,7 @@ from harness.tasks.corr2cause.arguments import GROUPS, SIZES, length, meanings
 from harness.tasks.corr2cause.fresh.pairs import Pairs
 from harness.tasks.corr2cause.fresh.task import Fresh
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "benchmarks"))
-import argument_lengths  # noqa: E402
+argument_lengths = tool("argument_lengths")
 
 Fact = tuple[int, int, frozenset[int]]
 
@@ -140,7 +138,7 @@ def test_a_smallest_hitting_set_is_one(sets):
     assert not any(all(members & set(chosen) for members in sets) for chosen in smaller)
 
 
-def index(classes_: argument_lengths.Classes, which: int) -> list[int]:
+def index(classes_: Any, which: int) -> list[int]:
     n, number = classes_.n, classes_.numbers[which]
     return [length(n, number, *claim) for claim in meanings(n)]
 

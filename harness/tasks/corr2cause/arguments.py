@@ -10,7 +10,7 @@ variables that agrees with all of them has the same answer:
   hypothesis, as that takes no fact of the premise: the argument has to rule out all premises of which it follows.
 
 The length is the number of facts of the shortest one. It may be 0: no class over two variables has anything follow. The
-index that ships was found by looking at all 1,076,805 labelled classes (benchmarks/argument_lengths.py).
+index that ships was found by looking at all 1,076,805 labelled classes (tools/argument_lengths.py).
 """
 
 from __future__ import annotations

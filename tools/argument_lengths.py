@@ -1,7 +1,7 @@
 """harness/data/corr2cause/argument_lengths.csv.gz, made once more: how long the shortest argument for each answer is.
 
-python benchmarks/argument_lengths.py        all classes over two to six variables, in about half an hour of one core
-python benchmarks/argument_lengths.py 2 5    those of two to five, to standard output and nowhere else, in seconds
+python tools/argument_lengths.py        all classes over two to six variables, in about half an hour of one core
+python tools/argument_lengths.py 2 5    those of two to five, to standard output and nowhere else, in seconds
 
 What an argument is, `harness.tasks.corr2cause.arguments` says. Every labelled class of a size is looked at (1,067,825
 over six variables). A class with the other answer is ruled out by each fact in which it differs, so that the fewest
@@ -203,12 +203,9 @@ def members(number: int) -> Iterator[int]:
 
 def smallest_hitting_set(sets: Sequence[int]) -> int:
     """Return a smallest set that has a member of each of the sets; none of them is empty."""
-    hitting = 0
-    for part in _parts(_reduced(sets)):
-        size = 1
-        while (found := _of_size(part, size)) is None:
-            size += 1
-        hitting |= found
+    least, size = sorted(_reduced(sets), key=int.bit_count), 0
+    while (hitting := _of_size(least, size)) is None:
+        size += 1
     return hitting
 
 
@@ -251,19 +248,6 @@ def _inside(sets: Sequence[int]) -> dict[int, int]:
     for member, column in enumerate(map(bytes, columns)):
         inside.setdefault(column, member)
     return {of: member for column, member in inside.items() if (of := int.from_bytes(column, "big"))}
-
-
-def _parts(sets: Sequence[int]) -> list[list[int]]:
-    """Return the sets in parts that have no member in common."""
-    parts: list[tuple[int, list[int]]] = []
-    for one in sets:
-        joined = [part for part in parts if part[0] & one]
-        parts = [part for part in parts if not part[0] & one]
-        union, together = one, [one]
-        for members_of, of in joined:
-            union, together = union | members_of, together + of
-        parts.append((union, together))
-    return [sorted(of, key=int.bit_count) for _, of in parts]
 
 
 def _of_size(sets: Sequence[int], size: int) -> int | None:
