@@ -15,7 +15,7 @@ import pytest
 
 HOME = Path(__file__).resolve().parents[2]
 ROOMS: dict[str, tuple[int, int]] = {
-    "benchmarks": (1773, 22),
+    "benchmarks": (1525, 20),
     "harness/*.py": (3083, 17),
     "harness/cache": (1090, 9),
     "harness/causal": (703, 7),
@@ -53,8 +53,8 @@ ROOMS: dict[str, tuple[int, int]] = {
     "packages/papers": (1889, 13),
     "packages/scale": (748, 7),
     "packages/train": (871, 7),
-    "tests": (49239, 331),
-    "tools": (1178, 9),
+    "tests": (49200, 331),
+    "tools": (1500, 10),
 }  # fmt: skip
 """Lines and files by room. A room within a room counts in its own row alone."""
 AHEAD = {
