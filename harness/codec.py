@@ -8,7 +8,6 @@ from __future__ import annotations
 import errno
 import hashlib
 import json
-import math
 import os
 import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -39,6 +38,8 @@ MOST_TOKENS = 10**9
 """The most tokens that one call may report; no context is near it."""
 MOST_USD = 10**6
 """The most that one call may be said to cost."""
+MOST_SECONDS = 10**9
+"""The longest that one call may be said to have taken."""
 
 
 def kind_of(request: Request) -> str:
@@ -223,11 +224,11 @@ def _usage(counts: Any) -> Usage:
 
 
 def _seconds(value: Any) -> float:
-    return value if isinstance(value, int | float) and value is not True and 0 <= value < math.inf else 0.0
+    return value if type(value) in (int, float) and 0 <= value <= MOST_SECONDS else 0.0
 
 
 def _share(value: Any) -> float | None:
-    return value if isinstance(value, int | float) and value is not True and 0 <= value <= 1 else None
+    return value if type(value) in (int, float) and 0 <= value <= 1 else None
 
 
 def _names(values: Any) -> tuple[str, ...]:

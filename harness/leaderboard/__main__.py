@@ -29,13 +29,13 @@ Rebuild the leaderboard from the results of earlier runs.
   harness leaderboard                         results/, written to results/LEADERBOARD.md too
   harness leaderboard A B                     several results folders; written only with out=
   harness leaderboard out=table.tex           .md, .csv, .json, .tex or .html
-  harness leaderboard model='gpt*,always_*' metrics=f1,accuracy by=relation groups=family published=true
+  harness leaderboard model='gpt*,always_*' metrics=f1,accuracy by=relation published=true
   harness leaderboard by=perturbation         the original beside its perturbations, with differences and p
   harness leaderboard over=seed               one row for the runs of a model with several seeds
 
 Runs on different items or with different headline labels stand in tables of their own; incomplete ones are not ranked.
 
-  task= model= prompt= variant=   which runs: names or globs, several with commas between them
+  task= model= variant=   which runs: names or globs, several with commas between them
   metrics=              f1, accuracy, …; yes (share of Yes), chance (F1 of as many Yes at random); counts: n (items),
                         positives, clusters, unreadable, cut_off, failed; what a run took: cost (USD in all), tokens (in
                         and out, in all), seconds (mean of an answer), served (the models that replies name); else all
@@ -46,7 +46,6 @@ Runs on different items or with different headline labels stand in tables of the
   over=                 one row for all values of a setting: seed, prompt, …: mean ± standard deviation, least, median,
                         greatest, the share of items whose answer changes, and n, the number of runs
   sort=                 a metric, best first, or model, prompt, variant; F1, then accuracy, where nothing is said
-  groups=none           family: models of a family together, as the papers have them
   intervals=brackets    brackets, pm (± half the width) or none
   published=false       true: what the papers print on the same task, set apart, with its data version
   format=               markdown, csv, json, latex or html: what is printed, and written where out= does not tell
@@ -69,13 +68,11 @@ class LeaderboardSettings:
 
     task: str | None = None
     model: str | None = None
-    prompt: str | None = None
     variant: str | None = None
     metrics: Words = ()
     by: Words = ()
     over: str | None = None
     sort: str | None = None
-    groups: Literal["none", "family"] = "none"
     intervals: Literal["brackets", "pm", "none"] = "brackets"
     published: bool = False
     format: Format | None = None
@@ -123,15 +120,12 @@ def suggested(key: str, arguments: Sequence[str]) -> set[str] | None:
 
 def _leaderboard(folders: Sequence[str], settings: LeaderboardSettings) -> list[Table]:
     """Return the tables of the runs below the folders, as the settings ask."""
-    rows = select_runs(
-        find_runs(folders), task=settings.task, model=settings.model, prompt=settings.prompt, variant=settings.variant
-    )
+    rows = select_runs(find_runs(folders), task=settings.task, model=settings.model, variant=settings.variant)
     choice = BoardOptions(
         expanded(settings.metrics),
         tuple(dict.fromkeys(settings.by)),
         settings.sort and expanded([settings.sort])[0],
         settings.intervals,
-        settings.groups == "family",
         settings.over,
     )
     tables = build(rows, choice)
@@ -157,7 +151,7 @@ def _format(settings: LeaderboardSettings) -> Format:
 def _with_published(measured: Sequence[Table], rows: Sequence[Run], choice: BoardOptions) -> list[Table]:
     """Return the tables, each task's followed by those of its published numbers."""
     if not (sources := plugin.published()):
-        raise ConfigError("published=true needs the package papers: pip install causal-harness-papers.")
+        raise ConfigError("published=true needs the package causal-harness-papers (pip install -e packages/papers).")
     tables: list[Table] = []
     for task in dict.fromkeys(table.task for table in measured):
         tables += (table for table in measured if table.task == task)

@@ -20,10 +20,8 @@ from harness.leaderboard.comparable import (
     NAMES,
     ComparableRuns,
     comparable_sets,
-    family,
     name_of,
     of_other_rules,
-    order,
 )
 from harness.leaderboard.settings import by_setting, over_setting
 from harness.leaderboard.settings.chains import RunSetting, find_setting, setting_names
@@ -43,7 +41,6 @@ class BoardOptions:
     by: Sequence[str] = ()
     sort: str | None = None
     intervals: Intervals = "brackets"
-    families: bool = False
     over: str | None = None
     """A setting whose values are one row together."""
 
@@ -111,9 +108,9 @@ def _check(choice: BoardOptions, rows: Sequence[Run]) -> None:
     if settings and (len(choice.by) > 1 or choice.over):
         others = f" and over={choice.over}" if choice.over else ""
         raise ConfigError(f"by={','.join(choice.by)}{others} do not go together: {settings[0]} is a setting of runs.")
-    if (settings or choice.over) and (choice.sort or choice.families):
-        name, view = "sort" if choice.sort else "groups", "over" if choice.over else "by"
-        raise ConfigError(f"{name}= and {view}= a setting do not go together: rows stand by their first number.")
+    if (settings or choice.over) and choice.sort:
+        view = "over" if choice.over else "by"
+        raise ConfigError(f"sort= and {view}= a setting do not go together: rows stand by their first number.")
     if choice.over and choice.by:
         raise ConfigError(f"by={','.join(choice.by)} and over={choice.over} do not go together: choose one.")
     columns = [*COUNTS, *DERIVED, *OF_RUNS]
@@ -146,8 +143,6 @@ def _table(
     unfinished: Sequence[tuple[str, str, str]],
 ) -> Table:
     ranked = list(comparable.rows)
-    if choice.families:
-        ranked.sort(key=lambda row: order(family(row.model, row.role)))
     names, shared = _names(ranked, comparable.heading)
     overall = [row.result.overall for row in ranked]
     main = {name for scores in overall for name in main_metrics(scores)}
@@ -163,8 +158,7 @@ def _table(
                     for column in number_columns
                 ),
             ],
-            family(row.model, row.role) if choice.families else "",
-            {name: text for name in NAMES if (text := name_of(row, name))},
+            run={name: text for name in NAMES if (text := name_of(row, name))},
             ranked=row.ranked,
         )
         for row in ranked

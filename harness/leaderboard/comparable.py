@@ -42,10 +42,6 @@ def family(model: str, role: Role) -> str:
     return next(group for group, (of, beginnings) in GROUPS.items() if of == role and name.startswith(beginnings))
 
 
-def order(group: str) -> int:
-    return [*GROUPS].index(group)
-
-
 DEFAULT = "default settings"
 _WORDS = {
     "limit": "a sample of {}",

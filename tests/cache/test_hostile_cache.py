@@ -11,7 +11,6 @@ import io
 import json
 import shutil
 import sqlite3
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -22,6 +21,7 @@ from support.mutations import mutated
 from support.thinned import few
 
 from harness.cache.__main__ import main
+from harness.cache.schema import digest_of
 
 ROWS = 120
 RESPONSE = {
@@ -66,18 +66,10 @@ def sound(server, tmp_path_factory) -> Path:
 
 
 def command(*arguments: object) -> str:
-    """Return what a command of harness cache prints; check that a refusal is one sentence."""
+    """Return what a command of harness cache prints; what is no error of its own is raised."""
     said = io.StringIO()
-    before, sys.argv = sys.argv, ["harness.cache", *map(str, arguments)]
-    try:
-        with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
-            main()
-    except SystemExit:
-        pass
-    except Exception as error:  # main turns what it knows into a sentence
-        said.write(f"Traceback: {type(error).__name__}: {error}")
-    finally:
-        sys.argv = before
+    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+        main([str(argument) for argument in arguments])
     return said.getvalue()
 
 
@@ -107,8 +99,11 @@ def spoilt(sound: Path, folder: Path, responses: list[tuple[str, object]]) -> se
     folder.mkdir()
     shutil.copy(sound, folder / "answers.sqlite")
     with contextlib.closing(sqlite3.connect(folder / "answers.sqlite")) as db:
-        for number, (_, response) in enumerate(responses, start=1):
-            db.execute("UPDATE answers SET response = ? WHERE rowid = ?", (response, number))
+        keys = [key for (key,) in db.execute("SELECT key FROM answers ORDER BY rowid")]
+        for key, (_, response) in zip(keys, responses, strict=False):
+            db.execute("UPDATE answers SET response = ? WHERE key = ?", (response, key))
+            if isinstance(response, str):  # with the digest that fits, as somebody who means harm would write it
+                db.execute("UPDATE answers SET digest = ? WHERE key = ?", (digest_of(key, response), key))
         db.commit()
         texts = dict(db.execute("SELECT digest, text FROM texts"))
         rows = db.execute("SELECT request FROM answers WHERE rowid <= ?", (len(responses),)).fetchall()
@@ -144,4 +139,4 @@ def test_every_command_reads_a_cache_with_bad_rows(sound, tmp_path, responses):
     cache = tmp_path / "run" / "answers.sqlite"
     for arguments in (["stats"], ["verify"], ["export", tmp_path / "out.jsonl"], ["prune", "model=gpt4"]):
         said = command(*arguments, f"cache={cache}")
-        assert "should not have been" not in said and "Traceback" not in said, (arguments, said[-300:])
+        assert "Traceback" not in said, (arguments, said[-300:])

@@ -8,7 +8,6 @@ from itertools import islice
 from pathlib import Path
 
 import pytest
-from support.cache_help import sqlite_only
 from support.outcomes import each
 from support.scripted import Scripted
 
@@ -40,8 +39,8 @@ def rich(text: str) -> Response:
 
 
 @pytest.fixture
-def path(tmp_path: Path, kind: str) -> Path:
-    return tmp_path / "deep" / f"answers.{kind}"
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "deep" / "answers.sqlite"
 
 
 def test_what_was_answered_is_not_asked_again(path):
@@ -76,7 +75,6 @@ def within_limits(model):
     return Stoppable(Budgeted(model, Till(Budget(requests=1000), None, model)))
 
 
-@sqlite_only
 @pytest.mark.parametrize("around", [lambda model: model, within_limits])
 def test_answers_that_land_together_are_stored_together_and_before_any_is_handed_out(path, around):
     class Batches(Scripted):
@@ -127,7 +125,6 @@ def test_other_models_requests_and_samples_are_other_answers(path):
         assert len(model.asked) == len(requests)
 
 
-@sqlite_only
 def test_an_answer_is_stored_before_it_is_handed_out(path):
     answers = each(CachedModel(Scripted(lambda request: rich("kept")), Store(path)).respond([ask("?"), ask("??")]))
     next(answers)
@@ -160,7 +157,6 @@ def test_what_goes_around_a_model_passes_on_what_it_says_of_itself(path):
     assert around.traits == model.traits == Traits(role="model", varies=True, service=model)
 
 
-@sqlite_only
 def test_the_inputs_of_a_key_stand_beside_the_answer_and_words_are_kept_once(path):
     list(each(CachedModel(Scripted(lambda r: rich("x")), Store(path)).respond([ask("1?"), ask("2?")])))
     with sqlite3.connect(path) as file:
@@ -181,7 +177,6 @@ def test_a_fully_stored_run_does_not_start_the_model(path):
     assert len(list(each(CachedModel(Heavy(lambda r: rich("x")), Store(path)).respond([ask("?")])))) == 1
 
 
-@sqlite_only
 @pytest.mark.parametrize(
     ("content", "said"),
     [
@@ -213,7 +208,6 @@ def test_a_place_that_cannot_be_written_is_a_sentence(tmp_path):
         Store(tmp_path)
 
 
-@sqlite_only
 def test_a_locked_file_is_a_sentence(path, monkeypatch):
     Store(path).close()
     connect = sqlite3.connect

@@ -128,9 +128,9 @@ def test_a_frozen_cache_can_lie_where_nothing_can_be_written(tmp_path):
             list(each(CachedModel(Scripted(says), store).respond([ask("new")])))
 
 
-def test_refresh_asks_the_same_words_once_in_a_run(kind, tmp_path):
-    fill(tmp_path / f"a.{kind}", 5)
-    with closing(Store(tmp_path / f"a.{kind}")) as store:
+def test_refresh_asks_the_same_words_once_in_a_run(tmp_path):
+    fill(tmp_path / "a.sqlite", 5)
+    with closing(Store(tmp_path / "a.sqlite")) as store:
         inner = Scripted(says)
         model = CachedModel(inner, store, mode="refresh")
         for _ in range(2):
@@ -138,12 +138,12 @@ def test_refresh_asks_the_same_words_once_in_a_run(kind, tmp_path):
         assert len(inner.asked) == 5
 
 
-def test_where_another_process_was_sooner_its_answer_is_handed_out(kind, tmp_path):
+def test_where_another_process_was_sooner_its_answer_is_handed_out(tmp_path):
     # So that a replay gives what the run gave.
-    with closing(Store(tmp_path / f"a.{kind}")) as store:
+    with closing(Store(tmp_path / "a.sqlite")) as store:
 
         def slow(request):
-            fill(tmp_path / f"a.{kind}", 1)
+            fill(tmp_path / "a.sqlite", 1)
             return Response("too late")
 
         assert next(each(CachedModel(Scripted(slow), store).respond([ask("0?")])))[1].text == "To 0?"

@@ -8,10 +8,14 @@ from __future__ import annotations
 import re
 import subprocess
 from collections.abc import Iterator
+from dataclasses import fields
 from functools import cache
 from pathlib import Path
 
 import pytest
+import yaml
+
+from harness.cli.commands import COMMANDS, module_of
 
 HOME = Path(__file__).resolve().parents[2]
 ROOMS: dict[str, tuple[int, int]] = {
@@ -110,6 +114,30 @@ def too_large() -> Iterator[str]:
         most_lines, most_files = ROOMS.get(room, (0, 0))
         if lines > most_lines or count > most_files:
             yield f"{room}: {lines:,} lines in {count} files, where {most_lines:,} in {most_files} are allowed"
+
+
+SETTINGS = 149
+"""Names that a user may have to know, each once by its group or its command. Lowered, never raised."""
+NO_SETTINGS = {"_target_", "defaults", "hydra"}
+
+
+def settings() -> set[str]:
+    """Return what can be set: names in the YAML of each group, those below them too, and the options of commands."""
+    found: set[str] = set()
+    for file in sorted((HOME / "configs").rglob("*.yaml")):
+        group = file.relative_to(HOME / "configs").with_suffix("").parts[0]
+        content = yaml.safe_load(file.read_text(encoding="utf-8")) or {}
+        for name in content.keys() - NO_SETTINGS:
+            below = content[name] if isinstance(content[name], dict) else {}
+            found |= {f"{group}.{name}.{part}" for part in below} or {f"{group}.{name}"}
+    for command in COMMANDS:
+        kinds = [kind for name, kind in vars(module_of(command)).items() if name.endswith("Settings")]
+        found |= {f"{command} {option.name}" for kind in kinds for option in fields(kind)}
+    return found
+
+
+def test_no_more_can_be_set():
+    assert len(settings()) <= SETTINGS, sorted(settings())
 
 
 def test_no_room_grows():

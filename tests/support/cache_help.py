@@ -16,9 +16,6 @@ from support import forks
 from support.outcomes import each
 from support.scripted import Scripted
 
-sqlite_only = pytest.mark.parametrize("kind", ["sqlite"], indirect=True)
-"""For tests that look into the tables of the one file."""
-
 
 def ask(text: str, **settings) -> ChatRequest:
     return ChatRequest((Message("system", "Be brief."), Message("user", text)), **{"max_tokens": 5} | settings)
