@@ -111,7 +111,6 @@ class Limits:
     """What may be spent; configs/config.yaml says what each one means."""
 
     usd: Amount = None
-    tokens: Amount = None
     requests: Amount = None
     minutes: Amount = None
 

@@ -14,7 +14,6 @@ class Budget:
     """The limits of one run on what is asked now; answers from the cache take nothing. None: no limit."""
 
     usd: float | None = None
-    tokens: float | None = None
     requests: float | None = None
     minutes: float | None = None
 
@@ -41,7 +40,7 @@ class Budget:
         nothing = "" if price is None else f" ({group}.price.input=0 {group}.price.output=0 if it is free)"
         raise ConfigError(
             f"budget.usd needs the {group}'s price, {why}: give {group}.price.input=… and {group}.price.output=… in "
-            f"USD per million tokens{nothing}, or set budget.tokens instead."
+            f"USD per million tokens{nothing}, or set budget.requests instead."
         )
 
 
@@ -50,17 +49,15 @@ class Amounts:
     """Amounts that calls take, in the unit of each limit but time."""
 
     usd: float = 0.0
-    tokens: float = 0.0
     requests: float = 0.0
 
     def add(self, other: Amounts, times: int = 1) -> None:
         """Add another amount `times` times; a negative number subtracts it."""
         self.usd += times * other.usd
-        self.tokens += times * other.tokens
         self.requests += times * other.requests
 
     def __add__(self, other: Amounts) -> Amounts:
-        return Amounts(self.usd + other.usd, self.tokens + other.tokens, self.requests + other.requests)
+        return Amounts(self.usd + other.usd, self.requests + other.requests)
 
 
 @dataclass

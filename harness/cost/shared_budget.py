@@ -29,7 +29,7 @@ _SILENT = 3600.0
 """Seconds after which a process of another machine that has written nothing is taken for dead."""
 _WAIT = 0.1
 """Seconds between two looks at whether others have given back what they had set aside."""
-_KINDS = tuple(f"{kind}_{unit}" for kind in ("spent", "aside", "unseen") for unit in ("usd", "tokens", "requests"))
+_KINDS = tuple(f"{kind}_{unit}" for kind in ("spent", "aside", "unseen") for unit in ("usd", "requests"))
 
 
 class Book:
@@ -97,7 +97,7 @@ class Book:
             f"SELECT host, process, written, {', '.join(_KINDS)} FROM account WHERE account != ?", (self._account,)
         )
         for host, process, written, *amounts in rows:
-            spent, aside, unseen = (Amounts(*amounts[k : k + 3]) for k in (0, 3, 6))
+            spent, aside, unseen = (Amounts(*amounts[k : k + 2]) for k in (0, 2, 4))
             others.spent.add(spent)
             if self._alive(host, process, written):
                 others.aside.add(aside)

@@ -159,8 +159,6 @@ class Spending:
         if limits.usd is not None and self.ledger.price is not None:
             parts = [f"{dollars(self.ledger.spent_now)} of ${limits.usd:g}"]
         amounts = self.till.spent
-        if limits.tokens is not None:
-            parts.append(f"{amounts.tokens:,.0f} of {limits.tokens:,.0f} tokens")
         if limits.requests is not None:
             parts.append(f"{amounts.requests:,.0f} of {limits.requests:,.0f} calls")
         return " · ".join(parts)

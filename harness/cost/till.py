@@ -86,11 +86,11 @@ class Till:
     def unseen(self) -> Amounts:
         """What the tries under way may still turn out to take beyond what is set aside for them."""
         # The first reply of a batch comes with all the others: no later try could know more.
-        if self._in_batches or not self._under_way or (self.budget.usd is None and self.budget.tokens is None):
+        if self._in_batches or not self._under_way or self.budget.usd is None or self._price is None:
             return Amounts()
         replies = 1 + self._replies + self._uncounted.total() // _UNCOUNTED
         tokens = len(self._under_way) * UNSEEN // replies**2
-        return Amounts(self._price.most(1, tokens) if self._price else 0.0, tokens)  # written, which is dearer
+        return Amounts(self._price.most(1, tokens))  # written, which is dearer
 
     def wait(self) -> None:
         """Wait a moment for room that other jobs hold. This till is not shared: nothing to wait for."""
@@ -194,10 +194,8 @@ class Till:
         amounts, next_one = self.spent, self._most(size)
         uncounted = self._uncounted_sum
         usd = f", {dollars(uncounted.usd)} of it the most of calls that nobody counted" * (uncounted.usd > 0)
-        tokens = f", {uncounted.tokens:,.0f} of them the most of calls that nobody counted" * (uncounted.tokens > 0)
         reason = {
             "usd": f"{dollars(amounts.usd)} spent{usd}, and the next call may cost {dollars(next_one.usd)}",
-            "tokens": f"{amounts.tokens:,.0f} used{tokens}, and the next call may take {next_one.tokens:,.0f}",
             "requests": f"{amounts.requests:,.0f} asked",
             "minutes": "the time is over",
         }[limit]
@@ -211,7 +209,7 @@ class Till:
         if self.left <= 0:
             return "minutes"
         most = self._most(size)
-        for limit in ("requests", "tokens", "usd"):
+        for limit in ("requests", "usd"):
             most_allowed = getattr(self.budget, limit)
             if most_allowed is None:
                 continue
@@ -224,7 +222,7 @@ class Till:
     def _wide(self, size: Size) -> bool:
         """Return whether the limit leaves room for what one more try may hide while others are under way."""
         unseen = self.unseen + self._others.unseen
-        if not unseen.tokens:
+        if not unseen.usd:
             return True
         return self._limit(size, self._all_aside + unseen) is None
 
@@ -245,7 +243,7 @@ class Till:
         if size.calls == 0 or (countable(usage) and enough):
             self._replies += 1
             usd = cost_of(usage, self._price) or 0.0
-            self._counted_sum.add(Amounts(usd, input + output, size.calls))
+            self._counted_sum.add(Amounts(usd, size.calls))
         else:
             self._uncount(size)
 
@@ -277,7 +275,7 @@ class Till:
         input = size.input_most + size.calls * self._hidden_input
         output = size.output_most + size.calls * self._hidden_output
         usd = self._price.most(input, output) if self._price else 0.0
-        return Amounts(usd + size.calls * self._hidden_usd, input + output, size.calls)
+        return Amounts(usd + size.calls * self._hidden_usd, size.calls)
 
     def _set_aside(self, request: Request, size: Size) -> None:
         self._aside[request] = size

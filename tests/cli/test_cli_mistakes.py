@@ -159,7 +159,7 @@ def test_errors_of_others_do_nothing_to_a_terminal(harness, serve):
             ),
             (["--help", "model=Qwen/Qwen3-8B"], "is model=causal_lm model.path=Qwen/Qwen3-8B or, through vLLM,"),
             (["model=openai", "model.model=m", "model.max_tokens=100"], "'model.max_tokens': write max_tokens=…."),
-            (["budget=5"], "budget=5 does not say of what: write budget.usd=…, budget.tokens=…"),
+            (["budget=5"], "budget=5 does not say of what: write budget.usd=…, budget.requests=…"),
             (["model=always_no", "dry_run"], "dry_run alone is no setting: write dry_run=true"),
             (["results"], "there is no command 'results'"),
             (["model", "=", "always_no"], "a setting is written without spaces, model=always_no"),

@@ -48,11 +48,11 @@ Habit = Callable[[Done], None]
 
 
 class BillingServer(LocalServer):
-    """`bill` is the truth: tokens, usd and requests of all calls; `most` is what the dearest call took of each."""
+    """`bill` is the truth: usd and requests of all calls; `most` is what the dearest call took of each."""
 
     def __init__(self, *habits: Habit, seed: int = 0) -> None:
-        self.bill = {"tokens": 0.0, "usd": 0.0, "requests": 0.0}
-        self.most = {"tokens": 0.0, "usd": 0.0, "requests": 1.0}
+        self.bill = {"usd": 0.0, "requests": 0.0}
+        self.most = {"usd": 0.0, "requests": 1.0}
         self.under_way = self.most_under_way = self.number = 0
         self._habits = habits
         self._random = random.Random(seed)
@@ -88,7 +88,6 @@ class BillingServer(LocalServer):
 
     def _charge(self, served: Done) -> None:
         cost = {
-            "tokens": served.input + served.output,
             "usd": (served.input * INPUT_USD + served.output * OUTPUT_USD) / 1e6,
             "requests": 1,
         }

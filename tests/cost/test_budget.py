@@ -25,6 +25,7 @@ from harness.runtime.signals import STOP
 from harness.types import ChatRequest, ChoiceRequest, Failure, Message, PairRequest, Response, Usage
 
 PRICE = Price(((0, 10.0),), ((0, 100.0),))
+A_DOLLAR = Price(((0, 1e6),), ((0, 1e6),))  # a token: what is spent is a number of tokens
 A_CALL = PRICE.cost(Usage(11, 2, 3))  # what the server's replies say
 MOST = 4 * 64  # tokens of input set aside for one of these requests, or less
 
@@ -59,9 +60,9 @@ def test_requests_are_asked_up_to_the_limit_and_not_one_more(serve, key):
 
 def test_a_limit_that_is_not_reached_changes_nothing(serve, key):
     server = serve()
-    answered, why, till = spend(chat(server), asks(50), requests=50, usd=10, tokens=1e6, minutes=10)
+    answered, why, till = spend(chat(server), asks(50), requests=50, usd=10, minutes=10)
     assert len(answered) == 50 and why == ""
-    assert till.spent.tokens == 50 * 13 and till.spent.usd == pytest.approx(50 * A_CALL)
+    assert till.spent.usd == pytest.approx(50 * A_CALL)
 
 
 @pytest.mark.parametrize("concurrency", few([16, 1, 64], 1))
@@ -90,14 +91,14 @@ def test_dollars_hold_where_every_reply_is_as_long_as_it_may_be(serve, key):
 
 
 @pytest.mark.slow
-def test_tokens_hold_and_a_reasoning_model_has_its_room_to_think_set_aside(serve, key):
+def test_a_reasoning_model_has_its_room_to_think_set_aside(serve, key):
     server = serve(delay=0.01)
     model = chat(server, model="o3-mini", temperature=None, reasoning_tokens=1000)
-    answered, why, till = spend(model, asks(300), tokens=2600)
-    assert till.spent.tokens == 13 * len(answered) <= 2600
-    assert 2600 - till.spent.tokens < 1000 + 16 + MOST
+    answered, why, till = spend(model, asks(300), A_DOLLAR, usd=2600)
+    assert till.spent.usd == 13 * len(answered) <= 2600
+    assert 2600 - till.spent.usd < 1000 + 16 + MOST
     assert server.most_in_flight <= 2  # each may take more than a thousand
-    assert "budget.tokens=2600 is reached" in why
+    assert "budget.usd=2600 is reached" in why
 
 
 def test_time_ends_a_run_after_the_calls_under_way(serve, key, monkeypatch):
@@ -119,7 +120,7 @@ def test_time_ends_a_run_after_the_calls_under_way(serve, key, monkeypatch):
 
 def test_a_budget_of_nothing_asks_nothing(serve, key):
     server = serve()
-    for limits in ({"requests": 0}, {"usd": 0}, {"tokens": 0}, {"minutes": 0}):
+    for limits in ({"requests": 0}, {"usd": 0}, {"minutes": 0}):
         answered, why, _ = spend(chat(server), asks(3), **limits)
         assert not answered and "is reached" in why
     assert not server.calls
@@ -144,7 +145,6 @@ def test_a_ranked_request_is_a_call_for_each_choice(serve, key):
     requests = [ChoiceRequest((Message("user", f"{k} is?"),), ("Yes", "No")) for k in range(9)]
     answered, why, till = spend(model, requests, requests=7)
     assert len(answered) == 3 and len(server.calls) == till.spent.requests == 6 and "requests=7" in why
-    assert till.spent.tokens == 6 * 7
 
 
 class Window(Scripted):
@@ -162,9 +162,9 @@ class Window(Scripted):
 
 def test_a_model_that_pulls_ahead_is_asked_in_rounds():
     model = Window(lambda request: Response("No", usage=Usage(10, 1)))
-    answered, why, till = spend(model, asks(500), tokens=2000)
-    assert till.spent.tokens == 11 * len(answered) <= 2000
-    assert 2000 - till.spent.tokens < MOST + 16 and "budget.tokens" in why
+    answered, why, till = spend(model, asks(500), A_DOLLAR, usd=2000)
+    assert till.spent.usd == 11 * len(answered) <= 2000
+    assert 2000 - till.spent.usd < MOST + 16 and "budget.usd" in why
 
 
 def test_a_model_that_forgets_requests_does_not_hang():
@@ -176,14 +176,16 @@ def test_a_model_that_forgets_requests_does_not_hang():
                 if next(numbers) % 2:
                     yield landed
 
-    answered, why, till = spend(Forgetful(lambda request: Response("No", usage=Usage(1, 1))), asks(100), tokens=3000)
-    assert answered and why and till.spent.tokens <= 3000
+    answered, why, till = spend(
+        Forgetful(lambda request: Response("No", usage=Usage(1, 1))), asks(100), A_DOLLAR, usd=3000
+    )
+    assert answered and why and till.spent.usd <= 3000
 
 
 def test_an_answer_without_a_count_keeps_what_was_set_aside():
-    answered, _, till = spend(Scripted(lambda request: Response("No")), asks(100), tokens=2000)
+    answered, _, till = spend(Scripted(lambda request: Response("No")), asks(100), A_DOLLAR, usd=2000)
     sizes = [size(request, None) for request, _ in answered]
-    assert till.spent.tokens == sum(most.input_most + most.output_most for most in sizes) <= 2000
+    assert till.spent.usd == sum(most.input_most + most.output_most for most in sizes) <= 2000
 
 
 def test_what_the_cache_answers_takes_nothing_and_all_that_was_asked_is_kept(serve, key, tmp_path: Path):
@@ -236,7 +238,7 @@ def test_dollars_without_a_price_are_refused():
         Budget(usd=1).needs(None, local)
     with pytest.raises(ConfigError, match=r"localhost:8000/v1\) is taken to cost nothing.*judge\.price\.input=0"):
         Budget(usd=1).needs(FREE, local, "judge")
-    Budget(tokens=1).needs(None, local)
+    Budget(requests=1).needs(None, local)
     Budget(usd=1).needs(FREE, None)  # a baseline
     Budget(usd=1).needs(FREE, priced)  # who says so is believed
     assert str(Budget(usd=5, minutes=90)) == "budget.usd=5, budget.minutes=90" and not Budget()

@@ -118,7 +118,7 @@ def test_a_known_model_at_its_own_address_has_the_price_of_the_table(harness):
 @pytest.mark.slow
 def test_a_free_server_has_no_plan_and_no_cost(harness, serve, tmp_path):
     url = serve(lambda *_: chat_reply("No")).url
-    done = harness("model=gpt4", f"model.base_url={url}", "task.limit=30", "budget.tokens=1e6", OPENAI_API_KEY=KEY)
+    done = harness("model=gpt4", f"model.base_url={url}", "task.limit=30", "budget.requests=1e6", OPENAI_API_KEY=KEY)
     assert done.returncode == 0 and "Plan" not in done.stderr and "Cost" not in done.stdout
     assert "cost" not in result(tmp_path) and "Cost" not in harness("model=always_no", "dry_run=true").stdout
 

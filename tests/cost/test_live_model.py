@@ -29,7 +29,7 @@ from harness.types import ChatRequest, Message, Response
 INPUT_USD, OUTPUT_USD = 10.0, 100.0
 PRICE = Price(((0, INPUT_USD),), ((0, OUTPUT_USD),))
 WORDS = "The premise says that A causes B, and that nothing else does. "
-LIMITS: tuple[dict[str, float], ...] = ({"usd": 0.05}, {"tokens": 3000}, {"requests": 25}, {"usd": 5.0})
+LIMITS: tuple[dict[str, float], ...] = ({"usd": 0.05}, {"requests": 25}, {"usd": 5.0})
 SENT = ("lost", "late", "page", "cut", "empty", "no choices", "half and 429", "half and no quota of context",
         "window full", "withheld", "wordless", "finish error", "500", "502", "400", "408", "409",
         "redirect")  # fmt: skip
@@ -72,7 +72,7 @@ class DrawnServer:
     def __init__(self, seed: int, draw: random.Random) -> None:
         """Let odd seeds draw one kind of trouble among answers that are counted: nothing else can make up for it."""
         self.draw, self.alone = draw, seed % 2 == 1
-        self.bill = {"tokens": 0.0, "usd": 0.0, "requests": 0.0}
+        self.bill = {"usd": 0.0, "requests": 0.0}
         self.most = dict(self.bill)
         self.happened: Counter[str] = Counter()
         kinds = [*SENT, *UNBILLED]
@@ -88,7 +88,6 @@ class DrawnServer:
         if kind != "unconnected":
             self._bill("requests", 1)
         if kind not in UNBILLED:
-            self._bill("tokens", input + output)
             self._bill("usd", (input * INPUT_USD + output * OUTPUT_USD) / 1e6)
         return self.said(kind, self.usage(input, output, exact=self.alone and kind == "answer"))
 

@@ -281,7 +281,7 @@ def test_a_whole_run_and_the_next_survive_any_field(harness, raw):
     server = raw(reply)
     command = (
         "model=gpt4", f"model.base_url={server.url}", "prompt=plain", f"task.limit={len(bodies)}",
-        "model.attempts=1", "budget.tokens=100000000", "model.price.input=1", "model.price.output=1",
+        "model.attempts=1", "budget.requests=100000000", "model.price.input=1", "model.price.output=1",
         "model.price.cached_input=0.1", "budget.usd=1000",
     )  # fmt: skip
     done = harness(*command, OPENAI_API_KEY=KEY)

@@ -181,7 +181,7 @@ def test_a_command_line_that_holds_a_key_is_refused_without_being_shown(monkeypa
         "model.path=hf-internal-testing/tiny-random-gpt2",
         "model.path=/data/hf_models_of_the_group/llama_7b_chat_hf",
         "model.requests_per_minute=1000",
-        "budget.tokens=100",
+        "budget.requests=100",
         "~model.extra.token",
         "results=/somewhere/with/sockets",
         "-m",

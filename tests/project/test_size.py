@@ -26,9 +26,9 @@ ROOMS: dict[str, tuple[int, int]] = {
     "harness/charts": (793, 5),
     "harness/cli": (1737, 9),
     "harness/compare": (1220, 8),
-    "harness/cost": (1629, 9),
+    "harness/cost": (1622, 9),
     "harness/exports": (362, 4),
-    "harness/leaderboard": (836, 5),
+    "harness/leaderboard": (820, 5),
     "harness/leaderboard/settings": (770, 5),
     "harness/models": (228, 3),
     "harness/models/api": (4166, 24),
@@ -57,8 +57,8 @@ ROOMS: dict[str, tuple[int, int]] = {
     "packages/papers": (1889, 13),
     "packages/scale": (748, 7),
     "packages/train": (871, 7),
-    "tests": (49200, 331),
-    "tools": (1500, 10),
+    "tests": (49200, 330),
+    "tools": (1178, 9),
 }  # fmt: skip
 """Lines and files by room. A room within a room counts in its own row alone."""
 AHEAD = {
@@ -116,7 +116,7 @@ def too_large() -> Iterator[str]:
             yield f"{room}: {lines:,} lines in {count} files, where {most_lines:,} in {most_files} are allowed"
 
 
-SETTINGS = 149
+SETTINGS = 148
 """Names that a user may have to know, each once by its group or its command. Lowered, never raised."""
 NO_SETTINGS = {"_target_", "defaults", "hydra"}
 
