@@ -39,8 +39,7 @@ Make every number of earlier runs again from their records, and every record fro
   harness verify A B                 other folders, of runs or above them
 
 A line for each run: it holds, it does not (with what differs), or it has no records to compute its scores from. The
-exit code is 0 where at least one run holds and none does not. Where items come from a private seed that is not revealed
-yet, everything but items and requests is checked.
+exit code is 0 where at least one run holds and none does not.
 
 A folder may come from anybody, so it is read as data. A run is NOT CHECKED whose task or parser is of no installed
 package (a class that lies in a folder is not imported), and one whose file of items is not here.
