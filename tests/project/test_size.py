@@ -49,7 +49,7 @@ ROOMS: dict[str, tuple[int, int]] = {
     "harness/tasks/corr2cause": (2120, 13),
     "harness/tasks/corr2cause/fresh": (799, 6),
     "harness/tasks/questions": (568, 5),
-    "harness/verify": (937, 6),
+    "harness/verify": (936, 6),
     "packages/batches": (1472, 9),
     "packages/bridges": (398, 7),
     "packages/discovery": (795, 5),
