@@ -58,7 +58,7 @@ ROOMS: dict[str, tuple[int, int]] = {
     "packages/scale": (748, 7),
     "packages/train": (871, 7),
     "tests": (49199, 330),
-    "tools": (1178, 9),
+    "tools": (1500, 10),
 }  # fmt: skip
 """Lines and files by room. A room within a room counts in its own row alone."""
 AHEAD = {
