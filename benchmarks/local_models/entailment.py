@@ -1,4 +1,4 @@
-"""NLI pairs: the harness in each precision beside transformers' zero-shot pipeline and one forward pass for each pair.
+"""NLI pairs: the harness in each precision beside transformers' zero-shot pipeline.
 
 RoBERTa-base's layers (12 of 768) with random weights.
 """
@@ -61,18 +61,6 @@ def harness(model: NLI, requests: list[PairRequest]) -> Found:
     return {request: dict(response.logprobs) for request, response in chain.from_iterable(model.respond(requests))}
 
 
-def alone(model: NLI, requests: list[PairRequest]) -> Found:
-    """One forward pass for each pair, in a plain loop."""
-    tokenizer, torch_model, indices = model._parts
-    found: Found = {}
-    for request in requests:
-        inputs = tokenizer(request.premise, request.hypothesis, return_tensors="pt").to(torch_model.device)
-        with torch.inference_mode():
-            row = torch_model(**inputs).logits[0].log_softmax(-1)
-        found[request] = {name: float(row[indices[name]]) for name in CLASSES}
-    return found
-
-
 def piped(model: NLI, requests: list[PairRequest], batch: int) -> Found:
     """The pipeline, told all hypotheses about a premise at once. Its score is of entailment or contradiction."""
     tokenizer, torch_model, _ = model._parts
@@ -108,7 +96,6 @@ def case(runs: int) -> dict[str, Any]:
         print(f"\n## NLI: {len(requests)} pairs of {min(lengths)} to {max(lengths)} tokens; dtype auto is {auto} here")
         ways: list[Way[PairRequest]] = [
             here("the harness, float32", lambda asked: harness(exact, asked)),
-            here("one forward pass per pair", lambda asked: alone(exact, asked)),
             here("transformers' pipeline", lambda asked: piped(exact, asked, 1)),
             here("transformers' pipeline, batches of 8", lambda asked: piped(exact, asked, 8)),
         ]
@@ -119,9 +106,9 @@ def case(runs: int) -> dict[str, Any]:
         ]
         for way in ways:
             way.ask(requests[:2])
-        times, (float32, loop, *pipes) = turns(requests, ways, runs)
+        times, (float32, *pipes) = turns(requests, ways, runs)
     print("\n".join(table(times, len(requests), "pairs")))
-    apart = max(off(loop, float32), *(off(scores, shares(float32)) for scores in pipes[:2]))
+    apart = max(off(scores, shares(float32)) for scores in pipes[:2])
     print(f"\nIn float32 all ways are within {apart:.1e} of each other.", flush=True)
     assert apart < 1e-3
     return {"tokens": lengths, "asked": len(requests), "seconds": times, "auto": auto, "apart": apart}

@@ -62,12 +62,11 @@ def checkpoint(folder: str, texts: list[str]) -> None:
 
 def ways(lm: CausalLM) -> list[Way[ChoiceRequest]]:
     """In this process, tokenizing included."""
-    for warm in (harness, alone, padded):
+    for warm in (harness, alone):
         warm(lm, asked(corr2cause()[:4]))
     return [
         here("the harness", lambda requests: harness(lm, requests)),
         here("one forward pass per prompt", lambda requests: alone(lm, requests)),
-        here(f"padded batches of {BATCH}", lambda requests: padded(lm, requests)),
     ]
 
 
@@ -87,23 +86,6 @@ def alone(lm: CausalLM, requests: list[ChoiceRequest]) -> Found:
         with torch.inference_mode():
             row = model(ids, use_cache=False).logits[0, -1].log_softmax(-1)
         found[request] = {word: float(row[tokens[0]]) for word, tokens in choices.items()}
-    return found
-
-
-def padded(lm: CausalLM, requests: list[ChoiceRequest]) -> Found:
-    """Batches of eight of similar length, padded on the right, as most evaluation scripts have them."""
-    tokenizer, model = lm._parts
-    choices = {word: tokenizer(f" {word}", add_special_tokens=False)["input_ids"][0] for word in ("Yes", "No")}
-    found: Found = {}
-    ordered = sorted(requests, key=lambda request: len(as_text(request.messages)), reverse=True)
-    for batch in (ordered[k : k + BATCH] for k in range(0, len(ordered), BATCH)):
-        texts = [as_text(request.messages) for request in batch]
-        inputs = tokenizer(texts, padding=True, padding_side="right", return_tensors="pt", return_token_type_ids=False)
-        with torch.inference_mode():
-            logits = model(**inputs.to(model.device), use_cache=False).logits
-        for row, mask, request in zip(logits, inputs["attention_mask"], batch, strict=True):
-            last = row[int(mask.sum()) - 1].log_softmax(-1)
-            found[request] = {word: float(last[token]) for word, token in choices.items()}
     return found
 
 

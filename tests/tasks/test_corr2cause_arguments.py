@@ -119,12 +119,6 @@ def claims_of_four(most: int) -> Iterator[tuple[int, tuple[Relation, int, int]]]
 
 
 @pytest.mark.slow
-def test_nor_over_four_variables():
-    for number, claim in random.Random(0).sample(list(claims_of_four(3)), 60):
-        assert length(4, number, *claim) == shortest(4, number, claim), (number, claim)
-
-
-@pytest.mark.slow
 def test_nor_for_any_claim_over_four_variables():
     for number, claim in claims_of_four(8):
         assert length(4, number, *claim) == shortest(4, number, claim), (number, claim)
