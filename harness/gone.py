@@ -36,6 +36,7 @@ GONE: Mapping[str, str] = {
     "setting records": "gzip records.jsonl compresses the records of a run, and everything reads them so",
     "setting follow": "the bar of the run shows its progress; harness report makes the page at any time",
     "setting system_role": "system_role: user stands in a prompt file of your own",
+    "setting judge_sample": "a judge reads 50 of the replies that the rules did read",
     "setting budget.tokens": "budget.usd and budget.requests limit a run",
     "setting model.context": "a server refuses what is too long by itself",
     **dict.fromkeys(("form eee", "form lm_eval"), "to=csv and to=inspect carry every record"),

@@ -34,6 +34,8 @@ PROMPT, CHOICE_PROMPT = "reply", "choice"
 """The prompts of judges, files of prompts/judge/: for Yes and No, and for questions with choices of their own."""
 END = 20_000
 """Characters at either end of a reply that a judge is shown: a verdict stands at one of them."""
+AUDITED = 50
+"""How many of the replies that the rules did read a new judge reads as well, so that their errors are known."""
 _NAMES = ("statement", "hypothesis", "question")
 """Fields of an item that say what it asks, the plainest first."""
 

@@ -18,7 +18,7 @@ from harness.cost.plan import Plan
 from harness.cost.shared_budget import Book
 from harness.cost.spending import Spending
 from harness.errors import ConfigError
-from harness.judge import Judge, judge_of, prompt_of
+from harness.judge import AUDITED, Judge, judge_of, prompt_of
 from harness.prompting.fit import fitting
 from harness.prompting.prompts import Prompt
 from harness.prompting.version import reading_version
@@ -89,7 +89,7 @@ def prepare(config: Mapping[str, Any], book: Book | None = None) -> Prepared:
     # Its price, which an earlier run in the same place may have written down, and its budget.
     config, own = own_files(config)
     own |= prompt.own_file
-    limits, notes = settings.budget.amounts, tuple(own_lines(own))
+    limits, notes = vars(settings.budget), tuple(own_lines(own))
     spending = Spending.of(task, prompt, model, settings.samples, limits, path / MANIFEST, judge, book, notes)
     if settings.cache.mode != "frozen":  # a dry run refuses what the run will
         spending.check()
@@ -113,7 +113,7 @@ def _judge(settings: Main, prompt: Prompt, *, asks: bool) -> Judge | None:
     if settings.judge is None:
         return None
     model = judge_of(settings.judge, asks=asks)
-    return Judge(model, prompt_of(model, prompt), settings.judge_sample)
+    return Judge(model, prompt_of(model, prompt), AUDITED)
 
 
 def _manifest(

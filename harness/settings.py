@@ -114,10 +114,6 @@ class Limits:
     requests: Amount = None
     minutes: Amount = None
 
-    @property
-    def amounts(self) -> dict[str, float | None]:
-        return dict(vars(self))
-
 
 @dataclass(frozen=True)
 class Main:
@@ -128,7 +124,6 @@ class Main:
     results: Annotated[str, Field(min_length=1)]
     cache: Cache
     judge: dict[str, Any] | None = None
-    judge_sample: Annotated[int, Field(ge=0)] = 50
     prompt: str | None = None
     replies: Literal["model", "fixed"] = "model"
     answer: Literal["text", "choice"] = "text"
@@ -146,7 +141,7 @@ def build_main(config: Mapping[str, Any]) -> Main:
     """Return the composed config, validated."""
     if isinstance(config.get("cache"), dict):
         check_keys(config["cache"], [f.name for f in fields(Cache)], "cache.")
-    names = [f"budget.{name}=…" for name in Limits().amounts]
+    names = [f"budget.{name}=…" for name in vars(Limits())]
     if not isinstance(config.get("budget", {}), dict | Limits):
         raise ConfigError(f"budget={config['budget']} does not say of what: write {', '.join(names)}.")
     if isinstance(config.get("budget"), dict):

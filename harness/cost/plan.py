@@ -233,7 +233,7 @@ def judge_lines(plan: Plan, judge: Judge, price: Price | None, *, paid: bool) ->
         _, most = costs(total, price)
         cost = f", for at most {dollars(most)} ({price})" if most is not None else ", its price unknown"
     replies = "reply" if total.calls == 1 else "replies"
-    those = f"those in which no answer is read{f', and {judge.sample:,} of the others' * (judge.sample > 0)}"
+    those = f"those in which no answer is read, and {judge.sample:,} of the others"
     yield f"Judge: at most {total.calls:,} {replies} judged by {model.name}, {those}{cost}."
     if model.traits.service is not None and model.traits.service.caution:
         yield f"Note: {model.traits.service.caution}"

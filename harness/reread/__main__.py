@@ -38,11 +38,10 @@ renewed in their place, and say by which version of the rules they were read.
 A run that does not hold (harness verify says why) is left as it is.
 
   dry_run=false       true: only show what would change
-  judge=              a model that is asked about the replies that the rules cannot read; judge.…=, cache=, cache.…=
-                      and budget.…= (for each run) as in the command of a run
-  judge_sample=50     with a judge: replies that the rules can read, drawn at random, which it reads as well
+  judge=              a model that is asked about the replies that the rules cannot read, and 50 others; judge.…=,
+                      cache=, cache.…= and budget.…= (for each run) as in the command of a run
 """
-_OF_A_RUN = re.compile(r"\+?(?:judge|cache|budget|judge_sample)[.=]")
+_OF_A_RUN = re.compile(r"\+?(?:judge|cache|budget)[.=]")
 """Settings that a run has as well, which Hydra composes."""
 
 
@@ -77,7 +76,7 @@ def job(of_a_run: Sequence[str], folders: list[str], settings: RereadSettings) -
                 if (place := target_of(source.run, judge, source.prompt)) != folder:
                     if place.resolve() in places:
                         raise NotReread(f"its run with the judge is there already: {place} is read again.")
-                    if judge is not None and source.nothing_to_judge(judge.settings.judge_sample):
+                    if judge is not None and source.nothing_to_judge():
                         raise NotReread("today's rules leave no reply to a judge: without judge=… they read it again.")
                 change = renew(source, judge, progress, dry_run=settings.dry_run)
                 _print_change(change, dry_run=settings.dry_run)

@@ -15,7 +15,7 @@ from harness.cost.ledger import Ledger, Metered
 from harness.cost.price import from_json
 from harness.cost.spending import JudgeSpending
 from harness.errors import RunStopped
-from harness.judge import Judge, judge_of, prompt_of, recorded_prompt
+from harness.judge import AUDITED, Judge, judge_of, prompt_of, recorded_prompt
 from harness.prompting.prompts import Prompt
 from harness.protocols import Model, Outcomes, Traits
 from harness.runtime.interrupt import Stoppable
@@ -103,8 +103,8 @@ class NewJudge:
 
         Raises ConfigError for a limit that cannot be kept.
         """
-        judge = Judge(self.model, prompt_of(self.model, asked), self.settings.judge_sample)
-        spending = JudgeSpending.of(judge, Budget(**self.settings.budget.amounts), None, manifest)
+        judge = Judge(self.model, prompt_of(self.model, asked), AUDITED)
+        spending = JudgeSpending.of(judge, Budget(**vars(self.settings.budget)), None, manifest)
         spending.budget.needs(spending.price, self.model.traits.service, "judge")
         cache = self.settings.cache
         known = {} if cache.mode == "refresh" else _outcomes(run)

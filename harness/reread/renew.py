@@ -77,9 +77,9 @@ class RereadableRun:
                     again = replace(again, judgement=record.judgement)  # what audited the rules stays
             yield again, one.line
 
-    def nothing_to_judge(self, sample: int) -> bool:
+    def nothing_to_judge(self) -> bool:
         """Return whether there is no reply that the rules cannot read, and none of a model's to audit them by."""
-        audits = sample > 0 and self.run.manifest.role == "model"
+        audits = self.run.manifest.role == "model"
         return not any(unread(again) or (audits and read_by_rules(again)) for again, _ in self.lines())
 
 

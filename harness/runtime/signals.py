@@ -74,12 +74,6 @@ def at_once(message: str, code: int = INTERRUPTED) -> None:
         signal.signal(signal.SIGTERM, end)
 
 
-def say_instead(message: str) -> None:
-    """Change the message of Ctrl-C, where `at_once` has set one: by now it leaves something else behind."""
-    if signal.getsignal(signal.SIGINT) in _HANDLERS:
-        at_once(message)
-
-
 def as_exception() -> None:
     """Make Ctrl-C raise KeyboardInterrupt again, if `at_once` has changed that, so that cleanup runs."""
     if signal.getsignal(signal.SIGINT) in _HANDLERS:

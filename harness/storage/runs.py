@@ -227,16 +227,6 @@ class Run:
         if not number:
             raise DataError(f"{file} holds no records.")
 
-    def lines_by_item(self) -> Iterator[list[Line]]:
-        """Yield the lines of each item together. With samples=K they lie apart, in the order in which they came in."""
-        waiting: dict[str, list[Line]] = {}
-        for line in self.lines():
-            lines = waiting.setdefault(line["item"], [])
-            lines.append(line)
-            if len(lines) == self.samples:
-                yield sorted(waiting.pop(line["item"]), key=lambda line: line["sample"])
-        yield from waiting.values()
-
     def gold(self, line: Line) -> int:
         return int(line["gold"])
 

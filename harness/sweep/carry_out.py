@@ -92,7 +92,7 @@ def _stopped(error: Exception) -> str:
 
 def _share_budget(settings: Mapping[str, Any]) -> bool:
     limits = settings.get("budget") or {}
-    return any(limits.get(name) is not None for name in Limits().amounts)
+    return any(limits.get(name) is not None for name in vars(Limits()))
 
 
 def conclude(

@@ -118,7 +118,7 @@ def _remarks(lines: Sequence[PlanLine]) -> Iterator[str]:
         yield f"Price of {_names(models)}: {price}."
     if any(line.plan is not None and line.plan.shared for line in lines):
         yield "Shared: calls that an earlier job of the sweep makes; they come from the cache then."
-    if budget := Budget(**settings.budget.amounts):
+    if budget := Budget(**vars(settings.budget)):
         yield f"Limit of all jobs together: {budget}."
     if settings.parallel > 1:
         yield f"{settings.parallel} jobs at a time."

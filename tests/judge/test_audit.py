@@ -38,25 +38,26 @@ def thinking(path, body, number):
 @pytest.mark.slow
 def test_a_sample_of_what_the_rules_read_is_audited_and_scores_stay(harness, serve, tmp_path):
     server = serve(thinking)
-    planned = harness(*command(server, "dry_run=true", sample=10), OPENAI_API_KEY=KEY)
-    assert "those in which no answer is read, and 10 of the others" in planned.stdout, planned.stderr
-    done = harness(*command(server, sample=10), OPENAI_API_KEY=KEY)
+    planned = harness(*command(server, "dry_run=true"), OPENAI_API_KEY=KEY)
+    assert "those in which no answer is read, and 50 of the others" in planned.stdout, planned.stderr
+    done = harness(*command(server), OPENAI_API_KEY=KEY)
     assert done.returncode == 0, done.stderr
     to_judge = [call for call in server.calls if judges(call)]
     assert not any(SECRET in json.dumps(call) for call in to_judge)
     assert all("response_format" in call for call in to_judge)
     run = load(tmp_path / PLACE)
     audited = [r for r in run.records() if r.judgement is not None and r.answer.rule != "judge" and r.answer.span]
-    assert sum(run.result.judge.audit.values()) == len(audited) == 10
-    assert {(r.item, r.sample) for r in audited} == audited_sample(run.records(), 10)
+    count = 60 - run.result.judge.replies
+    assert sum(run.result.judge.audit.values()) == len(audited) == count
+    assert {(r.item, r.sample) for r in audited} == audited_sample(run.records(), 50)
     assert all(r.answer.label == 0 for r in audited)  # as the rules have it
     wrong = sum(json.loads(r.judgement.outcome.text)["answer"] == "yes" for r in audited)
     shown = " ".join(done.stdout.split())
-    assert wrong and f"the judge careful reads {wrong} otherwise: an error rate of {wrong / 10:.1%} [" in shown
+    assert wrong and f"the judge careful reads {wrong} otherwise: an error rate of {wrong / count:.1%} [" in shown
     assert f"Its errors lean to No: {wrong} wrong No, 0 wrong Yes." in shown
     assert run.result.judge.without.unreadable == run.result.judge.replies
     asked = len(server.calls)
-    assert harness(*command(server, sample=10), OPENAI_API_KEY=KEY).returncode == 0 and len(server.calls) == asked
+    assert harness(*command(server), OPENAI_API_KEY=KEY).returncode == 0 and len(server.calls) == asked
     verified = harness(PLACE, module="harness.verify")
     assert verified.returncode == 0, verified.stdout
 
@@ -138,7 +139,7 @@ def test_a_failed_call_of_the_audit_is_told_by_its_kind():
 def test_a_finished_run_whose_replies_are_all_read_is_audited_as_well(harness, serve, tmp_path):
     server = serve(lambda path, body, number: chat_reply("no" if judges(body) else "No"))
     assert harness(*command(server, judge=False), OPENAI_API_KEY=KEY).returncode == 0
-    settings = [part for part in command(server, sample=7) if part.startswith("judge")]
+    settings = [part for part in command(server) if part.startswith("judge")]
     done = harness("results", *settings, module="harness.reread", OPENAI_API_KEY=KEY)
-    assert "Of 7 replies drawn" in done.stdout and "an error rate of 0.0% [0.0%, 35.4%]" in done.stdout, done.stderr
+    assert "Of 50 replies drawn" in done.stdout and "an error rate of 0.0% [0.0%, 7.1%]" in done.stdout, done.stderr
     assert harness("results", module="harness.verify").returncode == 0

@@ -20,7 +20,7 @@ from harness.cli.commands import COMMANDS, module_of
 HOME = Path(__file__).resolve().parents[2]
 ROOMS: dict[str, tuple[int, int]] = {
     "benchmarks": (1494, 20),
-    "harness/*.py": (3083, 17),
+    "harness/*.py": (3081, 17),
     "harness/cache": (1090, 9),
     "harness/causal": (703, 7),
     "harness/charts": (793, 5),
@@ -37,10 +37,10 @@ ROOMS: dict[str, tuple[int, int]] = {
     "harness/prompting": (2267, 22),
     "harness/recorded": (399, 4),
     "harness/report": (798, 5),
-    "harness/reread": (462, 4),
-    "harness/runtime": (1117, 9),
+    "harness/reread": (461, 4),
+    "harness/runtime": (1111, 9),
     "harness/scoring": (2599, 15),
-    "harness/storage": (2551, 15),
+    "harness/storage": (2541, 15),
     "harness/sweep": (741, 5),
     "harness/tables": (1309, 8),
     "harness/tasks": (1189, 9),
@@ -116,7 +116,7 @@ def too_large() -> Iterator[str]:
             yield f"{room}: {lines:,} lines in {count} files, where {most_lines:,} in {most_files} are allowed"
 
 
-SETTINGS = 148
+SETTINGS = 147
 """Names that a user may have to know, each once by its group or its command. Lowered, never raised."""
 NO_SETTINGS = {"_target_", "defaults", "hydra"}
 

@@ -33,9 +33,8 @@ def replies(judge: Callable[[str], Reply] | None = None) -> Callable[[str, dict[
     return reply
 
 
-def command(server: Server, *more: str, judge: bool = True, sample: int = 0) -> list[str]:
+def command(server: Server, *more: str, judge: bool = True) -> list[str]:
     """The settings of a run, with the judge behind the same server."""
     asked = [f"judge.base_url={server.url}", "judge.model=judge-model", "judge.name=careful"] if judge else []
-    asked += [f"judge_sample={sample}"] if judge else []
     chosen = ["judge=openai", *asked] if judge else []
     return ["model=gpt4", f"model.base_url={server.url}", "task.limit=60", *chosen, *more]
