@@ -62,6 +62,11 @@ def text_digest(text: str) -> str:
     return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
 
 
+def user_path(path: str | Path) -> Path:
+    """Return a path with ~ as the home folder; ~t.csv is a file of that name where there is no user t."""
+    return Path(os.path.expanduser(path))  # noqa: PTH111
+
+
 LARGEST_TEXT = 1 << 22
 """Bytes of a config or prompt file: a hundred times the largest that ships."""
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)

@@ -20,6 +20,9 @@ from typing import Any
 
 from harness import gone
 
+MOST_LISTED = 30
+"""Names that a sentence lists: of more it has the nearest."""
+
 
 class HarnessError(Exception):
     """An error whose message is written for the user."""
@@ -79,5 +82,7 @@ def unknown(kind: str, value: str, choices: Iterable[str], key: Callable[[str], 
     if way := gone.instead(kind, value):
         return way
     names = sorted(map(str, choices), key=key)
-    verb = "is" if len(names) == 1 else "are"
-    return f"there is no {kind} {value!r}{nearest(value, names)}. There {verb} {', '.join(names) or 'none'}."
+    listed = f"There {'is' if len(names) == 1 else 'are'} {', '.join(names) or 'none'}"
+    if len(names) > MOST_LISTED:
+        listed = f"The nearest of {len(names)} are {', '.join(difflib.get_close_matches(value, names, 3, cutoff=0))}"
+    return f"there is no {kind} {value!r}{nearest(value, names)}. {listed}."

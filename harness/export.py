@@ -8,7 +8,6 @@ import sys
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +39,7 @@ class Exporter:
 TARGETS = {
     "csv": Exporter(summary="one flat table of all records, UTF-8", write="harness.export:write_csv", is_file=True),
     "parquet": Exporter(
-        summary="the same columns; reply texts as they are", write="harness.export:write_parquet", is_file=True
+        summary="the same columns; reply texts as they are", write="harness.exports.hf:write_parquet", is_file=True
     ),
     "hf": Exporter(summary='a data set: datasets.load_from_disk("FOLDER")', write="harness.exports.hf:write"),
     "inspect": Exporter(
@@ -73,7 +72,6 @@ In the csv, text that a spreadsheet would take for a formula (= + - @ first) has
 
 UNFINISHED = ".unfinished"
 """Where an export writes, inside its folder, until all of it is whole."""
-_ROWS_AT_ONCE = 10_000
 
 
 @dataclass(frozen=True)
@@ -192,31 +190,6 @@ def _cell(value: Any) -> Any:
     if isinstance(value, bool):
         return str(value).lower()
     return inert(value) if isinstance(value, str) else value
-
-
-def write_parquet(runs: Sequence[Run], out: str | None) -> str:
-    """Write the table as a file of columns."""
-    import pyarrow as pa
-    from pyarrow import parquet
-
-    path = Path(out or "records.parquet")
-    types = columns(runs)
-    kinds = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
-    schema = pa.schema([(name, kinds[kind]) for name, kind in types.items()])
-    count, table_rows = 0, rows(runs, types)
-    temporary = path.with_name(f".{path.name}.tmp")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with parquet.ParquetWriter(temporary, schema) as writer:
-            while batch := list(islice(table_rows, _ROWS_AT_ONCE)):
-                writer.write_table(pa.Table.from_pylist(batch, schema=schema))
-                count += len(batch)
-        temporary.replace(path)
-    except OSError as error:
-        raise cannot_write(str(path), error) from error
-    finally:
-        temporary.unlink(missing_ok=True)
-    return f"{path}: {count:,} records of {number_of(runs)}."
 
 
 @contextmanager

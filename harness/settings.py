@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from harness.codec import content_digest
+from harness.codec import content_digest, user_path
 from harness.errors import ConfigError, DataError, unknown
 from harness.protocols import Model, Task
 
@@ -88,6 +88,8 @@ def first_sentence(error: ValidationError, prefix: str) -> str:
     got = first["input"]
     near = difflib.get_close_matches(str(got), re.findall(r"'([^']+)'", first["msg"]), n=1, cutoff=0.5)
     hint = f" (did you mean {near[0]}?)" if near else ""
+    if first["type"] == "string_type" and not isinstance(got, list | dict):
+        hint = f" (a word that YAML has as a number, true, false or null is quoted twice: '{where}=\"…\"')"
     return f"{where}={got}: {first['msg'][0].lower()}{first['msg'][1:].rstrip('.')}{hint}."
 
 
@@ -192,7 +194,7 @@ def without_path(place: str | Path) -> str:
     Another content has another name. What is not there, such as a data set of the Hub, keeps the name that it has.
     Raises DataError for what cannot be read.
     """
-    path = Path(place).expanduser()
+    path = user_path(place)
     try:
         name = path.name if path.name.strip(".") else path.resolve().name  # of the folders . and ..
         return f"{name}-{content_digest(path)[:8]}" if path.exists() else str(place)

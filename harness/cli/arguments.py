@@ -27,7 +27,7 @@ _FLAGS = {
     **dict.fromkeys(("-i", "--info", "-sc", "--shell-completion"), False),
 }
 """Hydra's own flags, and whether the next word is their value."""
-_PLAIN = re.compile(r"[+~]{0,2}[\w/.@:]+=[\w./:@%+,\[\]{}\"'$-]*")
+_PLAIN = re.compile(r"[+~]{0,2}[\w/.@:]+=[\w./:@%+,\[\]{}\"'$-]*", re.ASCII)
 """A setting that Hydra reads as it is written, or refuses for what it is."""
 _SETTING = re.compile(r"(?P<key>\+{0,2}[\w/.@:]+)=(?P<value>[^\[\]{},\"'$\\\n]+)", re.DOTALL)
 """A setting whose value is one text: no list, no quotes, no sweep."""

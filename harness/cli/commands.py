@@ -252,8 +252,8 @@ def _configs() -> dict[str, str]:
 def _files(beginning: str) -> list[str]:
     """Return the files and folders whose paths begin so."""
     folder, _, name = beginning.rpartition("/")
-    place = Path(f"{folder}/" if folder or beginning.startswith("/") else ".").expanduser()
-    with suppress(OSError):
+    with suppress(OSError, RuntimeError):  # RuntimeError: of a ~ that is no home
+        place = Path(f"{folder}/" if folder or beginning.startswith("/") else ".").expanduser()
         there = [path for path in place.iterdir() if path.name.startswith(name) and (name or path.name[0] != ".")]
         paths = (f"{folder}/{path.name}" if "/" in beginning else path.name for path in there)
         ends = ((path, "/" if Path(path).expanduser().is_dir() else "") for path in paths)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 
 from harness.cli import hydra_app, key_value
-from harness.codec import content_digest
+from harness.codec import content_digest, user_path
 from harness.errors import ConfigError, DataError, unknown
 from harness.leaderboard.build import build as leaderboard
 from harness.protocols import Task
@@ -101,7 +101,7 @@ def write(file: str, chosen: ImportSettings, settings: Main) -> Path:
         "items_without": matches.items_without,
         "rows": {
             "file": Path(file).name,
-            "sha256": content_digest(Path(file).expanduser()),
+            "sha256": content_digest(user_path(file)),
             "form": "table",
             "map": list(chosen.map),
             "where": list(chosen.where),

@@ -49,9 +49,9 @@ def task_of(manifest: Manifest) -> Task:
 
 def _check_file(path: str, recorded: object) -> None:
     """Refuse a file of items, or a folder of a data set, that is not here, or has another content than in the run."""
-    if not Path(path).expanduser().exists():
+    if (found := without_path(path)) == path:
         raise NotHereError(f"the run's items come from task.path={path:.200}, which is no file or folder here.")
-    if without_path(path) != recorded:
+    if found != recorded:
         raise DataError(f"task.path={path:.200} has another content than when the run was made.")
 
 

@@ -22,7 +22,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO, Any
 
-from harness.codec import content_digest, open_plain
+from harness.codec import content_digest, open_plain, user_path
 from harness.errors import ConfigError, DataError
 
 Columns = Mapping[str, Any]
@@ -45,7 +45,7 @@ class DataFile:
 
     @cached_property
     def file(self) -> Path:
-        return Path(self.path).expanduser()
+        return user_path(self.path)
 
     @cached_property
     def stem(self) -> str:

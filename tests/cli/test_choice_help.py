@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from harness.cli import help_text
@@ -73,8 +75,10 @@ def test_a_prompts_help_shows_its_words_and_what_a_file_may_hold():
 
 @pytest.mark.parametrize(("group", "name", "near"), [("model", "gtp4", "gpt4"), ("cache", "frozn", "frozen")])
 def test_a_choice_that_is_not_there_is_one_sentence(group, name, near):
-    with pytest.raises(ConfigError, match=f"there is no {group} '{name}' .did you mean '{near}'"):
+    with pytest.raises(ConfigError, match=f"there is no {group} '{name}' .did you mean '{near}'") as refused:
         help_text.help_of_choices([(group, name)], no_task)
+    three = re.search(r"The nearest of \d+ are \w+, \w+, \w+\. --help models lists all", str(refused.value))
+    assert len(str(refused.value)) < 250 and bool(three) == (group == "model")
 
 
 def test_help_of_a_group_that_is_not_there_is_one_sentence():

@@ -64,6 +64,7 @@ def test_files_and_folders_stand_by_name_and_content(tmp_path, monkeypatch):
         ({"limit": True}, "task.limit"),
         ({"limt": 3}, "did you mean 'task.limit'"),
         ({"seed": "x"}, "task.seed=x"),
+        *(({"path": word, "source": "file"}, r"is quoted twice: 'task\.path=\"…\"'") for word in (1e5, True, 7)),
     ],
 )
 def test_what_does_not_fit_is_said(settings, message):

@@ -20,14 +20,14 @@ from harness.cli.commands import COMMANDS, module_of
 HOME = Path(__file__).resolve().parents[2]
 ROOMS: dict[str, tuple[int, int]] = {
     "benchmarks": (1494, 20),
-    "harness/*.py": (3081, 17),
+    "harness/*.py": (3066, 17),
     "harness/cache": (1090, 9),
     "harness/causal": (703, 7),
     "harness/charts": (793, 5),
     "harness/cli": (1737, 9),
     "harness/compare": (1220, 8),
     "harness/cost": (1622, 9),
-    "harness/exports": (362, 4),
+    "harness/exports": (370, 4),
     "harness/leaderboard": (820, 5),
     "harness/leaderboard/settings": (770, 5),
     "harness/models": (228, 3),

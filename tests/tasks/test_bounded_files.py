@@ -70,18 +70,9 @@ SPECIAL: dict[str, Callable[[Path], object]] = {
 }
 
 
-def _task(target: str, name: str, **more: object) -> Callable[[Path], object]:
-    def items(place: Path) -> object:
-        return list(build({"_target_": target, "name": name, "path": str(place), **more}, "task").items())
-
-    return items
-
-
 READERS: dict[str, tuple[str, Callable[[Path], object]]] = {
     "questions": (".csv .tsv .jsonl .json .parquet", lambda place: list(questions(place).items())),
     "what questions hold": (".csv", lambda place: DataFile(str(place)).remarks()),
-    "corr2cause": (".csv .jsonl .parquet", _task("harness.tasks.corr2cause.Corr2Cause", "corr2cause", source="file")),
-    "cladder": (".json .csv", _task("harness.tasks.cladder.CLadder", "cladder", source="file")),
     "digest": (".csv .yaml", content_digest),
     "prompt": (".yaml", schema.read),
     "config": (".yaml", read_yaml),

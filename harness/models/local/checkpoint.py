@@ -17,7 +17,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, Literal
 
-from harness.codec import open_plain
+from harness.codec import open_plain, user_path
 from harness.errors import ConfigError
 from harness.runtime.environment import installing
 from harness.storage import atomic_write
@@ -41,7 +41,7 @@ def locate(path: str, revision: str | None) -> Path:
 
     Raises ConfigError.
     """
-    folder = shipped(path.removeprefix(BUILTIN)) if path.startswith(BUILTIN) else Path(path).expanduser()
+    folder = shipped(path.removeprefix(BUILTIN)) if path.startswith(BUILTIN) else user_path(path)
     if folder.is_dir():
         if not _has_weights(folder):
             raise ConfigError(f"model.path={path} holds no weights (*.safetensors or *.bin): it is not a checkpoint.")

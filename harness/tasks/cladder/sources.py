@@ -239,7 +239,7 @@ def _label(value: object, where: str) -> int:
 
 def _model_files(path: str) -> Sequence[Path]:
     """Return the files of models that may belong to a file of questions: those beside it whose names say so."""
-    file = Path(path).expanduser()
+    file = DataFile(path).file
     return sorted(other for other in file.parent.glob("*model*.json") if other != file)
 
 

@@ -9,12 +9,12 @@ from collections.abc import Generator, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, fields
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
 from harness.cli import hydra_app, key_value
+from harness.codec import user_path
 from harness.errors import ConfigError, Interrupted
 from harness.runtime import signals
 from harness.runtime.signals import STOP
@@ -101,7 +101,7 @@ def _refuse(prepared: Prepared) -> None:
 def until_of(prepared: Prepared, settings: UntilSettings) -> Until:
     """Return what the settings ask for. Raises ConfigError where it cannot be."""
     order = Order(prepared.task, prepared.settings.task.get("seed") or 0)
-    against = None if settings.against is None else OtherRun(Path(settings.against).expanduser())
+    against = None if settings.against is None else OtherRun(user_path(settings.against))
     metric, unreadable = metric_of(settings.metric, order, decides=against is not None)
     return Until(order, metric, unreadable, settings.width and settings.width / 100, against)
 
