@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 import harness
+from harness.cli.commands import COMMANDS
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), ROOT / "results/shipped/README.md"])
@@ -38,6 +39,19 @@ def test_links_lead_somewhere(page):
     for file, anchor in links(page):
         assert file.exists(), file
         assert not anchor or anchor in anchors(file), f"{file}#{anchor}"
+
+
+def test_pages_name_files_and_commands_that_are_there():
+    """Files that a reader is to make are configs, prompts and results; a command, share; and a message says "needs"."""
+    packages = [file.read_text(encoding="utf-8") for file in (ROOT / "packages").glob("*/harness_*/__init__.py")]
+    commands = {*COMMANDS, "share", "needs", *re.findall(r'"(\w+)": Command\(', "".join(packages))}
+    for page in {*PAGES, ROOT / "benchmarks/README.md", *(ROOT / "packages").glob("*/README.md")} - {
+        ROOT / "CHANGELOG.md"
+    }:
+        text = page.read_text(encoding="utf-8")
+        named = re.findall(r"(?<![\w/.:])(?:harness|tests|tools|benchmarks)/[\w/.-]+\.(?:py|yaml|json|md)\b", text)
+        assert not [name for name in named if not (ROOT / name).exists() and not (page.parent / name).exists()], page
+        assert {*re.findall(r"(?:`|^ *)harness ([a-z]+)(?=[ `])", text, flags=re.MULTILINE)} <= commands, page
 
 
 def test_the_readme_is_short_and_leads_to_every_document():

@@ -20,7 +20,7 @@ import urllib.request
 from collections import Counter, UserDict
 from collections.abc import Callable, Coroutine, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
@@ -60,8 +60,6 @@ class Call:
     head: bytes
     body: bytes
     writer: asyncio.StreamWriter
-    named: Mapping[str, str] = field(default_factory=dict)
-    """The parts of the path that a route names."""
 
     def __post_init__(self) -> None:
         first, *lines = self.head.decode("latin-1").rstrip("\r\n").split("\r\n")
@@ -200,44 +198,6 @@ class RawServer(LocalServer):
         self.times[words] += 1
         self.heads.append(call.head)
         return self.reply(words, self.times[words])
-
-
-class Account(LocalServer):
-    """A service with paths of its own, for a process of its own. A subclass gives `routes`, and tests its settings.
-
-    `POST /control` reaches `control`, and `GET /seen` tells what `seen` says; both are no part of any API.
-    """
-
-    Handler = Callable[[Call], Reply]
-
-    def routes(self) -> list[tuple[str, str, Handler]]:
-        """Return method, path with {names} in it, and who answers."""
-        raise NotImplementedError
-
-    def control(self, settings: dict[str, Any]) -> None:
-        raise NotImplementedError
-
-    def seen(self) -> Any:
-        raise NotImplementedError
-
-    def unknown(self, call: Call) -> Reply:
-        """Return what is said to one who has no key that the service knows; None to one who has."""
-        return None
-
-    async def answer(self, call: Call) -> Reply:
-        if (call.method, call.path) == ("POST", "/control"):
-            self.control(call.json())
-            return http({})
-        if (call.method, call.path) == ("GET", "/seen"):
-            return http(self.seen())
-        if (refused := self.unknown(call)) is not None:
-            return refused
-        for method, path, handler in self.routes():
-            pattern = re.sub(r"\\{(\w+)\\}", r"(?P<\1>[^/]+)", re.escape(path))
-            if call.method == method and (found := re.fullmatch(pattern, call.path)):
-                call.named = found.groupdict()
-                return handler(call)
-        return http("404: Not Found", 404, Content_Type="text/plain")
 
 
 def cut(content: bytes) -> Reply:
