@@ -1,7 +1,7 @@
 # The harness with what API models, baselines and the reasoner need:
 #   docker build -t harness .
 #   docker run --rm --user "$(id -u):$(id -g)" -v "$PWD:/work" -e OPENAI_API_KEY harness model=gpt4o task.limit=100
-# Local models as well (torch, transformers): docker build --build-arg EXTRAS='[local,hub,plot]' -t harness:local .
+# Local models as well (torch, transformers): docker build --build-arg EXTRAS='[local,plot]' -t harness:local .
 FROM python:3.12-slim
 ARG EXTRAS=""
 COPY . /src

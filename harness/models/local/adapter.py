@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import ConfigError
-from harness.runtime.environment import installing
 
 
 def adapter_folder(path: str) -> Path:
@@ -25,7 +24,7 @@ def with_adapter(model: Any, folder: Path, *, merged: bool = True) -> Any:
     try:
         from peft import PeftModel
     except ImportError:
-        raise ConfigError(f"model.adapter needs peft, which is not installed: {installing('train')}.") from None
+        raise ConfigError("model.adapter needs peft, which is not installed: python -m pip install peft.") from None
     try:
         adapted = PeftModel.from_pretrained(model, str(folder))
         return (adapted.merge_and_unload() if merged else adapted.get_base_model()).eval()
