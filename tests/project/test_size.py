@@ -32,7 +32,7 @@ ROOMS: dict[str, tuple[int, int]] = {
     "harness/leaderboard/settings": (770, 5),
     "harness/models": (228, 3),
     "harness/models/api": (4166, 24),
-    "harness/models/local": (1942, 11),
+    "harness/models/local": (1941, 11),
     "harness/plot": (326, 3),
     "harness/prompting": (2267, 22),
     "harness/recorded": (399, 4),
