@@ -152,10 +152,6 @@ class Service(Protocol):
     def limit(self) -> str:
         """The name of the parameter that limits a reply."""
 
-    @property
-    def caution(self) -> str:
-        """A warning before the first call, or ""."""
-
     def ranks_by_token(self, choices: tuple[str, ...]) -> bool:
         """Test whether a ranking is one call with one token written, rather than a call for each choice."""
 

@@ -219,8 +219,6 @@ def plan_lines(plan: Plan, model: Model, price: Price | None, budget: Budget, *,
         else:
             yield f"Cost: {dollar_range(least, most)} ({price})."
     yield _time(total, service, turns=plan.turns.calls > 0)
-    if service is not None and service.caution:
-        yield f"Note: {service.caution}"
     if budget:
         yield f"Limit of this run: {budget}."
 
@@ -235,8 +233,6 @@ def judge_lines(plan: Plan, judge: Judge, price: Price | None, *, paid: bool) ->
     replies = "reply" if total.calls == 1 else "replies"
     those = f"those in which no answer is read, and {judge.sample:,} of the others"
     yield f"Judge: at most {total.calls:,} {replies} judged by {model.name}, {those}{cost}."
-    if model.traits.service is not None and model.traits.service.caution:
-        yield f"Note: {model.traits.service.caution}"
 
 
 def costs(total: Totals, price: Price | None) -> tuple[float | None, float | None]:

@@ -46,7 +46,6 @@ class Served(Chat):
     health: str = "/health"
     model: str = field(default="", init=False)
     base_url: str = field(default=f"http://{HOST}/v1", init=False)
-    endpoint: None = field(default=None, init=False)
     api_key_env: None = field(default=None, init=False)
     batch: None = field(default=None, init=False)
 

@@ -114,8 +114,8 @@ def setting_text(value: Any) -> str:
 
 
 _ABSENT = object()
-_TYPED = {"model.rank": "model.method=rank"}
-"""What the user has typed of a part of a configuration that is no setting: how a model ranks, there if it does."""
+_TYPED = {"model.rank": "model.method=rank", "model.endpoint": "model.base_url"}
+"""What the user has typed of a part of a configuration that is no setting: how a model ranks, where its server is."""
 
 
 def difference(
@@ -130,12 +130,6 @@ def difference(
     at, before, now = _first(there, mine)
     shown = f"{_TYPED.get(at, at.replace('.sampling.', '.'))}: {_json(before)} there, {_json(now)} now"
     either = "or another place (results=…), or remove the folder."
-    if at in ("model.endpoint", "judge.model.endpoint") and isinstance(before, str):
-        group = at.removesuffix(".endpoint").removesuffix(".model")
-        return (
-            f"a run with another configuration ({shown}): if this is the same server at another address, say so with "
-            f"{group}.endpoint={before}; else give this run another name ({renamed_by}=…) {either}"
-        )
     value = f"{now:g}" if isinstance(now, int | float) else now if isinstance(now, str) else "…"
     example = f"{renamed_by}={run['model']}-{at.rpartition('.')[2]}{value}" if at.startswith("model.") else renamed_by
     name = example if "/" not in example and " " not in example and example != renamed_by else f"{renamed_by}=…"

@@ -23,8 +23,10 @@ MOVED: Mapping[str, str] = {
     "harness.plugins.papers.strength_baselines.Ranker": "harness_papers.mutual_information.Ranker",
 }
 """Classes that a config named at another place: the old name, and today's."""
-GONE = frozenset(("context", "share_prefixes", "tokens_per_minute", "trust_remote_code", "window"))
+_PACED = ("limit_parameter", "max_total_wait", "tokens_per_minute")
+GONE = frozenset((*_PACED, "context", "share_prefixes", "trust_remote_code", "window"))
 """Settings of models on which no answer depended, and which are no more."""
+NULL = frozenset(("dialect", "endpoint", "rank"))  # no more, where they were not set
 UNSET: Mapping[str, str] = {"harness.plugins.fresh.task.Fresh": "whole"}
 """Settings that a class, by its old name, has no more: a run that did not use them is one without them."""
 
@@ -46,5 +48,9 @@ def _renamed(section: Any) -> Any:
     if not isinstance(target, str):
         return section
     gone = GONE if target.startswith("harness.models.") else frozenset[str]()
-    kept = {name: value for name, value in section.items() if name not in gone and (value or name != UNSET.get(target))}
+    kept = {
+        name: value
+        for name, value in section.items()
+        if name not in gone and (value or name != UNSET.get(target)) and (value is not None or name not in NULL)
+    }
     return kept | {"_target_": MOVED.get(target, target)}

@@ -141,8 +141,8 @@ def test_a_ranked_request_is_a_call_for_each_choice(serve, key):
         return {"choices": [{"text": "", "logprobs": tokens}], "usage": {"prompt_tokens": 7}, "model": "m"}
 
     server = serve(reply)
-    model = Completions(name="m", model="x", base_url=server.url, method="rank", rank="echo")
-    requests = [ChoiceRequest((Message("user", f"{k} is?"),), ("Yes", "No")) for k in range(9)]
+    model = Completions(name="m", model="x", base_url=server.url, method="rank")
+    requests = [ChoiceRequest((Message("user", f"{k} is?"),), ("Yes", "No, not")) for k in range(9)]
     answered, why, till = spend(model, requests, requests=7)
     assert len(answered) == 3 and len(server.calls) == till.spent.requests == 6 and "requests=7" in why
 

@@ -12,8 +12,8 @@ from collections import Counter
 from typing import Any
 
 import aiohttp
+import httpx2
 import pytest
-from multidict import CIMultiDict
 from support.outcomes import each
 
 from harness.cost.admission import Budgeted
@@ -22,7 +22,7 @@ from harness.cost.price import Price
 from harness.cost.till import Till
 from harness.errors import RunStopped
 from harness.models.api import retry
-from harness.models.api.client import Wire
+from harness.models.api.client import HttpClient, _lost
 from harness.models.api.openai import Chat
 from harness.types import ChatRequest, Message, Response
 
@@ -38,32 +38,10 @@ UNBILLED = ("unconnected", "429", "too long", "busy inside", "503")
 COUNTS = ("counted", "uncounted", "zero", "half counted", "null")
 
 
-class Reply:
-    """A reply as aiohttp's client hands it out."""
-
-    def __init__(self, status: int, content: Any, **headers: str) -> None:
-        self.status, self.headers, self.content = status, CIMultiDict(headers), self
-        self.url = "http://127.0.0.1:9/v1/chat/completions"
-        self._pieces = [content if isinstance(content, bytes) else json.dumps(content).encode()]
-
-    async def readany(self) -> bytes:
-        return self._pieces.pop() if self._pieces else b""
-
-    def close(self) -> None:
-        """Do nothing: no connection is open."""
-
-
-class Session:
-    """aiohttp's client, without a network."""
-
-    def __init__(self, server: DrawnServer) -> None:
-        self.server = server
-
-    async def post(self, url: str, data: bytes, **_: Any) -> Reply:
-        return self.server.handle(json.loads(data))
-
-    async def close(self) -> None:
-        """Do nothing: no connection is open."""
+def Reply(status: int, content: Any, **headers: str) -> httpx2.Response:  # noqa: N802
+    return httpx2.Response(
+        status, headers=headers, content=content if isinstance(content, bytes) else json.dumps(content).encode()
+    )
 
 
 class DrawnServer:
@@ -80,7 +58,7 @@ class DrawnServer:
         self.trouble = draw.choice((0.1, 0.3, 0.6))
         self.counts = draw.sample(COUNTS, draw.randint(1, len(COUNTS)))
 
-    def handle(self, body: dict[str, Any]) -> Reply:
+    def handle(self, body: dict[str, Any]) -> httpx2.Response:
         kind = self.draw.choice(self.kinds) if self.draw.random() < self.trouble else "answer"
         self.happened[kind] += 1
         input = sum(len(message["content"]) for message in body["messages"]) // 4 + 8
@@ -101,13 +79,13 @@ class DrawnServer:
         said = {"counted": true, "zero": dict.fromkeys(true, 0), "half counted": {"prompt_tokens": input}, "null": None}
         return {"usage": said[how]} if how in said else {}
 
-    def said(self, kind: str, usage: dict[str, Any]) -> Reply:
-        def choice(content: str, reason: str | None = "stop", **more: Any) -> Reply:
+    def said(self, kind: str, usage: dict[str, Any]) -> httpx2.Response:
+        def choice(content: str, reason: str | None = "stop", **more: Any) -> httpx2.Response:
             message = {"role": "assistant", "content": content}
             choices = [{"index": 0, "message": message, "finish_reason": reason, **more}]
             return Reply(200, {"model": "m", "choices": choices, **usage})
 
-        def refused(status: int, message: str = "it is refused", **headers: str) -> Reply:
+        def refused(status: int, message: str = "it is refused", **headers: str) -> httpx2.Response:
             return Reply(status, {"error": {"message": message}}, **headers)
 
         if kind == "unconnected":
@@ -142,8 +120,17 @@ class DrawnServer:
 def story(seed: int, monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     draw = random.Random(seed)
     server = DrawnServer(seed, draw)
-    monkeypatch.setattr(Wire, "_opened", lambda wire: Session(server))
-    monkeypatch.setattr(retry, "_backoff", lambda tries: 0.0)
+
+    async def send(client: HttpClient, request: httpx2.Request, **options: Any) -> httpx2.Response:
+        try:
+            response = server.handle(json.loads(request.content))
+        except aiohttp.ClientError as error:
+            raise _lost(error) from None
+        response.request = request
+        return response
+
+    monkeypatch.setattr(HttpClient, "send", send)
+    monkeypatch.setattr(retry, "FIRST", 0.0)
     model = Chat(name="m", model="m", base_url="http://127.0.0.1:9/v1", api_key_env=None, max_wait=0.0,
                  attempts=draw.choice((1, 3, 5)), max_concurrency=draw.choice((1, 4)))  # fmt: skip
     limits = draw.choice(LIMITS)

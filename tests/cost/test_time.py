@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections import Counter
 
@@ -15,10 +16,9 @@ from harness.cost.admission import Budgeted
 from harness.cost.budget import Budget
 from harness.cost.till import Till
 from harness.errors import BudgetReached, RunStopped
-from harness.models.api import call
-from harness.models.api.gate import Gate
+from harness.models.api import calls
 from harness.models.api.openai import Chat
-from harness.models.api.sent_calls import Sent
+from harness.models.api.pace import Pace
 from harness.types import ChatRequest, Failure, Message, Response
 
 
@@ -58,7 +58,7 @@ def test_calls_that_wait_for_their_retry_end_with_the_failure_that_they_have(ser
         return error(429, "slow down", headers={"Retry-After": "6000"})
 
     server = serve(reply)
-    outcomes, why = ask(server, minutes=0.05, max_wait=7000, max_total_wait=70_000, attempts=60)
+    outcomes, why = ask(server, minutes=0.05, max_wait=70_000, attempts=60)
     assert "budget.minutes=0.05 is reached (the time is over)" in why
     failures = [outcome for outcome in outcomes if isinstance(outcome, Failure)]
     kinds = Counter(failure.kind for failure in failures)
@@ -76,17 +76,17 @@ def test_a_call_whose_turn_comes_after_the_time_is_not_sent(serve, key):
 
 
 def test_a_place_in_the_queue_is_given_up_when_the_time_is_over():
-    async def wait_in_vain() -> bool:
-        gate = Gate(1)
-        gate.note_success(Sent(0.0, None))
-        async with gate.turn(again=False):
-            for _ in range(2):
-                with pytest.raises(BudgetReached):
-                    async with gate.turn(again=False, within=0.01):
-                        pytest.fail("there is one slot, and it is taken")
-            return gate.has_room(1)
+    async def wait_in_vain() -> None:
+        pace = Pace(1)
+        pace.note(answered=True)
+        await pace.enter(math.inf)
+        for _ in range(2):
+            with pytest.raises(BudgetReached):
+                await pace.enter(0.01)
+        pace.leave()
+        assert pace.has_room(1, 0), "it takes no other's room"
 
-    assert asyncio.run(wait_in_vain()), "and takes no other's room"
+    asyncio.run(wait_in_vain())
 
 
 def test_calls_under_way_are_finished(serve, key, clock):
@@ -101,7 +101,7 @@ def test_calls_under_way_are_finished(serve, key, clock):
 
 
 def test_a_call_that_hangs_is_given_up_soon_after_the_time(serve, key, monkeypatch):
-    monkeypatch.setattr(call, "GRACE", 0.3)
+    monkeypatch.setattr(calls, "GRACE", 0.3)
     server = serve()
     server.held = 0  # nobody is answered
     began = time.monotonic()

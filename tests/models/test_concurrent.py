@@ -9,10 +9,38 @@ from collections.abc import Iterator
 import pytest
 
 from harness.errors import DataError, RunStopped
-from harness.models.api.event_loop import answer_all
-from harness.models.api.gate import Gate
+from harness.models.api.calls import respond
 from harness.protocols import Outcomes
 from harness.types import ChatRequest, Message, Response
+
+
+class Scripted:
+    """An endpoint whose wire is a function."""
+
+    max_concurrency, requests_per_minute, attempts, max_wait, timeout, base_url = 8, None, 1, 1.0, 600.0, "http://x/v1"
+
+    def __init__(self, call, close=None) -> None:
+        self.call, self.closes = call, close
+
+    def check_key(self) -> None:
+        """Need none."""
+
+    def wire(self, pace):
+        return self
+
+    async def close(self) -> None:
+        if self.closes is not None:
+            await self.closes()
+
+    async def send(self, wire, request):
+        return await self.call(request)
+
+    def read(self, reply, request, seconds):
+        return reply
+
+
+def answer_all(requests, call, close=None) -> Iterator[Outcomes]:
+    return respond(Scripted(call, close), requests)
 
 
 def test_what_has_landed_is_handed_out_before_a_keyboard_interrupt():
@@ -30,7 +58,7 @@ def test_what_has_landed_is_handed_out_before_a_keyboard_interrupt():
     async def close():
         closed.append(True)
 
-    landing = answer_all(requests, call, gate=Gate(8), stopping=asyncio.Event(), close=close)
+    landing = answer_all(requests, call, close)
     found = [outcome.text for _, outcome in next(landing)]
     with pytest.raises(KeyboardInterrupt):
         next(landing)
@@ -53,10 +81,6 @@ def handed_out(landing: Iterator[Outcomes]) -> tuple[list[str], BaseException | 
         return stored, error
 
 
-async def nothing() -> None:
-    """Close nothing."""
-
-
 @pytest.mark.parametrize("error", [KeyError("bug"), RunStopped("stop"), MemoryError(), RecursionError("deep")])
 def test_what_is_under_way_is_finished_and_handed_out_when_a_call_raises(error):
     raised = asyncio.Event()
@@ -72,11 +96,9 @@ def test_what_is_under_way_is_finished_and_handed_out_when_a_call_raises(error):
             await asyncio.sleep(0.01 * number)
         return Response(str(number))
 
-    stopping = asyncio.Event()
-    landing = answer_all(numbered(8), call, gate=Gate(8), stopping=stopping, close=nothing)
-    stored, got = handed_out(landing)
+    stored, got = handed_out(answer_all(numbered(8), call))
     assert sorted(stored) == ["0", "1", "2", "4", "5", "6", "7"]
-    assert got is error and stopping.is_set()
+    assert got is error
 
 
 def test_what_has_landed_is_handed_out_when_the_loop_is_broken_off_in_any_way():
@@ -88,7 +110,7 @@ def test_what_has_landed_is_handed_out_when_the_loop_is_broken_off_in_any_way():
             raise SystemExit(3)
         return Response(str(number))
 
-    stored, got = handed_out(answer_all(numbered(6), call, gate=Gate(8), stopping=asyncio.Event(), close=nothing))
+    stored, got = handed_out(answer_all(numbered(6), call))
     assert sorted(stored) == ["0", "1", "2"] and isinstance(got, SystemExit)
 
 
@@ -102,22 +124,23 @@ def test_what_is_under_way_is_handed_out_when_the_source_of_requests_raises(erro
         await asyncio.sleep(0.01 * int(request.messages[0].content))
         return Response(request.messages[0].content)
 
-    stored, got = handed_out(answer_all(source(), call, gate=Gate(8), stopping=asyncio.Event(), close=nothing))
+    stored, got = handed_out(answer_all(source(), call))
     assert sorted(stored) == ["0", "1", "2", "3", "4"] and got is error
 
 
 @pytest.mark.parametrize("first", ["bug", "stop"])
 def test_a_bug_is_raised_rather_than_a_stop_before_or_after_it(first):
-    stopping = asyncio.Event()
+    raised = asyncio.Event()
 
     async def call(request):
         if request.messages[0].content != "1":
-            await stopping.wait()
+            await raised.wait()
+        raised.set()
         if (request.messages[0].content == "1") == (first == "bug"):
             raise TypeError("bug")
         raise RunStopped("stop")
 
-    _, got = handed_out(answer_all(numbered(4), call, gate=Gate(8), stopping=stopping, close=nothing))
+    _, got = handed_out(answer_all(numbered(4), call))
     assert isinstance(got, TypeError)
 
 
@@ -128,5 +151,5 @@ def test_connections_that_do_not_close_take_no_answer_away():
     async def close():
         raise OSError("too late")
 
-    stored, got = handed_out(answer_all(numbered(4), call, gate=Gate(8), stopping=asyncio.Event(), close=close))
+    stored, got = handed_out(answer_all(numbered(4), call, close))
     assert sorted(stored) == ["0", "1", "2", "3"] and got is None

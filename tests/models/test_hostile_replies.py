@@ -53,10 +53,10 @@ ECHO = CHAT | {
     "choices": [
         {
             "index": 0,
-            "text": "So 0000? Yes",
+            "text": "So 0000? Yes, so",
             "finish_reason": "length",
             "logprobs": {
-                "tokens": ["So", " 0000?", " Yes"],
+                "tokens": ["So", " 0000?", " Yes, so"],
                 "token_logprobs": [None, -1.0, -0.5],
                 "text_offset": [0, 2, 8],
                 "top_logprobs": None,
@@ -139,14 +139,14 @@ def test_any_field_may_be_anything(raw, key, kind, good):
 def test_any_field_of_a_ranking_may_be_anything(raw, key):
     good = json.dumps(ECHO).encode()
     bodies = mutations(ECHO, good)
-    server = raw(lambda prompt, times: http(bodies[int(prompt[3:7])] if prompt.endswith("Yes") else good))
-    requests = [ChoiceRequest((Message("user", f"So {k:04}?"),), ("Yes", "No")) for k in range(len(bodies))]
-    outcomes = asked(server, requests, Completions, method="rank", rank="echo")
+    server = raw(lambda prompt, times: http(bodies[int(prompt[3:7])] if prompt.endswith("so") else good))
+    requests = [ChoiceRequest((Message("user", f"So {k:04}?"),), ("Yes, so", "No")) for k in range(len(bodies))]
+    outcomes = asked(server, requests, Completions, method="rank")
     for number, body in enumerate(bodies):
         outcome = outcomes[requests[number]]
         check(outcome)
         if body is good:
-            assert outcome.logprobs == {"Yes": -0.5, "No": -0.5} and outcome.usage.input == 18
+            assert outcome.logprobs == {"Yes, so": -0.5, "No": -0.5} and outcome.usage.input == 18
 
 
 @pytest.mark.parametrize(
@@ -165,9 +165,9 @@ def test_any_field_of_a_ranking_may_be_anything(raw, key):
 def test_a_ranking_without_a_number_for_each_token_is_none(raw, key, field, value):
     """The missing ones are not certain, which would make their choice the best."""
     bad, good = mutated(ECHO, ("choices", 0, "logprobs", field), value), json.dumps(ECHO).encode()
-    server = raw(lambda prompt, times: http(bad if prompt == "So 0003? Yes" else good))
-    requests = [ChoiceRequest((Message("user", f"So {k:04}?"),), ("Yes", "No")) for k in range(6)]
-    outcomes = asked(server, requests, Completions, method="rank", rank="echo")
+    server = raw(lambda prompt, times: http(bad if prompt == "So 0003? Yes, so" else good))
+    requests = [ChoiceRequest((Message("user", f"So {k:04}?"),), ("Yes, so", "No")) for k in range(6)]
+    outcomes = asked(server, requests, Completions, method="rank")
     assert {request for request in requests if isinstance(outcomes[request], Failure)} == {requests[3]}
     assert outcomes[requests[3]].kind in ("invalid_reply", "invalid_logprobs")
 
@@ -175,13 +175,13 @@ def test_a_ranking_without_a_number_for_each_token_is_none(raw, key, field, valu
 def test_a_server_that_cannot_rank_stops_the_run_and_one_reply_that_does_not_is_a_failure(raw, key):
     none = mutated(ECHO, ("choices", 0, "logprobs"), None)
     server = raw(lambda prompt, times: http(none if "0003" in prompt else json.dumps(ECHO).encode()))
-    requests = [ChoiceRequest((Message("user", f"So {k:04}?"),), ("Yes", "No")) for k in range(6)]
-    outcomes = asked(server, requests, Completions, method="rank", rank="echo", max_concurrency=1)
+    requests = [ChoiceRequest((Message("user", f"So {k:04}?"),), ("Yes, so", "No")) for k in range(6)]
+    outcomes = asked(server, requests, Completions, method="rank", max_concurrency=1)
     assert [getattr(outcomes[request], "kind", "answered") for request in requests].count("answered") == 5
     assert outcomes[requests[3]].kind == "invalid_reply" and "no log-probabilities" in outcomes[requests[3]].detail
     server = raw(lambda prompt, times: http(none))
     with pytest.raises(RunStopped, match=r"use model\.method=generate"):
-        asked(server, requests, Completions, method="rank", rank="echo", attempts=10)
+        asked(server, requests, Completions, method="rank", attempts=10)
     assert len(server.asked) <= 2 * len(requests)
 
 

@@ -71,7 +71,7 @@ INVALID = {
 
 
 def ask(kind: type, server, **settings):
-    model = kind(name="m", model="tiny", base_url=server.url, max_wait=0.01, attempts=1, method="rank", **settings)
+    model = kind(name="m", model="tiny", base_url=server.url, attempts=1, method="rank", **settings)
     ((_, outcome),) = each(model.respond([REQUEST]))
     return outcome
 
@@ -130,17 +130,16 @@ def test_a_server_that_does_not_echo_is_not_taken_for_one_that_does(serve, key):
     """It scores the token that it wrote, which says nothing of a choice."""
     written = {"tokens": ["x"], "token_logprobs": [-0.5], "text_offset": [0], "top_logprobs": [{"x": -0.5}]}
     server = serve(lambda *_: reply_of(Completions, written, "x"))
-    with pytest.raises(RunStopped, match=r"for a prompt \(echo\): use .*model\.rank=next_token"):
-        ask(Completions, server, rank="echo")
+    request = ChoiceRequest((Message("user", "Is it so?"),), ("Yes, it is", "No"))
+    model = Completions(name="m", model="tiny", base_url=server.url, attempts=1, method="rank")
+    with pytest.raises(RunStopped, match=r"for a prompt \(echo\), which choices of several words need"):
+        list(model.respond([request]))
 
 
-def test_the_identity_tells_writing_and_both_ways_of_ranking_apart():
+def test_the_identity_tells_writing_and_ranking_apart():
     def identity(**settings):
         return Completions(name="m", model="m", base_url="http://localhost/v1", **settings).identity
 
-    written = identity()
-    assert written == identity(rank="echo") == identity(top_logprobs=9) and "rank" not in written
-    ways = [identity(method="rank", rank=rank) for rank in (None, "next_token", "echo")]
-    assert [way["rank"] for way in ways] == ["next token", "next token", "echo"]
-    assert len({str(way) for way in (written, *ways)}) == 4
-    assert {key: value for key, value in ways[1].items() if key in written} == written
+    written, ranked = identity(), identity(method="rank")
+    assert written == identity(top_logprobs=9) and "rank" not in written
+    assert ranked == written | {"rank": "next token", "top_logprobs": 5, "several_tokens": "echo"}

@@ -21,9 +21,7 @@ REQUEST = ChoiceRequest((Message("user", "Is it so?"),), ("Yes", "No"))
 
 
 def ranker(server: Server, **settings) -> Chat:
-    return Chat(
-        **{"name": "m", "model": "gpt-4o", "base_url": server.url, "max_wait": 0.01, "method": "rank"} | settings
-    )
+    return Chat(**{"name": "m", "model": "gpt-4o", "base_url": server.url, "method": "rank"} | settings)
 
 
 def ranked(server: Server, **settings) -> Response | Failure:
@@ -193,10 +191,10 @@ def test_the_way_is_part_of_the_identity_of_those_that_rank_alone(serve, key):
 
 
 def completions(server: Server, **settings) -> Completions:
-    return Completions(name="m", model="davinci-002", base_url=server.url, max_wait=0.01, method="rank", **settings)
+    return Completions(name="m", model="davinci-002", base_url=server.url, method="rank", **settings)
 
 
-def test_completions_rank_by_the_next_token_where_they_are_told_to(serve, key):
+def test_completions_rank_by_the_next_token(serve, key):
     told = {" Yes": math.log(0.3), " No": math.log(0.5), "\n": math.log(0.2)}
     reply = {
         "model": "davinci-002",
@@ -204,20 +202,19 @@ def test_completions_rank_by_the_next_token_where_they_are_told_to(serve, key):
         "usage": {"prompt_tokens": 4, "completion_tokens": 1},
     }
     server = serve(lambda *_: reply)
-    model = completions(server, rank="next_token")
+    model = completions(server)
     ((_, response),) = each(model.respond([REQUEST]))
     assert (response.text, response.outside) == ("No", 0.2) and math.exp(response.logprobs["Yes"]) == pytest.approx(0.3)
     (sent,) = server.calls
     assert (sent["max_tokens"], sent["logprobs"], sent["prompt"]) == (1, 5, "Is it so?") and "echo" not in sent
-    assert completions(server).identity["rank"] == "next token" and completions(server).identity != model.identity
+    assert model.identity["rank"] == "next token"
 
 
 def test_such_a_call_is_one_of_one_token_in_plan_and_budget(serve, key):
     server = serve()
-    one, words = size(REQUEST, ranker(server)), size(REQUEST, completions(server, rank="echo"))
+    one = size(REQUEST, ranker(server))
     assert (one.calls, one.output_least, one.output_most) == (1, 1, 1)
-    assert (words.calls, words.input, words.output_most) == (2, 2 * one.input, 2)
-    assert size(REQUEST, completions(server, rank="next_token")) == size(REQUEST, completions(server)) == one
+    assert size(REQUEST, completions(server)) == one
     several = ChoiceRequest(REQUEST.messages, ("Yes", "Not at all"))
     assert size(several, completions(server)).calls == 2 and size(several, ranker(server)).calls == 1
 

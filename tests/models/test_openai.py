@@ -9,7 +9,7 @@ from support.openai_server import Server, chat_reply, error
 from support.outcomes import each
 
 from harness.errors import ConfigError, Interrupted, RunStopped
-from harness.models.api.faults import RefusedError, retry_after
+from harness.models.api.faults import wait_of
 from harness.models.api.openai import Chat, Completions
 from harness.models.api.retry import Policy
 from harness.runtime.signals import STOP
@@ -17,7 +17,7 @@ from harness.types import ChatRequest, ChoiceRequest, Failure, Message, Response
 
 
 def chat(server: Server, **settings) -> Chat:
-    return Chat(**{"name": "m", "model": "gpt-4", "base_url": server.url, "max_wait": 0.3, **settings})
+    return Chat(**{"name": "m", "model": "gpt-4", "base_url": server.url, **settings})
 
 
 def ask(text: str, **settings) -> ChatRequest:
@@ -157,9 +157,9 @@ def test_no_retry_comes_earlier_than_the_server_asks(serve, key):
 
 
 def test_a_wait_longer_than_allowed_is_a_failure_that_says_so(serve, key):
-    server = serve(lambda *_: error(429, "slow down", headers={"retry-after": "600"}))
+    server = serve(lambda *_: error(429, "slow down", headers={"retry-after": "6000"}))
     (outcome,) = outcomes(chat(server), [ask("?")]).values()
-    assert isinstance(outcome, Failure) and outcome.kind == "rate_limit" and "600 s" in outcome.detail
+    assert isinstance(outcome, Failure) and outcome.kind == "rate_limit" and "6000 s" in outcome.detail
     assert len(server.calls) == 1
 
 
@@ -258,7 +258,7 @@ def test_a_stop_does_not_wait_for_retries(serve, key, monkeypatch):
     ],
 )
 def test_retry_after_is_read_in_every_form(headers, seconds):
-    assert retry_after(RefusedError(429, "refused", headers)) == seconds
+    assert wait_of(headers) == seconds
 
 
 def test_one_bad_request_among_good_ones_does_not_stop_the_run(serve, key):
@@ -270,7 +270,7 @@ def test_one_bad_request_among_good_ones_does_not_stop_the_run(serve, key):
 
 
 def test_an_unreachable_server_is_said_after_a_few_tries(key):
-    model = Chat(name="m", model="gpt-4", base_url="http://127.0.0.1:9/v1", max_wait=0.1)
+    model = Chat(name="m", model="gpt-4", base_url="http://127.0.0.1:9/v1")
     with pytest.raises(RunStopped, match=r"127\.0\.0\.1:9.*cannot be reached"):
         outcomes(model, [ask("?")])
 
@@ -285,14 +285,13 @@ def test_identity_tells_servers_models_and_sampling_apart_but_no_transport(serve
     server = serve()
     base = chat(server).identity
     assert chat(server, timeout=3, attempts=2, max_concurrency=1, name="other").identity == base
-    changed = [{"model": "gpt-4o"}, {"temperature": 0.5}, {"seed": 1}, {"extra": {"min_p": 1}}, {"endpoint": "x"}]
+    changed = [{"model": "gpt-4o"}, {"temperature": 0.5}, {"seed": 1}, {"extra": {"min_p": 1}}]
     assert all(chat(server, **change).identity != base for change in changed)
     assert key not in str(base)
-    assert chat(serve(), endpoint="vllm").identity == chat(server, endpoint="vllm").identity
 
 
 def completions(server: Server, **settings) -> Completions:
-    return Completions(**{"name": "m", "model": "davinci", "base_url": server.url, "max_wait": 0.3, **settings})
+    return Completions(**{"name": "m", "model": "davinci", "base_url": server.url, **settings})
 
 
 def test_completions_send_one_text(serve, key):
@@ -312,10 +311,10 @@ def test_completions_send_one_text(serve, key):
 
 
 def echo(path, body, number):
-    """Score " Yes" at -0.5 and " No" at -1.5 - 0.25, in two tokens, as a server with echo does."""
+    """Score " Yes, it is" at -0.5 and " No" at -1.5 - 0.25, in two tokens, as a server with echo does."""
     prompt = body["prompt"]
-    start = prompt.rindex(" ")
-    tail = [(start, -0.5)] if prompt.endswith(" Yes") else [(start, -1.5), (start + 2, -0.25)]
+    start = prompt.rindex(":") + 1
+    tail = [(start, -0.5)] if prompt.endswith(" Yes, it is") else [(start, -1.5), (start + 2, -0.25)]
     offsets = [0, 3, *(offset for offset, _ in tail)]
     logprobs = {
         "tokens": ["?"] * len(offsets),
@@ -338,19 +337,24 @@ def test_a_completion_that_the_server_withheld_is_a_failure(serve, key):
     withheld = {"choices": [{"text": "", "finish_reason": "content_filter"}], "model": "m"}
     server = serve(lambda *_: withheld)
     (outcome,) = outcomes(completions(server), [ask("?")]).values()
-    assert outcome == Failure("content_filter", "the server withheld the reply") and len(server.calls) == 1
+    assert (
+        outcome == Failure("content_filter", "the server withheld the reply (content_filter)")
+        and len(server.calls) == 1
+    )
 
 
 def test_completions_rank_by_the_echoed_log_probabilities(serve, key):
-    model = completions(serve(echo), method="rank", rank="echo")
+    model = completions(serve(echo), method="rank")
     assert model.accepts[0] is ChoiceRequest
-    request = ChoiceRequest((Message("user", "Is it so? Answer:"),), ("Yes", "No"))
-    (response,) = outcomes(model, [request]).values()
-    assert response.logprobs == {"Yes": -0.5, "No": -1.75}
+    (response,) = outcomes(model, [SEVERAL_WORDS]).values()
+    assert response.logprobs == {"Yes, it is": -0.5, "No": -1.75}
+
+
+SEVERAL_WORDS = ChoiceRequest((Message("user", "Is it so? Answer:"),), ("Yes, it is", "No"))
 
 
 def ranker(server, **settings):
-    return completions(server, method="rank", rank="echo", **settings)
+    return completions(server, method="rank", **settings)
 
 
 def test_what_a_server_writes_unasked_does_not_count(serve, key):
@@ -363,9 +367,8 @@ def test_what_a_server_writes_unasked_does_not_count(serve, key):
         return reply
 
     server = serve(generous)
-    request = ChoiceRequest((Message("user", "Is it so? Answer:"),), ("Yes", "No"))
-    (response,) = outcomes(ranker(server, extra={"add_special_tokens": False}), [request]).values()
-    assert response.logprobs == {"Yes": -0.5, "No": -1.75}
+    (response,) = outcomes(ranker(server, extra={"add_special_tokens": False}), [SEVERAL_WORDS]).values()
+    assert response.logprobs == {"Yes, it is": -0.5, "No": -1.75}
     assert server.calls[0]["add_special_tokens"] is False
 
 

@@ -160,21 +160,6 @@ def test_a_dated_snapshot_is_the_model_that_was_asked_for(asked, served, snapsho
     assert is_snapshot(asked, served) is snapshot
 
 
-@pytest.mark.parametrize(
-    ("extra", "cautious"),
-    [
-        ({}, True),
-        ({"provider": {"order": ["a"]}}, True),
-        ({"provider": {"only": ["a"]}}, False),
-        ({"provider": {"order": ["a"], "allow_fallbacks": False}}, False),
-    ],
-)
-def test_a_router_that_may_have_anybody_answer_is_told_before(extra, cautious):
-    chat = Chat(name="m", model="deepseek/deepseek-chat", base_url="https://openrouter.ai/api/v1", extra=extra)
-    assert bool(chat.caution) is cautious
-    assert not Chat(name="m", model="m", base_url="https://api.openai.com/v1").caution
-
-
 def sent(server, **settings):
     chat = Chat(**{"name": "m", "model": "deepseek-chat", "base_url": server.url, **settings})
     list(each(chat.respond([ChatRequest((Message("user", "?"),), max_tokens=16, stop=("\n",))])))

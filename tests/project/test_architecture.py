@@ -138,8 +138,8 @@ def test_no_path_of_a_package_is_written_in_the_core():
     assert not [line for line in written if not line.startswith("harness.storage.upgrade,")], "\n".join(written)
 
 
-BY_NAME = {"harness.models.api.dialects.anthropic", "harness.models.api.dialects.gemini", "harness.prompting.recorded"}
-"""What settings choose by its last name: a dialect of servers, a parser of prompts."""
+BY_NAME = {"harness.prompting.recorded"}
+"""What settings choose by its last name: a parser of prompts."""
 
 
 def test_every_file_of_the_core_has_a_user_in_it():

@@ -20,18 +20,18 @@ from harness.cli.commands import COMMANDS, module_of
 HOME = Path(__file__).resolve().parents[2]
 ROOMS: dict[str, tuple[int, int]] = {
     "benchmarks": (1494, 20),
-    "harness/*.py": (3066, 17),
+    "harness/*.py": (3065, 17),
     "harness/cache": (1090, 9),
     "harness/causal": (703, 7),
     "harness/charts": (793, 5),
     "harness/cli": (1737, 9),
     "harness/compare": (1220, 8),
-    "harness/cost": (1622, 9),
-    "harness/exports": (370, 4),
+    "harness/cost": (1618, 9),
+    "harness/exports": (362, 4),
     "harness/leaderboard": (820, 5),
     "harness/leaderboard/settings": (770, 5),
     "harness/models": (228, 3),
-    "harness/models/api": (4166, 24),
+    "harness/models/api": (2851, 17),
     "harness/models/local": (1941, 11),
     "harness/plot": (326, 3),
     "harness/prompting": (2267, 22),
@@ -57,7 +57,7 @@ ROOMS: dict[str, tuple[int, int]] = {
     "packages/papers": (1889, 13),
     "packages/scale": (748, 7),
     "packages/train": (871, 7),
-    "tests": (49170, 330),
+    "tests": (46709, 314),
     "tools": (1500, 10),
 }  # fmt: skip
 """Lines and files by room. A room within a room counts in its own row alone."""

@@ -123,7 +123,9 @@ def canary(request: pytest.FixtureRequest, quiet_environment: Path) -> Iterator[
 
 @pytest.fixture
 def key(monkeypatch: pytest.MonkeyPatch) -> str:
+    """Return the key of a server, whose failed calls wait a fiftieth of the time unless it says how long."""
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setattr("harness.models.api.retry.FIRST", 0.01)
     return KEY
 
 

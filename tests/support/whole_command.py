@@ -24,7 +24,7 @@ MODELS = {
 }
 SETTINGS = (
     "prompt=plain", "model.price.input=30", "model.price.output=60", "model.price.cached_input=15",
-    "budget.usd=100", "budget.requests=1e9", "model.max_concurrency=8", "model.max_wait=0.02",
+    "budget.usd=100", "budget.requests=1e9", "model.max_concurrency=8",
 )  # fmt: skip
 
 

@@ -7,13 +7,12 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterable, Mapping
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, PlainValidator
 from pydantic_core import PydanticCustomError
 
 from harness.errors import ConfigError
-from harness.models.api.dialects import OPENAI, Dialect
 from harness.models.api.families import (
     Family,
     Limit,
@@ -21,7 +20,6 @@ from harness.models.api.families import (
     check_address,
     family_of,
     provider_of,
-    router_caution,
 )
 from harness.models.api.faults import RefusedError
 from harness.models.api.replies import UnsupportedError
@@ -31,6 +29,7 @@ from harness.types import JSON, ChatRequest, ChoiceRequest, Failure, Means, Requ
 
 if TYPE_CHECKING:
     from harness.models.api.client import Wire
+    from harness.models.api.pace import Pace
 
 Positive = Annotated[float, Field(gt=0)]
 
@@ -63,7 +62,6 @@ class Endpoint(ABC):
     name: str
     model: str
     base_url: str
-    endpoint: str | None = None
     method: Literal["generate", "rank"] = "generate"
     api_key_env: str | None = "OPENAI_API_KEY"
     temperature: Annotated[float, Field(ge=0)] | None = 0.0
@@ -74,10 +72,14 @@ class Endpoint(ABC):
     requests_per_minute: Positive | None = None
     timeout: Positive = 600.0
     attempts: Annotated[int, Field(gt=0)] = 10
-    max_wait: Positive = 120.0
-    max_total_wait: Positive = 900.0
+    max_wait: Positive = 600.0
     price: Mapping[Literal["input", "output", "cached_input"], Annotated[float, Field(ge=0)] | None] | None = None
     batch: Annotated[Mapping[str, Any] | None, BeforeValidator(_batch)] = None
+
+    kind: ClassVar[str]
+    """The name of the API's form in a model's identity."""
+    cannot: ClassVar[Mapping[str, str]] = {}
+    """What the API lacks (`rank`, `seed`), each with a sentence for the user."""
 
     def __post_init__(self) -> None:
         """Raise ConfigError for what cannot be an address, settings that hold a key, and half a price."""
@@ -119,10 +121,6 @@ class Endpoint(ABC):
     @property
     def accepts(self) -> tuple[type[Request], ...]:
         return (ChoiceRequest, ChatRequest) if self.method == "rank" else (ChatRequest,)
-
-    @property
-    def speaks(self) -> Dialect:
-        return OPENAI
 
     @property
     def room_to_think(self) -> int:
@@ -182,35 +180,40 @@ class Endpoint(ABC):
     def seed_sent(self) -> int | None:
         """The seed as set; for auto, 0 if model and server are known to understand a seed, else None."""
         if self.seed == "auto":
-            if "seed" in self.speaks.cannot:
+            if "seed" in self.cannot:
                 return None
             return 0 if self.provider.seed and self.family.seed is not False else None
         return self.seed
 
-    @property
-    def caution(self) -> str:
-        """What the user should know before the first call; "" if there is nothing."""
-        return router_caution(self.base_url, self.extra)
-
-    def _identity(self, kind: str) -> dict[str, JSON]:
-        where = self.endpoint or self.base_url.rstrip("/")
+    def _identity(self) -> dict[str, JSON]:
         return {
-            "kind": kind,
-            "endpoint": where,
+            "kind": self.kind,
+            "endpoint": self.base_url.rstrip("/"),
             "model": self.model,
             "seed": self.seed_sent,
             "sampling": self.sampling(),
         }
 
-    async def _post(self, wire: Wire, path: str, body: Mapping[str, JSON], request: Request) -> Any:
+    def wire(self, pace: Pace) -> Wire:
+        """Return the SDK's client for one run."""
+        from openai import AsyncOpenAI
+
+        from harness.models.api.client import HttpClient, Wire
+
+        http = HttpClient(self.base_url, self.timeout)
+        sdk = AsyncOpenAI(
+            api_key=self.key, base_url=self.base_url, max_retries=0, timeout=http.timeout, http_client=http
+        )
+        return Wire(sdk, self.key, pace)
+
+    async def post(self, wire: Wire, path: str, body: Mapping[str, JSON], request: Request) -> Any:
         """Return the reply to a call. Raises UnsupportedError if the server refuses one of its parameters."""
         try:
-            return await wire.post(path, body)
+            return await wire.post(path, {**body, "stream": False})  # some gateways stream unless they are told not to
         except RefusedError as error:
-            from harness.models.api.refusals import RefusedCall, unsupported
+            from harness.models.api.refusals import unsupported
 
-            call = RefusedCall(self.base_url, self.model, request, body, self.extra, self.speaks.means)
-            if sentence := unsupported(error, call):
+            if sentence := unsupported(error, self.base_url, self.model, request, body, self.extra):
                 raise UnsupportedError(sentence) from None
             raise
 
@@ -226,7 +229,7 @@ class Endpoint(ABC):
     async def send(self, wire: Wire, request: Request) -> Any:
         """Return the reply to the one call that answers a request."""
         path, body = self.call(request)
-        return await self._post(wire, path, body, request)
+        return await self.post(wire, path, body, request)
 
     @abstractmethod
     def call(self, request: Request) -> tuple[str, dict[str, JSON]]:

@@ -5,10 +5,8 @@ The table is harness/data/model_families.yaml, which explains its fields.
 
 from __future__ import annotations
 
-import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
@@ -55,7 +53,6 @@ class Provider:
     seed: bool = False
     limit: Limit | None = None
     thinks_like: str | None = None
-    pins: bool = False
     source: str = ""
 
 
@@ -140,21 +137,6 @@ def on_this_machine(base_url: str) -> bool:
     return address.is_loopback or address.is_unspecified
 
 
-@contextmanager
-def readable_proxies() -> Iterator[None]:
-    """Raise ConfigError where an HTTP client is made of a proxy's address in the environment that is none."""
-    try:
-        yield
-    except Exception as error:  # ValueError, the client's own InvalidURL, ImportError for socks without its package
-        named = [name for name in os.environ if name.upper() in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")]
-        if not named:
-            raise
-        raise ConfigError(
-            f"no client can be made for the proxy in {', '.join(named)} ({secrets.mask_keys(str(error))}): it is "
-            "http://HOST:PORT, with user:password@ before HOST where it asks for them."
-        ) from None
-
-
 def advice(base_url: str) -> str:
     """Return a hint on an address whose path names no API; "" if it names one."""
     if _VERSION.search(urlsplit(base_url).path):
@@ -171,17 +153,3 @@ def in_private_network(base_url: str) -> bool:
         return ip_address(host).is_private
     except ValueError:
         return host != "" and "." not in host
-
-
-def router_caution(base_url: str, extra: Mapping[str, Any]) -> str:
-    """Return a caution about a router that may let different companies serve the model; "" if `extra` pins one."""
-    pinned = extra.get("provider")
-    pinned = pinned if isinstance(pinned, Mapping) else {}
-    if not provider_of(base_url).pins or (
-        pinned.get("only") or (pinned.get("order") and pinned.get("allow_fallbacks") is False)
-    ):
-        return ""
-    return (
-        f"{urlsplit(base_url).hostname} may have each call served by another company, in another precision: "
-        "'+model.extra.provider={only: [NAME]}' pins one (or order: [NAME], allow_fallbacks: false)."
-    )

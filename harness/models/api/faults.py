@@ -1,86 +1,75 @@
-"""What a failed call means: whether it may pass, what its failure is called, and whether it ends the run.
+"""What a failed call means: what its failure is called, whether it may pass, how long it is to wait.
 
-What a status, words and names mean is data: the first row of harness/data/server_errors.yaml that fits decides. How
-often and when a call is tried again is the policy's (retry.py).
+What a status and words mean is data: the first row of harness/data/server_errors.yaml that fits decides. How often and
+when a call is tried again is the policy's (retry.py).
 """
 
 from __future__ import annotations
 
-import email.utils
-import random
+import json
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from functools import cache, cached_property
+from http import HTTPStatus
 from typing import Any, Literal
 
-from harness.errors import RunStopped
-from harness.models.api.bodies import delay_of, names_of, parameter_of, reason, words_of
-from harness.models.api.families import advice, shipped_rows
+from harness.models.api.families import shipped_rows
 from harness.models.api.replies import InvalidReplyError, LostError, one_line
+from harness.runtime.secrets import mask_keys
 from harness.types import Failure, Usage
 
 KEPT = "Answers so far are kept."
+Scope = Literal["item", "run", "moment", "request"]
 _FEW = 80
 """Characters of a server's words beside a progress bar."""
-_SECONDS = re.compile(r"[0-9]+(?:\.[0-9]*)?|\.[0-9]+")
-
-
-def pattern(text: str) -> re.Pattern[str]:
-    """Compile a regular expression of a table, which has its alternatives on lines of their own."""
-    return re.compile(text.replace(" |", "|"), re.IGNORECASE)
+_MARKUP = re.compile(r"<(script|style|svg)\b.*?(?:</\1\s*>|\Z)|<!--.*?(?:-->|\Z)|<[^<>]*>", re.DOTALL | re.IGNORECASE)
+_MESSAGES = ("message", "msg", "error", "detail", "errors", "error_message", "description", "reason", "title")
+"""Fields that hold a server's words, the most telling first; what they hold may be an object in turn."""
+_CODES = ("code", "type", "status", "error_type", "error_code", "__type")
+_DEEPEST, _LONGEST, _HOUR = 8, 4000, 3600.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rule:
+class Fault:
     """A row of the table of refusals, where its fields are explained."""
 
     kind: str
-    fault: Literal["item", "run", "moment", "request"]
-    status: frozenset[int] = frozenset()
+    fault: Scope
+    status: tuple[int, ...] = ()
+    not_: tuple[int, ...] = ()
     at_least: int = 0
     words: re.Pattern[str] | None = None
-    names: re.Pattern[str] | None = None
     unless: re.Pattern[str] | None = None
-    unless_at: frozenset[int] = frozenset()
-    unless_both: bool = False
-    asks_to_wait: bool = False
-    says: str = ""
+    waits: bool | None = None
     busy: bool = False
-    free: bool = False
-
-    @classmethod
-    def of(cls, row: Mapping[str, Any]) -> Rule:
-        patterns = {name: pattern(row[name]) for name in ("words", "names", "unless") if name in row}
-        statuses = {name: frozenset(row[name]) for name in ("status", "unless_at") if name in row}
-        return cls(**{**row, **patterns, **statuses})
+    says: str = ""
 
     def fits(self, error: RefusedError) -> bool:
-        if error.status < self.at_least or (self.status and error.status not in self.status):
+        if (self.status and error.status not in self.status) or error.status in self.not_:
             return False
-        if self.asks_to_wait and retry_after(error) is None:
-            return False
-        if self.names is not None and not self.names.search(error.code):
+        if error.status < self.at_least or self.waits not in (None, (error.wait or _HOUR) < _HOUR):
             return False
         if self.words is None:
             return True
-        at_status = error.status in self.unless_at
-        excepted = self.unless is not None and self.unless.search(error.words) is not None
-        excepted = (at_status and excepted) if self.unless_both else (at_status or excepted)
-        return not excepted and self.words.search(error.words) is not None
+        return bool(self.words.search(error.told)) and not (self.unless and self.unless.search(error.told))
 
 
 @cache
-def table() -> dict[str, Any]:
-    rows: dict[str, Any] = shipped_rows("server_errors.yaml")
-    return rows
+def _faults() -> tuple[Fault, ...]:
+    return tuple(map(_fault, shipped_rows("server_errors.yaml")["refusals"]))
 
 
-@cache
-def _rules() -> tuple[Rule, ...]:
-    return tuple(Rule.of(row) for row in table()["refusals"])
+def _fault(row: Mapping[str, Any]) -> Fault:
+    read: dict[str, Callable[[Any], Any]] = {
+        **dict.fromkeys(("words", "unless"), lambda text: re.compile(text.replace(" |", "|"), re.IGNORECASE)),
+        **dict.fromkeys(("status", "not"), tuple),
+    }
+    fields = {name: read[name](value) if name in read else value for name, value in row.items()}
+    return Fault(**{"not_" if name == "not" else name: value for name, value in fields.items()})
 
 
 class RefusedError(Exception):
@@ -91,29 +80,21 @@ class RefusedError(Exception):
 
         `status` is HTTP's, or what the body gives itself. `usage`: the tokens that the server counted nevertheless.
         """
-        self.words = words_of(body, status)
+        self.words = words_of(body)[:_LONGEST].strip() or phrase(status)
         """All of its words; the text of the exception is their beginning, on one line."""
-        super().__init__(one_line(self.words) or reason(status))
-        self.status = status
-        self.headers = headers
-        self.code = names_of(body)
+        super().__init__(one_line(mask_keys(self.words)))
+        self.status, self.headers, self.usage = status, headers, usage
+        self.code = one_line(" ".join(dict.fromkeys(values(body, _CODES))))
         """The server's names for what is wrong."""
-        self.parameter = parameter_of(body)
+        self.told = f"{self.words} {self.code}"
+        self.parameter = next((text.rpartition(".")[2] for text in values(body, ("param",))), "")
         """The parameter that it blames in a field of its own; "" if none."""
-        self.delay = delay_of(body)
-        """The seconds to wait that the body asks for (Google's RetryInfo); None if it does not."""
-        self.usage = usage
-        self.inside = False
-        """Whether it stood inside of a reply whose own status is success."""
+        self.wait = wait_of(headers, body, self.words)
+        """The seconds to wait that the server asks for; None if it asks for none."""
 
     @cached_property
-    def rule(self) -> Rule:
-        return next(rule for rule in _rules() if rule.fits(self))
-
-    @property
-    def kind(self) -> str | None:
-        """context_length or content_filter if the item is at fault by the words, whatever the status; else None."""
-        return self.rule.kind if self.rule.fault == "item" else None
+    def fault(self) -> Fault:
+        return next(fault for fault in _faults() if fault.fits(self))
 
 
 class PageError(InvalidReplyError):
@@ -124,70 +105,124 @@ class TooLargeError(InvalidReplyError):
     """A reply too large to make sense: the call is tried a second time, not a tenth."""
 
 
-def status(error: BaseException) -> int | None:
-    return error.status if isinstance(error, RefusedError) else None
+def words_of(body: Any, depth: int = 0) -> str:
+    """Return the words of an error's body, whatever its shape; JSON and pages within a text are read too."""
+    if depth > _DEEPEST or body in (None, "", [], {}):
+        return ""
+    if isinstance(body, str):
+        text = body.strip("\ufeff \t\r\n")
+        if text[:1] in ("{", "[") and isinstance(inner := _parsed(text), dict | list):
+            return words_of(inner, depth + 1)
+        return " ".join(_MARKUP.sub(" ", text[: 1 << 16]).split()) if text[:1] == "<" else text
+    if isinstance(body, list):
+        return "; ".join(filter(None, (words_of(part, depth + 1) for part in body[:3])))
+    if not isinstance(body, dict):
+        return ""
+    said = next((words for name in _MESSAGES if (words := words_of(body.get(name), depth + 1))), "")
+    if isinstance(place := body.get("loc"), list):  # FastAPI puts the place beside the words
+        said = f"{'.'.join(str(part) for part in place if part != 'body')}: {said}"
+    within = words_of(metadata.get("raw"), depth + 1) if isinstance(metadata := body.get("metadata"), dict) else ""
+    if said or within:  # a router passes on what the server behind it has said
+        return f"{said}: {within}" if said and within and within not in said else said or within
+    return "" if depth else one_line(json.dumps(body))
 
 
-def retry_after(error: BaseException) -> float | None:
-    """Return the seconds that the server asks to wait, by retry-after-ms, Retry-After (seconds, a date) or its body."""
-    milliseconds, after = header(error, "retry-after-ms"), header(error, "retry-after")
-    for text, scale in ((milliseconds, 0.001), (after, 1.0)):
-        if text is not None and _SECONDS.fullmatch(text.strip()):
-            return float(text) * scale
-    if after is None or (until := date_of(after)) is None:
-        return error.delay if isinstance(error, RefusedError) else None
-    # A date is by the server's clock, which may differ from ours.
-    now = date_of(header(error, "date") or "")
+def values(body: Any, names: tuple[str, ...], depth: int = 0) -> Iterator[str]:
+    """Yield the texts and numbers in fields of these names (in lower case), from the outside in."""
+    if depth > _DEEPEST:
+        return
+    parts = body if isinstance(body, list) else list(body.values()) if isinstance(body, dict) else []
+    for name, part in body.items() if isinstance(body, dict) else ():
+        if name.lower() in names and isinstance(part, str | int) and not isinstance(part, bool):
+            yield str(part)[:200]
+    for part in parts[:20]:
+        yield from values(_parsed(part) if isinstance(part, str) and part[:1] in "{[" else part, names, depth + 1)
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return json.loads(text[: 1 << 16])
+    except (ValueError, RecursionError):
+        return None
+
+
+def phrase(status: int) -> str:
+    """Return HTTP's phrase for a status."""
+    try:
+        return HTTPStatus(status).phrase
+    except ValueError:
+        return "no explanation"
+
+
+_NUMBER = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*(?:s|sec|seconds?)?\s*(?:[,;].*)?", re.IGNORECASE | re.ASCII)
+_AGAIN = re.compile(
+    r"(?:try again|retry|wait|available|resets?)\b[^.]{0,30}?\b(?:in|after|for)?\s*((?:\d+(?:\.\d+)?\s*"
+    r"(?:ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hours?|d|days?)\b\s*,?\s*)+)",
+    re.IGNORECASE,
+)
+_SPAN = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|mil|s|m|h|d)", re.IGNORECASE)
+_UNITS = {"ms": 0.001, "mil": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+
+
+def wait_of(headers: Mapping[str, str], body: Any = None, words: str = "") -> float | None:
+    """Return the seconds that a server asks to wait; None where it asks for none, or for what is no time at all.
+
+    By retry-after-ms, Retry-After, Google's retryDelay, X-RateLimit-Reset (OpenRouter's stands in the body) or words.
+    """
+    own = {name: next(values(body, (name,)), "") for name in ("retrydelay", "retry_after", "x-ratelimit-reset")}
+    if _NUMBER.fullmatch(milliseconds := headers.get("retry-after-ms") or ""):
+        return float(_NUMBER.sub(r"\1", milliseconds)) / 1000
+    for text in (headers.get("retry-after"), own["retrydelay"], own["retry_after"]):
+        if text and (wait := _seconds_until(text, headers)) is not None:
+            return wait
+    if match := _AGAIN.search(words[:_LONGEST]):
+        return span(match[1])
+    reset = headers.get("x-ratelimit-reset") or own["x-ratelimit-reset"]
+    return _seconds_until(reset, headers) if reset and _NUMBER.fullmatch(reset) else None
+
+
+def _seconds_until(text: str, headers: Mapping[str, str]) -> float | None:
+    """Return the seconds in 3, 3.5, 3s, `3, 3` and `3;q=1`, or until a moment: since 1970, an HTTP or an ISO date."""
+    if match := _NUMBER.fullmatch(text[:100]):
+        number = float(match[1])
+        if number < 1.5e9:
+            return number
+        return max(0.0, (number / 1000 if number > 1e11 else number) - time.time())
+    if (until := date_of(text)) is None:
+        return None
+    now = date_of(headers.get("date", ""))  # the server's clock may differ from ours
     return max(0.0, until - (time.time() if now is None else now))
 
 
 def date_of(text: str) -> float | None:
-    """Return a header's date in seconds since 1970; None if it is not a date."""
-    try:
-        date: datetime = email.utils.parsedate_to_datetime(text)
-        return (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp()
-    except Exception:  # ValueError is documented; odd texts have raised half a dozen others
-        return None
+    """Return a date in seconds since 1970; None if it is not one."""
+    for read in (parsedate_to_datetime, datetime.fromisoformat):
+        try:
+            date = read(text.strip())
+            return (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp()
+        except Exception:  # ValueError is documented; odd texts have raised half a dozen others
+            continue
+    return None
 
 
-def header(error: BaseException, name: str) -> str | None:
-    return error.headers.get(name) if isinstance(error, RefusedError) else None
+def span(text: str) -> float:
+    """Return the seconds of a span such as 1s, 6m0s, 250ms, 1 minute; 0 where it is none."""
+    return sum(float(number) * _UNITS[unit.lower()] for number, unit in _SPAN.findall(text))
 
 
-def timed_out(error: BaseException) -> bool:
-    """Test whether the server took the call and did not answer in time."""
-    return isinstance(error, TimeoutError)
-
-
-def message_of(error: BaseException) -> str:
-    """Return the server's message, or the exception's, on one line."""
-    return one_line(str(error) or type(error).__name__)
-
-
-def in_words(error: BaseException) -> str:
-    """Return status and message; some servers' words have the status already."""
-    return _with_status(status(error), message_of(error))
-
-
-def _with_status(http_status: int | None, detail: str) -> str:
-    return detail if http_status is None or detail.startswith(str(http_status)) else f"{http_status}: {detail}"
-
-
-def may_pass(error: BaseException) -> bool:
-    """Test whether the same call may succeed later."""
+def fault_of(error: BaseException) -> Fault | None:
+    """Return what an error means; None for a bug of ours."""
     if isinstance(error, RefusedError):
-        return error.rule.fault == "moment" and header(error, "x-should-retry") != "false"
-    return isinstance(error, InvalidReplyError | LostError) or timed_out(error)
+        return error.fault
+    if isinstance(error, LostError):
+        return Fault(kind="connection_lost", fault="moment", busy=True)
+    if isinstance(error, TimeoutError):
+        return Fault(kind="timeout", fault="moment", busy=True)
+    return Fault(kind="invalid_reply", fault="moment") if isinstance(error, InvalidReplyError) else None
 
 
-def says_not_yet(error: BaseException) -> bool:
-    """Test whether a server is busy or was not reached, so that waiting is worthwhile.
-
-    As long as no call was ever answered, any other error is as likely to be the fault of the request.
-    """
-    if isinstance(error, RefusedError):
-        return error.rule.busy or retry_after(error) is not None
-    return isinstance(error, LostError) or timed_out(error)
+_FREE = frozenset(("context_length", "rate_limit", "no_quota", "no_access", "not_found"))
+"""Refusals of a call on which no work was done."""
 
 
 def usage_of_failed(error: BaseException) -> Usage | None:
@@ -199,71 +234,32 @@ def usage_of_failed(error: BaseException) -> Usage | None:
     if isinstance(error, InvalidReplyError):
         return error.usage
     if isinstance(error, RefusedError):
-        return error.usage or (None if error.rule.free else Usage())
+        return error.usage or (None if error.fault.kind in _FREE and error.status < 500 else Usage())
     return None if isinstance(error, LostError) and not error.connected else Usage()
 
 
-def asked_pause(error: BaseException | None) -> float | None:
-    """Return the wait that a server asks for, in seconds, plus some jitter; None if it asks for none."""
-    requested = retry_after(error) if error else None
-    return requested + random.random() * min(0.25 * requested, 1.0) if requested else None
+def in_words(error: BaseException) -> str:
+    """Return status and message, on one line; some servers' words have the status already."""
+    message = one_line(str(error) or type(error).__name__)
+    if not isinstance(error, RefusedError) or message.startswith(str(error.status)):
+        return message
+    return f"{error.status}: {message}"
 
 
-def growing_pause(tries: int, longest: float) -> float:
-    """Return the seconds to wait before the next try: doubled with each, up to `longest`, with some jitter."""
-    return min(0.5 * 2.0 ** min(tries - 1, 30), longest) * random.uniform(0.6, 1.0)
-
-
-def ends_the_run(error: BaseException, where: str, detail: str) -> RunStopped | None:
-    """Return the end of the run for a refusal that concerns every call; None for others."""
-    if not isinstance(error, RefusedError) or error.rule.fault != "run":
-        return None
-    sentence = error.rule.says.format(_with_status(error.status, detail))
-    if error.rule.kind == "not_found" and (hint := advice(where)):
-        sentence += f"; {hint}"
-    return RunStopped(f"{where} {sentence.rstrip('.')}. {KEPT}")
-
-
-def failure_of(error: BaseException, detail: str, max_wait: float) -> Failure:
+def failure_of(error: RefusedError, max_wait: float) -> Failure:
     """Return the failure of the item whose call was refused."""
-    assert isinstance(error, RefusedError)
-    rule = error.rule
-    if rule.fault == "item":
-        return Failure(rule.kind, detail)
-    if rule.kind == "rate_limit":
-        requested = retry_after(error) or 0
-        too_long = f" (it asks to wait {requested:.0f} s, model.max_wait is {max_wait:g} s)"
-        return Failure(rule.kind, detail + too_long * (requested > max_wait))
-    return Failure(rule.kind, _with_status(error.status, detail))
-
-
-def page(error: BaseException, where: str) -> RunStopped:
-    hint = advice(where) or "is model.base_url right, and does no login page or proxy stand before the server?"
-    return RunStopped(f"{where} answers with {message_of(error)}: {hint} {KEPT}")
-
-
-def redirect(error: BaseException, where: str) -> str:
-    return (
-        f"{where} redirects to {message_of(error)} ({status(error)}), which is not followed: if that is your server, "
-        "set model.base_url to it."
+    kind, message = error.fault.kind, one_line(str(error))
+    if error.fault.fault == "item":
+        return Failure(kind, message)
+    if kind != "rate_limit":
+        return Failure(kind, in_words(error))
+    wait = error.wait or 0
+    return Failure(
+        kind, message + f" (it asks to wait {wait:.0f} s, model.max_wait is {max_wait:g} s)" * (wait > max_wait)
     )
-
-
-def unreachable(error: BaseException, where: str, *, any_more: bool) -> RunStopped:
-    suffix = " any more" * any_more
-    return RunStopped(
-        f"{where} cannot be reached{suffix} ({message_of(error)}): check model.base_url, the network and that the "
-        f"server runs. {KEPT}"
-    )
-
-
-def all_alike(failure: Failure, number: int, where: str) -> RunStopped:
-    detail = failure.detail.rstrip(".")
-    return RunStopped(f"{number} calls to {where} in a row failed with {failure.kind}: {detail}. {KEPT}")
 
 
 def why_waiting(error: BaseException) -> str:
-    if timed_out(error):
-        return "no answer in time"
-    words = in_words(error)
+    """Return few words for the progress line."""
+    words = "no answer in time" if isinstance(error, TimeoutError) else in_words(error)
     return words if len(words) <= _FEW else f"{words[:_FEW].rsplit(' ', 1)[0]} …"

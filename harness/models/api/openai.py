@@ -1,20 +1,21 @@
-"""The two kinds of endpoints: chat completions, in the server's own dialect, and the older completions of a text."""
+"""The two kinds of endpoints: chat completions, and the older completions of a text."""
 
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, get_args
 
 from pydantic import Field
 
 from harness.errors import ConfigError
-from harness.models.api.dialects import FORM_PARAMETERS, Dialect, dialect_of, form_parameters
+from harness.models.api.answer_forms import FORM_PARAMETERS, form_parameters
 from harness.models.api.endpoint import Endpoint
 from harness.models.api.families import Family, Limit, family_of
 from harness.models.api.replies import (
     InvalidReplyError,
+    ended,
     first_choice,
     one_line,
     refusal_of,
@@ -42,8 +43,7 @@ TopLogprobs = Annotated[int, Field(ge=1, le=1000)]
 
 
 def _respond(endpoint: Endpoint, requests: Iterable[Request]) -> Generator[Outcomes]:
-    """Call many at once; yield the answers that arrived together, as they arrive."""
-    from harness.models.api.call import respond  # imports asyncio, which a run from the cache does not need
+    from harness.models.api.calls import respond  # imports asyncio, which a run from the cache does not need
 
     return respond(endpoint, requests)
 
@@ -52,28 +52,27 @@ def _respond(endpoint: Endpoint, requests: Iterable[Request]) -> Generator[Outco
 class Chat(Endpoint):
     """Messages in, one message out; or the probabilities of its first token."""
 
-    dialect: str | None = None
     top_logprobs: TopLogprobs = 20
     constrain: Means | None = "json_schema"
     reasoning: bool | None = None
     reasoning_effort: str | None = None
     reasoning_tokens: Annotated[int, Field(ge=0)] = 8192
-    limit_parameter: Limit | None = None
 
     respond = _respond
 
+    kind: ClassVar[str] = "openai.chat"
+    forms: ClassVar[tuple[Means, ...]] = get_args(Means)
+    """The ways of restricting replies to choices (model.constrain) that the API has."""
+
     def __post_init__(self) -> None:
-        """Raise ConfigError for settings that the dialect, a reasoning model or a ranking does not take."""
+        """Raise ConfigError for settings that the API, a reasoning model or a ranking does not take."""
         super().__post_init__()
-        cannot, means = self.speaks.cannot, self.speaks.means
-        if self.method == "rank" and "rank" in cannot:
-            raise ConfigError(f"model.method=rank: {cannot['rank']}")
-        if isinstance(self.seed, int) and "seed" in cannot:
-            raise ConfigError(f"model.seed={self.seed}: {cannot['seed']}")
-        if self.constrain is not None and means is not None and self.constrain not in means:
-            raise ConfigError(
-                f"model.constrain={self.constrain}: model.dialect={self.dialect} knows {', '.join(means)}."
-            )
+        if self.method == "rank" and "rank" in self.cannot:
+            raise ConfigError(f"model.method=rank: {self.cannot['rank']}")
+        if isinstance(self.seed, int) and "seed" in self.cannot:
+            raise ConfigError(f"model.seed={self.seed}: {self.cannot['seed']}")
+        if self.constrain is not None and self.constrain not in self.forms:
+            raise ConfigError(f"model.constrain={self.constrain}: this API knows {', '.join(self.forms)}.")
         if self.family.temperature == "refused" and (self.temperature or self.top_p is not None):
             raise ConfigError(
                 f"{self.model} is a reasoning model, which takes neither temperature nor top_p: leave them out, or set "
@@ -97,10 +96,6 @@ class Chat(Endpoint):
                 "model.method=rank reads the model's own probabilities, and draws nothing: some servers give them as "
                 f"changed by {' and '.join(bending)}. Leave {'both' if len(bending) > 1 else 'it'} out."
             )
-
-    @property
-    def speaks(self) -> Dialect:
-        return dialect_of(self.dialect)
 
     def ranks_by_token(self, choices: tuple[str, ...]) -> bool:
         return True
@@ -131,13 +126,13 @@ class Chat(Endpoint):
 
     @property
     def limit(self) -> Limit:
-        return self.limit_parameter or self.provider.limit or self.family.limit
+        return self.provider.limit or self.family.limit
 
     @property
     def identity(self) -> Mapping[str, JSON]:
         counted = self.reasons and self.family.thoughts_counted
         thoughts = {"reasoning_tokens": self.reasoning_tokens} if counted else {}
-        return self._identity(self.speaks.kind) | thoughts | (self._ranking() if self.method == "rank" else {})
+        return self._identity() | thoughts | (self._ranking() if self.method == "rank" else {})
 
     def sampling(self) -> dict[str, JSON]:
         """Return the sampling parameters, without temperature and top_p if the model refuses them."""
@@ -166,8 +161,8 @@ class Chat(Endpoint):
         """Return the message's text, or the probability of each choice as its first token; a Failure for a refusal."""
         choice = first_choice(reply)
         message, finish_reason = choice.get("message"), choice.get("finish_reason")
-        if finish_reason == "content_filter":
-            return Failure("content_filter", "the server withheld the reply")
+        if ended(finish_reason) == "refused":
+            return Failure("content_filter", f"the server withheld the reply ({finish_reason})")
         if not isinstance(message, dict):
             raise InvalidReplyError("the reply's choice has no message")
         text, thoughts = text_of(message.get("content"), "the content"), thoughts_of(message) or thoughts_of(choice)
@@ -206,35 +201,28 @@ def _arguments_of(message: Mapping[str, Any]) -> str:
 class Completions(Endpoint):
     """The completions endpoint: text in, text out; or ranking, if the server gives log-probabilities."""
 
-    rank: Literal["next_token", "echo"] | None = None
     top_logprobs: TopLogprobs = 5
 
     respond = _respond
 
-    def ranks_by_token(self, choices: tuple[str, ...]) -> bool:
-        """Test whether a ranking is one call that writes one token, rather than one call per choice that echoes it.
+    kind: ClassVar[str] = "openai.completions"
 
-        Without model.rank, choices of several words are echoed.
-        """
-        return self.rank == "next_token" or (self.rank is None and all(len(choice.split()) == 1 for choice in choices))
+    def ranks_by_token(self, choices: tuple[str, ...]) -> bool:
+        """Test whether a ranking is one call that writes one token: several words are echoed, a call each choice."""
+        return all(len(choice.split()) == 1 for choice in choices)
 
     @property
     def identity(self) -> Mapping[str, JSON]:
-        return self._identity("openai.completions") | (self._ranking() if self.method == "rank" else {})
-
-    def _ranking(self) -> dict[str, JSON]:
-        if self.rank == "echo":
-            return {"rank": "echo"}
-        several: dict[str, JSON] = {"several_tokens": "echo"} if self.rank is None else {}
-        return {"rank": "next token", "top_logprobs": self.top_logprobs} | several
+        ranking = {"rank": "next token", "top_logprobs": self.top_logprobs, "several_tokens": "echo"}
+        return self._identity() | (ranking if self.method == "rank" else {})
 
     def call(self, request: Request) -> tuple[str, dict[str, JSON]]:
         """Return the path and the body of a completion. Raises ConfigError for choices that need a call each."""
         assert not isinstance(request, PairRequest)
         if isinstance(request, ChoiceRequest) and not self.ranks_by_token(request.choices):
             raise ConfigError(
-                f"{self.name} ranks by echo, which is a call for each choice, and a batch has one for each request: "
-                "set model.rank=next_token, or model.method=generate."
+                f"{self.name} ranks choices of several words by a call for each, and a batch has one for each request: "
+                "set model.method=generate."
             )
         parameters: dict[str, JSON] = {"model": self.model, "prompt": as_text(request.messages), **self.sampling()}
         if isinstance(request, ChoiceRequest):
@@ -251,7 +239,7 @@ class Completions(Endpoint):
         from harness.models.api.ranking import ask_echoes
 
         # Echoing scores the prompt's own tokens and draws nothing, so no sampling parameters are sent.
-        post = partial(self._post, wire, "/completions", request=request)
+        post = partial(self.post, wire, "/completions", request=request)
         return await ask_echoes(post, {"model": self.model, **self.extra}, as_text(request.messages), request.choices)
 
     def read(self, reply: Any, request: Request, seconds: float) -> Response | Failure:
@@ -260,8 +248,8 @@ class Completions(Endpoint):
 
             return read_echoes(reply, as_text(request.messages), request.choices, seconds, self.base_url)
         choice = first_choice(reply)
-        if choice.get("finish_reason") == "content_filter":
-            return Failure("content_filter", "the server withheld the reply")
+        if ended(choice.get("finish_reason")) == "refused":
+            return Failure("content_filter", f"the server withheld the reply ({choice['finish_reason']})")
         if not isinstance(choice.get("text"), str):  # parts are the chat endpoint's
             raise InvalidReplyError("the reply's choice has no text")
         plain = response(reply, choice["text"], seconds, choice.get("finish_reason"), thoughts_of(choice))

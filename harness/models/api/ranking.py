@@ -213,8 +213,8 @@ def read_echoes(replies: Any, prompt: str, choices: tuple[str, ...], seconds: fl
 
 def _no_echo(where: str) -> str:
     return (
-        f"{where} gives no log-probabilities for a prompt (echo): use model.method=generate, or model.rank=next_token "
-        "where it gives them for the token that is written."
+        f"{where} gives no log-probabilities for a prompt (echo), which choices of several words need: use "
+        "model.method=generate, or choices of one word each."
     )
 
 

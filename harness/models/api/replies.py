@@ -7,7 +7,7 @@ type count as missing, or make the reply invalid. So nothing that a server sends
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Literal
 
 from harness.codec import charge, token_count
 from harness.types import Response, Usage
@@ -15,8 +15,16 @@ from harness.types import Response, Usage
 _UNKNOWN = Usage()
 LONGEST = 300
 """Characters of a server's words that are shown and recorded with a failure."""
-_LIMIT = ("max_tokens", "max_output_tokens", "max_completion_tokens", "model_length")
-"""Names of the finish reason "length" at Anthropic, Gemini, OpenAI's newer endpoint and Mistral."""
+_COMPLETE = frozenset(
+    ("", "stop", "end_turn", "stop_sequence", "eos", "eos_token", "end_of_text", "complete", "completed")
+)
+_TOOL = frozenset(("tool_calls", "tool_call", "tool_use", "function_call"))
+_REFUSED = frozenset(
+    (
+        *("content_filter", "content_filtered", "safety", "refusal", "sensitive", "recitation", "blocklist", "spii"),
+        *("prohibited_content", "image_safety", "guardrail_intervened"),
+    )
+)
 _LONGEST_NAME = 200
 _DEEPEST = 5
 """Levels of parts within parts that are read."""
@@ -65,10 +73,17 @@ def response(
     )
 
 
+def ended(reason: object) -> Literal["complete", "cut off", "refused", "tool call"]:
+    """Return what a finish reason means, of whatever API. One that nobody knows is no end."""
+    name = name_of(reason).lower()
+    if name in _REFUSED:
+        return "refused"
+    return "complete" if name in _COMPLETE else "tool call" if name in _TOOL else "cut off"
+
+
 def _reason_of(value: object) -> str:
-    """Return why a reply ended, with one name, "length", for its limit."""
-    name = name_of(value)
-    return "length" if name.lower() in _LIMIT else name
+    """Return why a reply ended, with one name, "length", for all that is no end."""
+    return "length" if ended(value) == "cut off" else name_of(value)
 
 
 def _whole(text: str) -> str:

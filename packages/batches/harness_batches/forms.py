@@ -7,6 +7,7 @@ sources: https://platform.openai.com/docs/guides/batch, https://platform.claude.
 from __future__ import annotations
 
 import json
+import os
 import tempfile
 from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -16,8 +17,9 @@ from typing import IO, Any, Literal
 from urllib.parse import quote, urlsplit
 
 from harness.errors import RunStopped
-from harness.models.api.dialects import OPENAI, anthropic
+from harness.models.api.anthropic import Messages
 from harness.models.api.endpoint import Endpoint
+from harness.models.api.gemini import GenerateContent
 from harness.models.api.replies import one_line
 from harness.types import JSON
 from harness_batches.journal import Batch
@@ -69,8 +71,12 @@ class OpenAI:
     """Whether the lines are uploaded as a file first."""
     most_requests, most_megabytes = 50_000, 190.0
     """Limits of one batch; OpenAI's is 200 MB."""
-    headers = staticmethod(OPENAI.headers)
-    """Return the headers that carry the key."""
+
+    def headers(self, key: str) -> dict[str, str]:
+        """Return the headers that carry the key."""
+        names = {"OpenAI-Organization": "OPENAI_ORG_ID", "OpenAI-Project": "OPENAI_PROJECT_ID"}
+        billed = {name: value for name, variable in names.items() if (value := os.environ.get(variable))}
+        return {"Authorization": f"Bearer {key}", **billed}
 
     def line(self, key: str, path: str, body: Mapping[str, JSON]) -> str:
         content = {"custom_id": key, "method": "POST", "url": f"/v1{path}", "body": body}
@@ -176,12 +182,14 @@ class Anthropic(OpenAI):
     cursor = "after_id"
     uploads = False
     most_requests = 100_000
-    headers = staticmethod(anthropic.DIALECT.headers)
+
+    def headers(self, key: str) -> dict[str, str]:
+        """Return the headers that carry the key."""
+        return {"x-api-key": key, "anthropic-version": "2023-06-01"}
 
     def line(self, key: str, path: str, body: Mapping[str, JSON]) -> str:
         """Return the line of a request, as a message."""
-        _, params = anthropic.DIALECT.call(path, body)
-        return json.dumps({"custom_id": key, "params": params}, separators=(",", ":"), allow_nan=False)
+        return json.dumps({"custom_id": key, "params": body}, separators=(",", ":"), allow_nan=False)
 
     def create(self, server: EndpointServer, batch: Batch, path: str, window: str, lines: Lines) -> Remote:
         """Create a batch from its lines, in a single try."""
@@ -252,12 +260,12 @@ _OTHERS = ("googleapis.com", "mistral.ai", "together.xyz", "openrouter.ai")
 def form_of(endpoint: Endpoint) -> OpenAI:
     """Return the form of an endpoint's batches. Raises RunStopped for a server that has another one."""
     host = urlsplit(endpoint.base_url).hostname or ""
-    if endpoint.speaks is anthropic.DIALECT:
+    if isinstance(endpoint, Messages):
         return Anthropic()
-    if endpoint.speaks is not OPENAI or host.endswith(_OTHERS):
+    if isinstance(endpoint, GenerateContent) or host.endswith(_OTHERS):
         raise RunStopped(f"{host} takes batches in a form of its own, which is not spoken here: ask it without.")
     if host.endswith("anthropic.com"):
-        raise RunStopped(f"{host} takes batches in its own Messages form: model=anthropic (model.dialect=anthropic).")
+        raise RunStopped(f"{host} takes batches in its own Messages form: model=anthropic.")
     return OpenAI()
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import IO, Any
 
-from harness.models.api.bodies import secret_of
-from harness.models.api.dialects import anthropic
+from harness.models.api.anthropic import completion
 from harness.models.api.endpoint import Endpoint
-from harness.models.api.faults import RefusedError, failure_of, in_words, message_of
+from harness.models.api.faults import RefusedError, failure_of, in_words
 from harness.models.api.refusals import error_in, named_status
 from harness.models.api.replies import InvalidReplyError, one_line
 from harness.types import Failure, Request, Response
@@ -67,9 +66,9 @@ def outcome_of(content: Mapping[str, Any], endpoint: Endpoint, request: Request)
     try:
         if (refused := error_in(body, {})) is not None:
             raise refused
-        return secret_of(endpoint.key).cleared(endpoint.read(body, request, 0.0))
+        return endpoint.read(body, request, 0.0)
     except RefusedError as refused:  # an error inside of a reply that calls itself a success
-        return failure_of(refused, in_words(refused), endpoint.max_wait)
+        return failure_of(refused, endpoint.max_wait)
     except Exception as problem:
         # As with a live call: what a server has written cannot break anything but the answer that it was to be.
         invalid = isinstance(problem, InvalidReplyError)
@@ -90,11 +89,11 @@ def is_done(content: Mapping[str, Any]) -> bool | None:
 def _failure_of(error: Any, status: Any, max_wait: float) -> Failure:
     """Return the failure for an error in a line, named as that of a live call."""
     refused = RefusedError(status if type(status) is int else 0, error, {})
-    message = message_of(refused)
+    message = one_line(str(refused))
     if ended := next((kind for name, kind in GONE.items() if name in refused.code.split()), None):
         return Failure(ended, message)
-    if refused.kind is not None or refused.status >= 400:
-        return failure_of(refused, message, max_wait)
+    if refused.fault.fault == "item" or refused.status >= 400:
+        return failure_of(refused, max_wait)
     return Failure("server_error", message if status is None else in_words(refused))
 
 
@@ -104,7 +103,7 @@ def _as_openai(content: Mapping[str, Any]) -> dict[str, Any]:
     kind, message = result.get("type"), result.get("message")
     line = {"custom_id": content.get("custom_id"), "response": None, "error": None}
     if kind == "succeeded" and isinstance(message, dict):
-        return line | {"response": {"status_code": 200, "body": anthropic.DIALECT.reply(message)}}
+        return line | {"response": {"status_code": 200, "body": completion(message)}}
     if isinstance(kind, str) and kind in GONE:
         return line | {"error": {"code": GONE[kind], "message": f"the server says that it is {kind}"}}
     if kind != "errored":

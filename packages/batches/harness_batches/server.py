@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import json
+import random
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
 from harness.errors import Interrupted, RunStopped
-from harness.models.api.bodies import Secret
 from harness.models.api.endpoint import Endpoint
-from harness.models.api.families import on_this_machine, readable_proxies
-from harness.models.api.faults import RefusedError, asked_pause, date_of, growing_pause, in_words, may_pass, status
+from harness.models.api.families import on_this_machine
+from harness.models.api.faults import RefusedError, date_of, fault_of, in_words
 from harness.models.api.replies import LostError, one_line
+from harness.runtime.secrets import SECRET, mask_keys
 from harness.runtime.signals import STOP
 
 T = TypeVar("T")
-MOST_BYTES = 16 << 20
-"""The largest reply other than a file."""
-_PIECE = 1 << 20
+MOST_BYTES, _PIECE = 16 << 20, 1 << 20
+"""The largest reply other than a file, and what is read at once."""
 _LONGEST_PAUSE = 30.0
 """Seconds between two tries of a call, unless the server asks for another number."""
 _FRESH = frozenset({404})
@@ -49,20 +50,18 @@ class EndpointServer:
         self.address = endpoint.base_url.rstrip("/")
         self.ahead: float | None = None
         """Seconds by which the server's clock is ahead of this machine's, by its latest reply; None if it says none."""
-        self._secret = Secret(endpoint.key)
 
     @cached_property
     def _http(self) -> Any:
         import httpx2 as http  # takes longer than a call, and a run without files needs none of it
 
-        with readable_proxies():
-            return http.Client(
-                headers=self._headers,
-                timeout=http.Timeout(self.endpoint.timeout, connect=min(30.0, self.endpoint.timeout)),
-                follow_redirects=False,
-                trust_env=not on_this_machine(self.address),
-                event_hooks={"response": [self._note_clock]},
-            )
+        return http.Client(
+            headers=self._headers,
+            timeout=http.Timeout(self.endpoint.timeout, connect=min(30.0, self.endpoint.timeout)),
+            follow_redirects=False,
+            trust_env=not on_this_machine(self.address),
+            event_hooks={"response": [self._note_clock]},
+        )
 
     def _note_clock(self, response: Any) -> None:
         if (date := date_of(response.headers.get("date", ""))) is not None:
@@ -88,11 +87,9 @@ class EndpointServer:
                 pieces.append(piece)
                 size += len(piece)
                 if size > MOST_BYTES:
-                    raise LostError(
-                        f"the reply to {method} {path} is larger than {MOST_BYTES >> 20} MB", connected=True
-                    )
+                    raise LostError(f"the reply to {method} {path} is too large", connected=True)
         try:
-            return self._secret.loads(b"".join(pieces))
+            return self.loads(b"".join(pieces))
         except (ValueError, RecursionError):
             raise LostError(f"the reply to {method} {path} is not JSON", connected=True) from None
 
@@ -122,12 +119,33 @@ class EndpointServer:
         file.seek(0)
         return file
 
-    def loads(self, line: bytes) -> Any:
-        """Parse a line of JSON, with the key hidden. Raises ValueError and RecursionError."""
-        return self._secret.loads(line)
+    def loads(self, content: bytes) -> Any:
+        """Parse JSON, with the key hidden: some servers repeat it. Raises ValueError and RecursionError."""
+        return json.loads(self._hidden(content))
 
-    def _stream(self, method: str, path: str, **parts: Any) -> Any:
-        return _Streamed(self._http, self._secret, method, f"{self.address}{path}", parts)
+    def _hidden(self, content: bytes) -> str:
+        text, key = content.decode("utf-8", "replace"), self.endpoint.key
+        return text.replace(key, "[the key]") if len(key) >= SECRET else text
+
+    @contextmanager
+    def _stream(self, method: str, path: str, **parts: Any) -> Iterator[Any]:
+        """Hand out a reply that is read piece by piece. Raises RefusedError, LostError or TimeoutError."""
+        refused: RefusedError | None = None
+        try:
+            with self._http.stream(method, f"{self.address}{path}", **parts) as response:
+                if response.is_success:
+                    yield response
+                    return
+                refused = RefusedError(response.status_code, "", response.headers)
+                text = self._hidden(next(response.iter_bytes(_PIECE), b""))
+                refused = RefusedError(response.status_code, text, response.headers)
+        except Exception as error:
+            if not type(error).__module__.startswith(("httpx2", "httpcore2")):
+                raise
+            if refused is None:  # else the connection broke before the words came; the status is enough
+                raise _lost(error) from None
+        assert refused is not None
+        raise refused
 
     def again(self, action: Callable[[], T], *, fresh: bool = False) -> T:
         """Return the result of an action, tried again while its errors may pass. Raises RunStopped, Interrupted."""
@@ -142,66 +160,41 @@ class EndpointServer:
                 pause = self.pause(error, attempt)
                 if not passes(error, fresh=fresh) or attempt >= self.endpoint.attempts:
                     raise self.stopped(error) from None
-                if waited + pause > self.endpoint.max_total_wait:
+                if waited + pause > self.endpoint.max_wait:
                     raise self.stopped(error) from None
             waited += pause
             rest(pause)
 
     def pause(self, error: Exception, attempt: int) -> float:
         """Return the seconds to wait after a failed try: what the server asks for, else more with each try."""
-        return asked_pause(error) or growing_pause(attempt, min(_LONGEST_PAUSE, self.endpoint.max_wait))
+        asked = error.wait if isinstance(error, RefusedError) else None
+        return asked or min(0.5 * 2.0 ** min(attempt - 1, 30), _LONGEST_PAUSE) * random.uniform(0.6, 1.0)
 
     def stopped(self, error: Exception) -> RunStopped:
         """Return the end of the run for a call that has failed for good."""
-        stopped = (BusyError if status(error) == 429 and may_pass(error) else RunStopped)(
+        status = error.status if isinstance(error, RefusedError) else None
+        stopped = (BusyError if status == 429 and passes(error) else RunStopped)(
             f"{self.address} fails on its {self.subject} ({in_words(error)}): what is under way there stays, and the "
-            f"same command goes on from there{self.lost * (status(error) == 404)}."
+            f"same command goes on from there{self.lost * (status == 404)}."
         )
         if isinstance(stopped, BusyError):
-            stopped.pause = asked_pause(error)
+            stopped.pause = error.wait if isinstance(error, RefusedError) else None
         return stopped
 
 
-class _Streamed:
-    """A reply that is read piece by piece; whatever the HTTP client raises becomes LostError or TimeoutError."""
+def _lost(error: Exception) -> Exception:
+    import httpx2 as http
 
-    def __init__(self, http: Any, secret: Secret, method: str, url: str, parts: Mapping[str, Any]) -> None:
-        self._secret = secret
-        self._stream = http.stream(method, url, **parts)
-
-    def __enter__(self) -> Any:
-        try:
-            response = self._stream.__enter__()
-        except Exception as error:
-            raise self._lost(error) from None
-        if response.is_success:
-            return response
-        try:
-            content = next(response.iter_bytes(_PIECE), b"")
-        except Exception:  # the connection broke before the words came; the status is enough
-            content = b""
-        self._stream.__exit__(None, None, None)
-        raise self._refused(response, content)
-
-    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
-        self._stream.__exit__(kind, error, trace)
-        if isinstance(error, Exception) and type(error).__module__.startswith(("httpx2", "httpcore2")):
-            raise self._lost(error) from None
-
-    def _lost(self, error: Exception) -> Exception:
-        import httpx2 as http
-
-        words = one_line(self._secret.hide(f"{type(error).__name__}: {error}"))
-        if isinstance(error, http.TimeoutException) and not isinstance(error, http.ConnectTimeout):
-            return TimeoutError(words)
-        return LostError(words, connected=not isinstance(error, http.ConnectError | http.ConnectTimeout))
-
-    def _refused(self, response: Any, content: bytes) -> RefusedError:
-        return RefusedError(response.status_code, self._secret.body(content), response.headers)
+    words = one_line(mask_keys(f"{type(error).__name__}: {error}"))
+    if isinstance(error, http.TimeoutException) and not isinstance(error, http.ConnectTimeout):
+        return TimeoutError(words)
+    return LostError(words, connected=not isinstance(error, http.ConnectError | http.ConnectTimeout))
 
 
 def passes(error: BaseException, *, fresh: bool = False) -> bool:
-    return may_pass(error) or (fresh and status(error) in _FRESH)
+    fault = fault_of(error)
+    may_pass = fault is not None and fault.fault == "moment"
+    return may_pass or (fresh and isinstance(error, RefusedError) and error.status in _FRESH)
 
 
 def rest(seconds: float) -> None:

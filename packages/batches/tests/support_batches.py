@@ -38,6 +38,7 @@ from harness_batches.settings import settings_of
 from harness.cache.model import CachedModel
 from harness.cache.store import Store
 from harness.errors import RunStopped
+from harness.models.api.anthropic import Messages
 from harness.models.api.openai import Chat
 from harness.types import ChatRequest, Message, Response
 
@@ -340,9 +341,9 @@ def use(server: DrawnServer, monkeypatch: pytest.MonkeyPatch) -> Chat:
         monkeypatch.setattr(module, "rest", server.rest)
     monkeypatch.setattr(model_module, "time", SimpleNamespace(time=server.time))
     batch = {"wait": server["wait"], "size": server["size"]}
-    dialect = "anthropic" if server["form"] == "anthropic" else None
+    api = Messages if server["form"] == "anthropic" else Chat
     where = {"base_url": "http://127.0.0.1:9/v1", "api_key_env": None, "attempts": 3}
-    return Chat(name="m", model="m", dialect=dialect, seed=None, batch=batch, **where)
+    return api(name="m", model="m", seed=None, batch=batch, **where)
 
 
 def story(choice: dict[str, Any], folder: Path, monkeypatch: pytest.MonkeyPatch) -> Counter[str]:

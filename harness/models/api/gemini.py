@@ -1,4 +1,4 @@
-"""Gemini's generateContent.
+"""Gemini by generateContent and Google's SDK (pip install -e '.[gemini]'): a chat completion is translated.
 
 sources: https://ai.google.dev/api/generate-content, https://ai.google.dev/gemini-api/docs/thinking,
 https://ai.google.dev/gemini-api/docs/structured-output (2026-11-22)
@@ -7,25 +7,75 @@ https://ai.google.dev/gemini-api/docs/structured-output (2026-11-22)
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
-from urllib.parse import quote
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from harness.codec import token_count
-from harness.models.api.dialects import Dialect
-from harness.types import JSON
+from harness.errors import ConfigError
+from harness.models.api.openai import Chat
+from harness.models.api.replies import ended
+from harness.types import JSON, Means, Request
+
+if TYPE_CHECKING:
+    from harness.models.api.client import Wire
+    from harness.models.api.pace import Pace
 
 _CONFIG = {"temperature": "temperature", "top_p": "topP", "max_tokens": "maxOutputTokens", "seed": "seed",
            "max_completion_tokens": "maxOutputTokens", "stop": "stopSequences", "top_logprobs": "logprobs",
            "logprobs": "responseLogprobs", "presence_penalty": "presencePenalty",
            "frequency_penalty": "frequencyPenalty"}  # fmt: skip
 """Parameters of a completion, and their names in generationConfig."""
-_FINISH = {"STOP": "stop", "MAX_TOKENS": "length",
-           **dict.fromkeys(("SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII"), "content_filter"),
-           **dict.fromkeys(("OTHER", "MALFORMED_RESPONSE"), "error")}  # fmt: skip
+_FAILED = ("OTHER", "MALFORMED_RESPONSE")
+_FINISH = {"complete": "stop", "cut off": "length", "refused": "content_filter", "tool call": "tool_calls"}
 
 
-def _call(path: str, body: Mapping[str, Any]) -> tuple[str, dict[str, JSON]]:
-    """Return path and body: the model is in the path, sampling in a configuration of its own."""
+@dataclass(frozen=True, kw_only=True)
+class GenerateContent(Chat):
+    """Messages in, one message out; or the probabilities of its first token."""
+
+    kind: ClassVar[str] = "gemini.generate_content"
+    forms: ClassVar[tuple[Means, ...]] = ("json_schema",)
+
+    def wire(self, pace: Pace) -> Wire:
+        """Return the SDK's client for one run. Raises ConfigError without the SDK."""
+        import httpx2
+
+        from harness.models.api.client import HttpClient, Wire
+
+        try:
+            from google import genai
+        except ImportError:
+            raise ConfigError("Gemini's own API needs Google's SDK: pip install -e '.[gemini]'.") from None
+        http = HttpClient(self.base_url, self.timeout)
+        base_url, _, version = self.base_url.rstrip("/").rpartition("/")
+        options: Any = {"base_url": base_url, "api_version": version, "httpx_async_client": http, "retry_options": None}
+        client = genai.Client(api_key=self.key, vertexai=False, http_options=options)
+        once = {"should_return_http_response": True, "automatic_continuation": False}
+
+        class GeminiWire(Wire):
+            async def post(self, path: str, body: Mapping[str, JSON]) -> dict[str, Any]:
+                rest = {name: value for name, value in body.items() if name not in ("contents", "stream")}
+                config: Any = {**once, "http_options": {"extra_body": rest, "timeout": timeout}}
+
+                async def call() -> httpx2.Response:
+                    found = await client.aio.models.generate_content(
+                        model=path, contents=body["contents"], config=config
+                    )
+                    reply: Any = found.sdk_http_response
+                    return httpx2.Response(200, headers=reply.headers, content=(reply.body or "").encode())
+
+                return await self.reply(call)
+
+        timeout = int(1000 * self.timeout)
+        return GeminiWire(http, self.key, pace, completion)
+
+    def call(self, request: Request) -> tuple[str, dict[str, JSON]]:
+        """Return the model's name, which is the path, and the body of a call."""
+        return self.model.removeprefix("models/"), _content(super().call(request)[1])
+
+
+def _content(body: Mapping[str, Any]) -> dict[str, JSON]:
+    """Return the body of a call: sampling stands in a configuration of its own."""
     config = {_CONFIG[name]: value for name, value in body.items() if name in _CONFIG}
     if form := body.get("response_format"):
         config |= {
@@ -44,10 +94,10 @@ def _call(path: str, body: Mapping[str, Any]) -> tuple[str, dict[str, JSON]]:
     if system := [{"text": m["content"]} for m in body["messages"] if m["role"] in ("system", "developer")]:
         own["systemInstruction"] = {"parts": system}
     own["generationConfig"] = config | dict(body.get("generationConfig", {}))
-    return f"/models/{quote(str(body['model']).removeprefix('models/'), safe='')}:generateContent", own
+    return own
 
 
-def _reply(reply: Mapping[str, Any]) -> dict[str, Any]:
+def completion(reply: Mapping[str, Any]) -> dict[str, Any]:
     """Return a reply as a completion. A blocked prompt, which has no candidate, ends with content_filter."""
     if "error" in reply:
         return dict(reply)
@@ -56,7 +106,7 @@ def _reply(reply: Mapping[str, Any]) -> dict[str, Any]:
     choices: list[dict[str, Any]] = []
     if isinstance(candidate, dict):
         reason = candidate.get("finishReason")
-        finish = _FINISH.get(reason, reason.lower()) if isinstance(reason, str) else None
+        finish = "error" if reason in _FAILED else _FINISH[ended(reason)] if isinstance(reason, str) else None
         choices = [{"message": _message(candidate.get("content")), "finish_reason": finish}]
         if isinstance(logprobs := candidate.get("logprobsResult"), dict):
             choices[0]["logprobs"] = {"content": _first_place(logprobs)}
@@ -105,12 +155,3 @@ def _usage(usage: Any) -> dict[str, Any] | None:
         "prompt_tokens_details": {"cached_tokens": usage.get("cachedContentTokenCount")},
         "completion_tokens_details": {"reasoning_tokens": thoughts},
     }
-
-
-DIALECT = Dialect(
-    kind="gemini.generate_content",
-    headers=lambda key: {"x-goog-api-key": key},
-    call=_call,
-    reply=_reply,
-    means=("json_schema",),
-)

@@ -1,4 +1,4 @@
-"""Anthropic's Messages.
+"""Claude by Anthropic's Messages and SDK (pip install -e '.[anthropic]'): a chat completion is translated.
 
 sources: https://platform.claude.com/docs/en/api/messages/create, …/build-with-claude/handling-stop-reasons,
 …/build-with-claude/structured-outputs, …/build-with-claude/effort, …/api/errors (2026-11-22)
@@ -7,22 +7,54 @@ sources: https://platform.claude.com/docs/en/api/messages/create, …/build-with
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from harness.codec import token_count
-from harness.models.api.dialects import Dialect
-from harness.types import JSON
+from harness.errors import ConfigError
+from harness.models.api.openai import Chat
+from harness.models.api.replies import ended
+from harness.types import JSON, Means, Request
 
-_FINISH = {"end_turn": "stop", "stop_sequence": "stop", "pause_turn": "stop", "max_tokens": "length",
-           "tool_use": "tool_calls"}  # fmt: skip
+if TYPE_CHECKING:
+    from harness.models.api.client import Wire
+    from harness.models.api.pace import Pace
+
+_FINISH = {"complete": "stop", "cut off": "length", "tool call": "tool_calls"}
 
 
-def _headers(key: str) -> dict[str, str]:
-    return {"x-api-key": key, "anthropic-version": "2023-06-01"}
+@dataclass(frozen=True, kw_only=True)
+class Messages(Chat):
+    """Messages in, one message out."""
+
+    kind: ClassVar[str] = "anthropic.messages"
+    forms: ClassVar[tuple[Means, ...]] = ("json_schema",)
+    cannot: ClassVar[Mapping[str, str]] = {
+        "rank": "Anthropic gives no log-probabilities: use model.method=generate (with answer=choice it writes one of "
+        "the choices).",
+        "seed": "Anthropic takes no seed: leave model.seed out.",
+    }
+
+    def wire(self, pace: Pace) -> Wire:
+        """Return the SDK's client for one run. Raises ConfigError without the SDK."""
+        from harness.models.api.client import HttpClient, Wire
+
+        try:
+            from anthropic import AsyncAnthropic
+        except ImportError:
+            raise ConfigError("Anthropic's own API needs its SDK: pip install -e '.[anthropic]'.") from None
+        http = HttpClient(self.base_url, self.timeout)
+        base_url = self.base_url.rstrip("/").removesuffix("/v1")
+        sdk = AsyncAnthropic(api_key=self.key, base_url=base_url, max_retries=0, timeout=http.timeout, http_client=http)
+        return Wire(sdk, self.key, pace, completion)
+
+    def call(self, request: Request) -> tuple[str, dict[str, JSON]]:
+        """Return the path and the parameters of a message."""
+        return "/v1/messages", _message(super().call(request)[1])
 
 
-def _call(path: str, body: Mapping[str, Any]) -> tuple[str, dict[str, JSON]]:
-    """Return the path and parameters of a message: system messages are separate, and a limit is always sent."""
+def _message(body: Mapping[str, Any]) -> dict[str, JSON]:
+    """Return the parameters of a message: system messages are separate, and a limit is always sent."""
     params = dict(body)
     messages, stop = params.pop("messages"), params.pop("stop", None)
     most = params.pop("max_completion_tokens", None) or params.pop("max_tokens", None)
@@ -43,16 +75,16 @@ def _call(path: str, body: Mapping[str, Any]) -> tuple[str, dict[str, JSON]]:
         output["format"] = {"type": "json_schema", "schema": form.get("json_schema", {}).get("schema")}
     if output:
         params["output_config"] = {**params.get("output_config", {}), **output}
-    return "/messages", params
+    return params
 
 
-def _reply(message: Mapping[str, Any]) -> dict[str, Any]:
+def completion(message: Mapping[str, Any]) -> dict[str, Any]:
     """Return a message as a completion, whose content has the message's blocks as parts: texts and thoughts."""
     if message.get("type") == "error" or "error" in message:
         return dict(message)
     reason, content = message.get("stop_reason"), message.get("content")
     completed: dict[str, Any] = {"role": "assistant", "content": content}
-    finish = _FINISH.get(reason, reason) if isinstance(reason, str) else None
+    finish = _FINISH.get(ended(reason), reason) if isinstance(reason, str) else None
     blocks = content if isinstance(content, list) else []
     texts = [block.get("text") for block in blocks if isinstance(block, dict) and block.get("type") == "text"]
     if reason == "refusal":  # by a filter of the server's, which may break off in the middle of a reply
@@ -60,8 +92,8 @@ def _reply(message: Mapping[str, Any]) -> dict[str, Any]:
         words = details.get("explanation") if isinstance(details, dict) else None
         completed = {"role": "assistant", "content": None, "refusal": words or "the server ended the reply (refusal)"}
         finish = "stop"
-    elif reason == "model_context_window_exceeded" and any(texts):
-        finish = "length"
+    elif reason == "model_context_window_exceeded" and not any(texts):
+        finish = reason  # the prompt alone was too long
     return {
         "id": message.get("id"),
         "object": "chat.completion",
@@ -86,17 +118,3 @@ def _usage(usage: Any) -> dict[str, Any] | None:
             "reasoning_tokens": details.get("thinking_tokens") if isinstance(details, dict) else None
         },
     }
-
-
-DIALECT = Dialect(
-    kind="anthropic.messages",
-    headers=_headers,
-    call=_call,
-    reply=_reply,
-    means=("json_schema",),
-    cannot={
-        "rank": "Anthropic gives no log-probabilities: use model.method=generate (with answer=choice it writes one of "
-        "the choices).",
-        "seed": "Anthropic takes no seed: leave model.seed out.",
-    },
-)

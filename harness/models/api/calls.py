@@ -1,0 +1,225 @@
+"""The calls of one run: many at once behind a plain generator, and the only event loop there is."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from harness.errors import BudgetReached, RunStopped
+from harness.models.api.endpoint import Endpoint
+from harness.models.api.faults import usage_of_failed
+from harness.models.api.pace import Pace
+from harness.models.api.replies import InvalidReplyError, usage_in_all, usage_of
+from harness.models.api.retry import Policy
+from harness.protocols import Admission, Outcome, Outcomes
+from harness.types import Failure, Request, Response
+
+GRACE = 60.0
+"""Seconds to wait for calls under way once the run's time is over; or twice the slowest answer's, if that is longer."""
+
+
+def respond(endpoint: Endpoint, requests: Iterable[Request]) -> Generator[Outcomes]:
+    """Send the requests, many at once; yield the outcomes that arrived together, as they arrive.
+
+    Requests are pulled as long as there is room for more. The loop runs only while the caller waits for the next
+    outcomes, and in the caller's thread, where requests are pulled too. If a call raises (RunStopped, or a bug of ours)
+    or the source of requests does, nothing waits for a retry any more; the outcomes of the calls under way are still
+    yielded, then the exception is raised. So whatever was paid for can be stored.
+    """
+    endpoint.check_key()
+    return _outcomes(_Calls(endpoint, requests))
+
+
+def _outcomes(calls: _Calls) -> Generator[Outcomes]:
+    at_hand: list[Outcome] = []
+    try:
+        while calls.begin():
+            at_hand.extend(calls.landed())
+            outcomes, at_hand = at_hand, []
+            if outcomes:
+                yield outcomes
+            calls.stored(outcomes)
+    except GeneratorExit:
+        raise
+    except BaseException:
+        # Interrupted by Ctrl-C or in the loop itself: yield what has arrived before giving up the rest.
+        at_hand.extend(calls.answered())
+        if at_hand:
+            yield at_hand
+        raise
+    finally:
+        calls.end()
+    if calls.stopped:
+        raise calls.stopped
+
+
+@dataclass(eq=False)
+class _Call:
+    """One request on its way."""
+
+    request: Request
+    tries: int = 0
+    last: Exception | Failure | None = None
+    """The outcome of its last try, unless that was an answer."""
+
+
+class _Calls:
+    """The open calls, and the loop that runs them."""
+
+    def __init__(self, endpoint: Endpoint, requests: Iterable[Request]) -> None:
+        self.stopped: Exception | None = None
+        self._endpoint = endpoint
+        self._admission = requests if isinstance(requests, Admission) else Admission(requests)
+        self._limited, self._source = isinstance(requests, Admission), iter(self._admission)
+        self._pace = Pace(endpoint.max_concurrency, endpoint.requests_per_minute)
+        self._policy = Policy(endpoint.base_url, endpoint.attempts, endpoint.max_wait, lambda: self._admission.left)
+        self._wire = endpoint.wire(self._pace)
+        self._loop = asyncio.new_event_loop()
+        self._open: dict[asyncio.Task[Response | Failure], Request] = {}
+        self._ended: deque[asyncio.Task[Response | Failure]] = deque()
+        self._with_slot: set[Request] = set()
+        """Requests whose answer is not stored yet and keeps its slot."""
+        self._exhausted, self._waiting, self._slowest = False, True, 0.0
+
+    def begin(self) -> bool:
+        """Begin as many calls as there is room for; return False once none is open."""
+        begun = 0
+        while (request := self._next(begun)) is not None:
+            task = self._loop.create_task(self._outcome(_Call(request)))
+            task.add_done_callback(self._end)
+            self._open[task] = request
+            begun += 1
+        return bool(self._open)
+
+    def _next(self, begun: int) -> Request | None:
+        """Return the next request; None at their end, or while there is no room for it."""
+        if self.stopped or self._exhausted or not self._pace.has_room(len(self._open), begun):
+            return None
+        try:
+            if self._open and self._limited and not self._admission.ready:
+                return None
+            request = next(self._source, None)
+        except Exception as error:  # from the source of requests, which leaves the calls under way alone
+            self._stop(error)
+            return None
+        self._exhausted = request is None
+        return request
+
+    def landed(self) -> Iterator[Outcome]:
+        """Wait until a call has ended or there is room for another; yield the outcomes of calls that ended."""
+        self._loop.run_forever()
+        while self._ended:
+            task = self._ended.popleft()
+            request = self._open.pop(task)
+            error = task.exception()
+            if error is None:
+                yield request, task.result()
+            elif isinstance(error, Exception):
+                self._stop(error)
+            else:
+                raise error
+
+    def stored(self, outcomes: Iterable[Outcome]) -> None:
+        """Free the slots of answers that the caller has stored: until then they may be lost."""
+        for request, _ in outcomes:
+            if request in self._with_slot:
+                self._with_slot.remove(request)
+                self._pace.leave()
+
+    def _stop(self, error: Exception) -> None:
+        """Begin no more calls, and keep the error to raise: a bug rather than another call's RunStopped."""
+        if self.stopped is None or (isinstance(self.stopped, RunStopped) and not isinstance(error, RunStopped)):
+            self.stopped = error
+        self._policy.stopping = True
+
+    def answered(self) -> Iterator[Outcome]:
+        """Yield the outcomes of calls that have ended but were not collected, as the wait was interrupted."""
+        for task, request in self._open.items():
+            if task.done() and not task.cancelled() and task.exception() is None:
+                yield request, task.result()
+
+    def end(self) -> None:
+        """Cancel what is under way, and close the loop."""
+        self._waiting = False
+        for task in self._open:
+            task.remove_done_callback(self._end)
+            task.cancel()
+        if self._open:
+            self._loop.run_until_complete(asyncio.gather(*self._open, return_exceptions=True))
+        with suppress(Exception):  # all outcomes have been yielded: a connection that fails to close loses none
+            self._loop.run_until_complete(self._wire.close())
+        self._loop.run_until_complete(self._loop.shutdown_asyncgens())
+        self._loop.close()
+
+    def _end(self, task: asyncio.Task[Response | Failure]) -> None:
+        self._ended.append(task)
+        self._wake()
+
+    def _wake(self) -> None:
+        """End the wait for the next outcome, but never the clean-up."""
+        if self._waiting:
+            self._loop.stop()
+
+    async def _outcome(self, call: _Call) -> Response | Failure:
+        try:
+            return await self._policy.call(lambda: self._try(call))
+        except BudgetReached:
+            return self._policy.ended(call.last)
+
+    async def _try(self, call: _Call) -> Response | Failure:
+        """Return the outcome of one try, whose slot is kept until it is stored. A retry that waits holds no slot."""
+        call.tries += 1
+        while call.tries > 1 and not self._admission.again(call.request):
+            await asyncio.sleep(0.05)
+        await self._pace.enter(self._admission.left, again=call.tries > 1)
+        try:
+            outcome = await self._exchange(call.request)
+        except BaseException as error:
+            self._pace.leave()
+            if isinstance(error, Exception):
+                self._failed(call, error)
+            raise
+        self._with_slot.add(call.request)
+        self._pace.note(answered=True)
+        return outcome
+
+    def _failed(self, call: _Call, error: Exception) -> None:
+        """Account for a try without an answer; others may begin while its call waits. Raises BudgetReached."""
+        call.last = error
+        self._pace.note(answered=False)
+        self._admission.failed(call.request, usage_of_failed(error))
+        self._wake()
+        if isinstance(error, TimeoutError) and self._admission.left <= 0:
+            call.last = Failure("timeout", "no answer came, and the run's time is over")
+            raise BudgetReached(call.last.detail) from error
+
+    async def _exchange(self, request: Request) -> Response | Failure:
+        """Send a request, and return what its reply says."""
+        endpoint, started = self._endpoint, time.perf_counter()
+        limit = min(endpoint.timeout, self._admission.left + max(GRACE, 2 * self._slowest))
+        # The transport's own limit counts from the last byte: a slow drip of bytes would never exceed it.
+        async with asyncio.timeout(limit):
+            reply = await endpoint.send(self._wire, request)
+        seconds = round(time.perf_counter() - started, 4)
+        try:
+            outcome = endpoint.read(reply, request, seconds)
+        except Exception as error:
+            # `read` checks what it takes from a reply. If a reply breaks it all the same, only that reply is lost. A
+            # bug of ours would break every reply, and the run stops with the name of the error.
+            why = str(error) if isinstance(error, InvalidReplyError) else f"{type(error).__name__}: {error}"
+            kind = type(error) if isinstance(error, InvalidReplyError) else InvalidReplyError
+            raise kind(why, _usage(reply)) from error
+        if isinstance(outcome, Failure):
+            self._admission.failed(request, _usage(reply))
+        else:
+            self._slowest = max(self._slowest, seconds)
+        return outcome
+
+
+def _usage(reply: Any) -> Any:
+    return usage_of(reply) if isinstance(reply, dict) else usage_in_all(reply)

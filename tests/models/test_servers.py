@@ -1,0 +1,421 @@
+"""Servers as they are: what is drawn of faults and bytes, what a fourth check found, and what servers say.
+
+One property holds whatever a server does: nothing crashes; each item has one outcome, its own answer or a named
+failure; what was answered in full is not asked again; nothing is asked earlier than told, or anywhere else.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.clocks import Skipping
+from support.fault_server import Faults, InThread, answer
+from support.openai_server import chat_reply, error
+from support.outcomes import each
+from support.server import RawServer, http
+from support.wire_faults import KINDS
+from support.wire_faults.kind import Kind
+
+from harness.errors import RunStopped
+from harness.models.api import retry
+from harness.models.api.anthropic import Messages
+from harness.models.api.gemini import GenerateContent
+from harness.models.api.openai import Chat, Completions
+from harness.models.api.replies import ended
+from harness.types import ChatRequest, Failure, Message, Response
+
+ATTEMPTS = 4
+LONG = 30.0
+"""model.max_wait and model.timeout of the property: nothing that is drawn takes so long."""
+SENTENCES = json.loads((Path(__file__).parents[1] / "data" / "server_sentences.json").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(autouse=True)
+def _key(key):
+    return key
+
+
+def asked(url: str, *questions: str, model: type = Chat, **settings: Any) -> dict[str, Response | Failure]:
+    endpoint = model(**{"name": "m", "model": "m-1", "base_url": url, **settings})
+    requests = (ChatRequest((Message("user", question),), max_tokens=16) for question in questions)
+    return {request.messages[-1].content: outcome for request, outcome in each(endpoint.respond(requests))}
+
+
+def stopped(url: str, number: int = 20, **settings: Any) -> str:
+    began = time.monotonic()
+    with pytest.raises(RunStopped) as reason:
+        asked(url, *(f"{k}?" for k in range(number)), **settings)
+    assert time.monotonic() - began < 15, "what cannot succeed ends in seconds"
+    return str(reason.value)
+
+
+# The property over drawn servers.
+
+QUICK = [kind for kind in KINDS.values() if not (kind.timed or kind.heavy or kind.accept)]
+PROMPTS = [f"Does {k} cause {k + 1}?" for k in range(10)]
+
+
+@pytest.fixture
+def short_waits(monkeypatch):
+    """Have waits that nobody asks for be short; those that a server asks for stay."""
+    waits = SimpleNamespace(random=random.random, uniform=lambda low, high: min(0.02, high))
+    monkeypatch.setattr(retry, "random", waits)
+
+
+class Mixed(InThread):
+    """Each question meets a fault of its own, so many times."""
+
+    def __init__(self, plan: dict[str, tuple[Kind, int]]) -> None:
+        self.plan = plan
+        super().__init__(Faults(latency=0.0))
+
+    def draw(self, prompt: str) -> str | None:
+        kind, times = self.plan.get(prompt, (None, 0))
+        return kind.name if kind and self.requests[prompt] <= times else None
+
+
+def problems(server: Mixed, found: dict[str, Response | Failure], prompts: list[str]) -> list[str]:
+    """Return all that is wrong with the outcomes of a server's questions."""
+    wrong = [] if set(found) == set(prompts) else [f"without an outcome: {set(prompts) - set(found)}"]
+    for prompt, outcome in found.items():
+        kind, times = server.plan.get(prompt, (None, 0))
+        about = f"{prompt}: {kind.name if kind else 'sound'} {times} times: {str(outcome)[:200]}"
+        ends = set(kind.ends) if kind else set()
+        if isinstance(outcome, Failure):
+            may_fail = ends & {"item", "stops"} or ("passes" in ends and times >= min(ATTEMPTS, 2))
+            wrong += [] if may_fail and outcome.kind.isidentifier() else [f"failed: {about}"]
+        elif outcome.text.strip() != answer(prompt) and "reply" not in ends:
+            wrong.append(f"not its answer: {about}")
+        if server.answered[prompt] > 1:
+            wrong.append(f"asked again though answered: {about}")
+        if server.answered[prompt] and isinstance(outcome, Failure):
+            wrong.append(f"answered, and lost: {about}")
+        if server.requests[prompt] > ATTEMPTS + times:
+            wrong.append(f"asked {server.requests[prompt]} times: {about}")
+    if server.early or server.followed:
+        wrong.append(f"{server.early} retries earlier than told, {server.followed} requests to another place")
+    return wrong
+
+
+drawn_plans = st.dictionaries(
+    st.sampled_from(PROMPTS[1:]), st.tuples(st.sampled_from(QUICK), st.integers(1, ATTEMPTS)), min_size=2, max_size=7
+)
+
+
+@pytest.mark.usefixtures("short_waits")
+@settings(max_examples=60, deadline=None)
+@given(drawn_plans, st.sampled_from([Chat, Completions]), st.sampled_from([1, 3, 16]))
+def test_whatever_servers_do(plan, model, at_once):
+    server = Mixed(plan)
+    stops = {kind.name for kind, _ in plan.values() if "stops" in kind.ends}
+    try:
+        first = asked(server.url, PROMPTS[0], model=model)  # a server that has ever worked
+        try:
+            found = asked(
+                server.url, *PROMPTS[1:], model=model, attempts=ATTEMPTS, max_wait=LONG, timeout=LONG,
+                max_concurrency=at_once,
+            )  # fmt: skip
+        except RunStopped as stopped:
+            assert stops, stopped
+            return
+        assert not problems(server, first | found, PROMPTS)
+    finally:
+        server.close()
+
+
+def test_each_fault_is_drawn_from_hundreds():
+    assert len(QUICK) > 500 and len({kind.family for kind in QUICK}) == 5
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("short_waits")
+@pytest.mark.parametrize("start", range(0, len(QUICK), 60))
+def test_each_fault_in_turn(start):
+    """All that the property draws from, each once alone: nine questions at a time."""
+    kinds = QUICK[start : start + 60]
+    for first in range(0, len(kinds), 9):
+        plan = dict(zip(PROMPTS[1:], ((kind, ATTEMPTS - 2) for kind in kinds[first : first + 9]), strict=False))
+        test_whatever_servers_do.hypothesis.inner_test(plan, Chat, 16)
+
+
+@pytest.mark.usefixtures("short_waits")
+@settings(max_examples=120, deadline=None)
+@given(
+    st.one_of(
+        st.binary(max_size=300),
+        st.binary(max_size=200).map(lambda tail: b"HTTP/1.1 200 OK\r\n" + tail),
+        st.tuples(st.integers(0, 400), st.binary(max_size=300)).map(
+            lambda body: b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%b" % body
+        ),
+        st.tuples(st.sampled_from([b"gzip", b"deflate", b"br", b"zstd", b"x"]), st.binary(max_size=300)).map(
+            lambda body: b"HTTP/1.1 200 OK\r\nContent-Encoding: %b\r\nConnection: close\r\n\r\n%b" % body
+        ),
+        st.tuples(st.integers(100, 999), st.text(max_size=50)).map(lambda body: http(body[1], status=body[0])),
+    )
+)
+def test_whatever_bytes_come(sent):
+    """An item that meets them once is answered, or is a named failure; the others are answered."""
+    server = RawServer(lambda words, times: (sent,) if words == "3?" and times == 1 else http(chat_reply("No")))
+    try:
+        found = asked(server.url, *(f"{k}?" for k in range(5)), max_concurrency=1, attempts=3, timeout=5.0)
+    except RunStopped as stopped:
+        assert b"HTTP/1.1 40" in sent or b"HTTP/1.1 41" in sent, stopped
+        return
+    finally:
+        server.close()
+    assert {outcome.text for question, outcome in found.items() if question != "3?"} == {"No"}
+    assert found["3?"].text == "No" if isinstance(found["3?"], Response) else found["3?"].kind.isidentifier()
+
+
+# Time: what hangs, what drips, and a server that is away.
+
+
+@pytest.mark.parametrize("name", [kind.name for kind in KINDS.values() if kind.timed][::3])
+def test_what_takes_for_ever_is_ended_and_asked_once_more(monkeypatch, name):
+    loop, patience = Skipping(), 600.0
+    server = Mixed({PROMPTS[2]: (KINDS[name], 1), PROMPTS[4]: (KINDS[name], 9)})
+    monkeypatch.setattr(asyncio, "new_event_loop", lambda: loop)
+    server.passes = lambda share: loop.skip(share * patience)
+    try:
+        found = asked(server.url, *PROMPTS[:6], timeout=patience, max_concurrency=1)
+    finally:
+        server.close()
+    kinds = {prompt: getattr(outcome, "kind", "answered") for prompt, outcome in found.items()}
+    assert kinds[PROMPTS[2]] == "answered" and server.requests[PROMPTS[4]] <= 10
+    if kinds[PROMPTS[4]] == "timeout":
+        assert server.requests[PROMPTS[4]] == 2
+    assert {kind for prompt, kind in kinds.items() if prompt not in (PROMPTS[2], PROMPTS[4])} == {"answered"}
+
+
+def test_a_server_that_is_started_anew_is_waited_for(serve):
+    server = InThread(Faults(away=(5, 1.5)))
+    try:
+        found = asked(server.url, *PROMPTS, max_concurrency=2)
+    finally:
+        server.close()
+    assert {prompt: outcome.text for prompt, outcome in found.items()} == {p: answer(p) for p in PROMPTS}
+    assert set(server.answered.values()) == {1}
+
+
+def test_a_server_that_was_never_there_is_said_in_seconds(monkeypatch):
+    monkeypatch.setattr(retry, "_REACHED", set())
+    assert "cannot be reached (" in stopped("http://127.0.0.1:9/v1")
+
+
+# What a fourth check found: each kind with others of it.
+
+
+def test_no_stream_is_asked_for_and_one_that_comes_is_named(serve, raw):
+    server = serve()
+    asked(server.url, "?")
+    assert server.calls[0]["stream"] is False
+    for kind in ("text/event-stream", "text/plain", "application/json"):
+        events = raw(lambda *_, kind=kind: http('data: {"choices": []}\n\ndata: [DONE]', Content_Type=kind))
+        assert "a stream of events, though none was asked for" in stopped(events.url)
+
+
+WRONG_PATHS = {
+    "LM Studio": (200, {"error": "Unexpected endpoint or method. (POST /chat/completions). Returning 200 anyway"}),
+    "Go": (404, "404 page not found"),
+    "Express": (404, "<!DOCTYPE html><pre>Cannot POST /chat/completions</pre>"),
+    "FastAPI": (404, {"detail": "Not Found"}),
+    "a gateway": (200, {"error": {"message": "Unknown request URL: POST /chat/completions."}}),
+    "another": (200, {"message": "no Route matched with those values"}),
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG_PATHS.values(), ids=WRONG_PATHS)
+def test_a_wrong_path_ends_with_the_first_calls_and_says_what_is_missing(serve, wrong):
+    server = serve(lambda *_: wrong)
+    assert f"It usually ends in /v1 ({server.url})" in stopped(server.url.removesuffix("/v1"), max_concurrency=8)
+    assert len(server.calls) <= 8
+
+
+SOON = time.time() + 5 * 3600
+SPENT: dict[str, Any] = {
+    "OpenAI": error(429, "You exceeded your current quota, please check your plan.", "insufficient_quota"),
+    "in a wrapper": error(500, 'litellm.RateLimitError: {"error": {"code": "insufficient_quota", "message": "none"}}'),
+    "LiteLLM": (429, {"error": {"message": "Budget has been exceeded! Current cost: 5.0, Max budget: 5.0",
+                                "type": "budget_exceeded", "param": None, "code": "429"}}),
+    "LiteLLM, older": error(400, "ExceededBudget: User=x over budget. Spend=5.1, Budget=5.0"),
+    "LiteLLM, a team": error(400, "Crossed budget for team x"),
+    "OpenRouter's day": (429, {"error": {"message": "Rate limit exceeded: free-models-per-day", "code": 429,
+        "metadata": {"headers": {"X-RateLimit-Limit": "50", "X-RateLimit-Reset": str(int(SOON * 1000))}}}}),
+    "inside a 200": (200, {"error": {"message": "Rate limit exceeded: free-models-per-day", "code": 429}}),
+    "DeepSeek": error(402, "Insufficient Balance"),
+    "Anthropic": error(400, "Your credit balance is too low to access the Anthropic API."),
+    "Groq's day": error(429, "Rate limit reached on tokens per day (TPD): Limit 500000", "rate_limit_exceeded"),
+    "Gemini's day": error(429, "Quota exceeded for metric: requests per day, limit 20"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("refusal", SPENT.values(), ids=SPENT)
+def test_what_is_used_up_ends_the_run_in_seconds_with_the_servers_words(serve, refusal):
+    said = stopped(serve(lambda *_: refusal).url)
+    words = refusal[1]["error"]["message"]
+    assert "the quota is used up" in said and words[:30].rstrip('{"') in said
+    if "X-RateLimit-Reset" in json.dumps(refusal[1]):
+        assert time.strftime("%Y-%m-%d %H:", time.localtime(SOON)) in said, "and when it ends"
+
+
+def test_a_limit_of_a_minute_is_no_limit_of_a_day(serve):
+    limit = error(429, "Rate limit reached on requests per min. Try again in 20ms. See the daily limits.")
+    server = serve(lambda path, body, number: limit if number < 3 else chat_reply("No"))
+    assert isinstance(asked(server.url, "?")["?"], Response)
+
+
+REASONS = {
+    "complete": ("stop", "end_turn", "stop_sequence", "eos", None, ""),
+    "cut off": ("length", "max_tokens", "MAX_TOKENS", "model_length", "pause_turn", "model_context_window_exceeded",
+                "nobody_knows_this", "LANGUAGE"),
+    "refused": ("content_filter", "safety", "SAFETY", "refusal", "RECITATION", "guardrail_intervened"),
+    "tool call": ("tool_calls", "tool_use", "function_call"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("meaning", "reason"), [(m, reason) for m, some in REASONS.items() for reason in some])
+def test_a_reply_is_complete_or_it_is_not(meaning, reason):
+    assert ended(reason) == meaning
+
+
+@pytest.mark.parametrize("reason", ["pause_turn", "nobody_knows_this"])
+@pytest.mark.parametrize("model", [Chat, Messages, GenerateContent])
+def test_what_is_no_end_is_counted_as_cut_off(serve, model, reason):
+    usage = {"prompt_tokens": 9, "completion_tokens": 3}
+    replies = {
+        Chat: chat_reply("Yes, bec", finish_reason=reason) | {"usage": usage},
+        Messages: {"type": "message", "content": [{"type": "text", "text": "Yes, bec"}], "stop_reason": reason},
+        GenerateContent: {
+            "candidates": [{"content": {"parts": [{"text": "Yes, bec"}]}, "finishReason": reason.upper()}]
+        },
+    }
+    (outcome,) = asked(serve(lambda *_: replies[model]).url, "?", model=model).values()
+    assert (outcome.text, outcome.finish_reason) == ("Yes, bec", "length")
+
+
+@pytest.mark.parametrize("at", range(0, len(SENTENCES), 11))
+def test_what_servers_say_of_an_item_is_that_items_failure(serve, at):
+    """In their words, whatever the status, beside items that fit, and asked once."""
+    some = {f"{number}: too long?": row for number, row in enumerate(SENTENCES[at : at + 11]) if row["kind"]}
+    server = serve(
+        lambda path, body, number: (
+            (row["status"], row["body"]) if (row := some.get(body["messages"][-1]["content"])) else chat_reply("No")
+        )
+    )
+    found = asked(server.url, "fits?", *some, attempts=2)
+    kinds = {question: getattr(outcome, "kind", "answered") for question, outcome in found.items()}
+    assert kinds == {"fits?": "answered", **{question: row["kind"] for question, row in some.items()}}
+    assert len(server.calls) == 1 + len(some)
+
+
+@pytest.mark.parametrize("row", [row for row in SENTENCES if not row["kind"]], ids=lambda row: row["server"])
+def test_what_only_sounds_like_it_is_none(serve, row):
+    if row["status"] == 403:
+        assert "refuses access" in stopped(serve(lambda *_: (403, row["body"])).url)
+        return
+    refused = (row["status"], row["body"])
+    server = serve(lambda path, body, number: refused if number > 1 else chat_reply("No"))
+    assert asked(server.url, "fits?", "?", attempts=2, max_concurrency=1)["?"].kind in (
+        "rate_limit",
+        "bad_request",
+        "invalid_reply",
+    )
+
+
+REFUSED: dict[str, tuple[int, Any, str]] = {
+    "LiteLLM": (400, "litellm.UnsupportedParamsError: anthropic does not support parameters: ['seed'], for model=x.",
+                "model.seed=null"),
+    "LiteLLM, as a 500": (500, "ollama does not support parameters: {'seed': 1}, for model=llama3", "model.seed=null"),
+    "Google": (400, 'Invalid JSON payload received. Unknown name "seed": Cannot find field.', "model.seed=null"),
+    "Mistral": (422, {"detail": [{"type": "extra_forbidden", "loc": ["body", "seed"],
+                                  "msg": "Extra inputs are not permitted"}]}, "model.seed=null"),
+    "OpenAI": (400, "Unsupported parameter: 'max_tokens' is not supported with this model. Use "
+               "'max_completion_tokens' instead.", "model.reasoning=true if it takes max_completion_tokens"),
+    "Claude": (400, "`temperature` is deprecated for this model.", "model.temperature=null"),
+    "effort": (400, "Unrecognized request argument supplied: reasoning_effort", "model.reasoning_effort=null"),
+    "extra": (400, "Unrecognized request argument supplied: top_k", "model.extra without top_k"),
+    "by its field": (400, {"error": {"message": "Not for you.", "param": "seed", "code": "x"}}, "model.seed=null"),
+    "inside a 200": (200, {"error": {"code": 400, "message": "Unsupported parameter: seed"}}, "model.seed=null"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("status", "body", "setting"), REFUSED.values(), ids=REFUSED)
+def test_a_refused_parameter_is_told_at_once_with_its_setting(serve, status, body, setting):
+    server = serve(lambda *_: (status, {"error": {"message": body}} if isinstance(body, str) else body))
+    said = stopped(server.url, reasoning_effort="low", extra={"top_k": 3}, max_concurrency=8)
+    assert setting in said and "refuses the parameter" in said and len(server.calls) <= 8
+
+
+def test_what_names_no_parameter_is_taken_for_none(serve):
+    for said in ("The stop sign in your question is not allowed.", "n must be a number", "the model is not supported"):
+        server = serve(lambda path, body, number, said=said: error(400, said) if number == 1 else chat_reply("No"))
+        assert asked(server.url, "?")["?"] == Failure("bad_request", f"400: {said}")
+
+
+def test_before_the_first_answer_errors_of_a_server_are_not_tried_ten_times(serve):
+    server = serve(lambda *_: error(500, "no model m-1"))
+    assert "8 calls" in stopped(server.url) and "500: no model m-1" in stopped(server.url)
+    asks: Callable[[dict[str, Any]], str] = lambda call: call["messages"][-1]["content"]  # noqa: E731
+    assert max(Counter(map(asks, server.calls)).values()) == 10  # of two runs
+    loading = serve(lambda path, body, number: error(503, "Loading model") if number < 8 else chat_reply("No"))
+    assert isinstance(asked(loading.url, "?")["?"], Response)  # a server that says so is waited for
+
+
+# Redirects, pages, sizes.
+
+
+@pytest.mark.parametrize(
+    ("location", "place"),
+    [
+        ("https://elsewhere.example/v1/chat/completions", "https://elsewhere.example/v1"),
+        ("/v2/chat/completions", "/v2"),
+        ("https://user:secret-of-mine@elsewhere.example/login?token=abcdef123456", "https://elsewhere.example/login"),
+        ("", "/v1"),
+    ],
+)
+def test_a_redirect_is_not_followed_and_says_where_to(raw, location, place):
+    server = raw(lambda *_: http(b"", status=307, Location=location))
+    said = stopped(server.url)
+    assert place in said and "(307), which is not followed" in said and "secret" not in said and "abcdef" not in said
+
+
+def test_one_redirect_and_one_page_among_answers_are_those_items(raw):
+    def reply(words, times):
+        if words == "5?":
+            return http(b"", status=302, Location="https://elsewhere.example/")
+        return http("<html>wait" if words == "7?" and times < 3 else chat_reply("No"))
+
+    server = raw(reply)
+    asked(server.url, "first?")
+    found = asked(server.url, *(f"{k}?" for k in range(12)))
+    kinds = Counter(getattr(outcome, "kind", "answered") for outcome in found.values())
+    assert kinds == {"answered": 11, "redirect": 1}
+
+
+@pytest.mark.parametrize("status", [200, 500])
+def test_a_reply_that_unpacks_to_much_more_takes_no_memory(raw, status):
+    import tracemalloc
+    import zlib
+
+    packer = zlib.compressobj(9, zlib.DEFLATED, 31)
+    bomb = b"".join(packer.compress(bytes(1 << 20)) for _ in range(256)) + packer.flush()
+    server = raw(lambda words, times: http(bomb, status=status, Content_Encoding="gzip"))
+    asked_once = ["?"]
+    tracemalloc.start()
+    try:
+        (outcome,) = asked(server.url, *asked_once, attempts=1).values()
+        assert tracemalloc.get_traced_memory()[1] < 100 << 20
+    finally:
+        tracemalloc.stop()
+    assert outcome.kind == ("invalid_reply" if status == 200 else "server_error")
