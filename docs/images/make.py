@@ -13,7 +13,6 @@ import subprocess
 import sys
 import tempfile
 import termios
-import time
 from itertools import groupby
 from pathlib import Path
 
@@ -24,8 +23,6 @@ from rich.text import Text
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
-sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests" / "browser")]
-
 RUN = "corr2cause%2Fdefault%2Fplain%2Frandom_uniform"
 GRAPHS = "causalbench%2Fcausality%2Fmethod%3D2%2Fsamples%3D1500%2Cseed%3D0%2Fboss/insurance?template=direct"
 PAGES = {
@@ -55,46 +52,27 @@ def pages() -> None:
 
 
 def terminal() -> None:
-    """The leaderboard of the shipped results, and a run half-way behind a local server, as the program draws them."""
-    from made_runs import answer
-    from support.openai_server import Server
-
+    """The leaderboard of the shipped results, as the program draws it."""
     board = [sys.executable, "-m", "harness.leaderboard", "results/shipped", "task=corr2cause"]
     board += ["variant=default", "out=-"]
-    _draw("terminal.svg", _seen(board, ROOT)[-1][1], " ".join(["harness", "leaderboard", *board[3:-1]]))
-    server = Server(lambda path, body, number: answer(body), delay=0.4)
-    with tempfile.TemporaryDirectory() as folder:
-        settings = [
-            *("model=openai", "model.model=careful", "model.name=local-model", f"model.base_url={server.url}"),
-            *("model.price.input=2.5", "model.price.output=10", "model.max_concurrency=64", "prompt=cot", "cache=off"),
-        ]
-        frames = _seen([sys.executable, "-m", "harness", *settings], Path(folder))
-    server.close()
-    half = next(raw for seconds, raw in frames if seconds > frames[-1][0] * 0.6)
-    _draw("progress.svg", half, "harness model=openai prompt=cot …")
+    _draw("terminal.svg", _seen(board, ROOT), " ".join(["harness", "leaderboard", *board[3:-1]]))
 
 
-def _seen(command: list[str], folder: Path) -> list[tuple[float, bytes]]:
-    """What a command has written to a terminal of this size, after how many seconds."""
+def _seen(command: list[str], folder: Path) -> bytes:
+    """What a command has written to a terminal of this size."""
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", HEIGHT, WIDTH, 0, 0))
-    settings = {
-        "TERM": "xterm-256color",
-        "COLORTERM": "truecolor",
-        "OPENAI_API_KEY": "unused",
-        "PYTHONPATH": str(ROOT),
-    }
+    settings = {"TERM": "xterm-256color", "COLORTERM": "truecolor", "PYTHONPATH": str(ROOT)}
     program = subprocess.Popen(command, stdin=slave, stdout=slave, stderr=slave, env=os.environ | settings, cwd=folder)
     os.close(slave)
-    started, raw, frames = time.monotonic(), b"", []
+    raw = b""
     while True:
         try:
             raw += os.read(master, 65536)
         except OSError:
             break
-        frames.append((time.monotonic() - started, raw))
     program.wait()
-    return frames
+    return raw
 
 
 def _screen(raw: bytes) -> pyte.Screen:
