@@ -13,7 +13,6 @@ TOOLS = Path(__file__).parents[2] / "tools"
 def tool(name: str) -> ModuleType:
     """Return tools/NAME.py as a module."""
     spec = importlib.util.spec_from_file_location(f"tools_{name}", TOOLS / f"{name}.py")
-    assert spec is not None and spec.loader is not None
     module = sys.modules[f"tools_{name}"] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

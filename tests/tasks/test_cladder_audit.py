@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import runpy
-from pathlib import Path
-
 import pytest
+from support.tools import tool
 
-AUDIT = runpy.run_path(str(Path(__file__).parents[2] / "tools" / "cladder_audit.py"))
+AUDIT = vars(tool("cladder_audit"))
 
 
 @pytest.fixture(scope="module")
