@@ -29,8 +29,8 @@ from harness.charts.values import (
 )
 from harness.errors import DataError
 from harness.leaderboard.comparable import capitalized
-from harness.scoring.classification import reliability
 from harness.scoring.definitions import definition, leading_first, main_metrics
+from harness.scoring.probabilities import reliability
 from harness.storage.replies import ReplyReader
 from harness.storage.runs import Run
 from harness.tables.results import interval_notes

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, Literal
 
-from harness.scoring.classification import Bin
+from harness.scoring.probabilities import Bin
 from harness.types import Role
 
 Interval = tuple[float, float] | None

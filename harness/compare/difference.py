@@ -11,63 +11,41 @@ Bars to Evals (arXiv:2411.00640, 2024), sections on clustered and on paired diff
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from statistics import NormalDist
 from typing import TYPE_CHECKING
 
-from harness.scoring import bootstrap
+from harness.scoring.bootstrap import RESAMPLES
+from harness.scoring.classification import ratio_of
 from harness.scoring.definitions import definition
+from harness.scoring.intervals import ClusterSums, Estimate, Ratio, difference, ratio_intervals
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from harness.scoring.intervals import Columns, Values
+
     Cells = NDArray[np.int64]
     """How many items by (cluster, gold label, first run's answer, second run's answer): (clusters, 2, 2, 2)."""
-    Columns = NDArray[np.float64]
-    """What clusters add up to, in the last axis: `own` columns of the first run, as many of the second, the rest."""
-    BothScores = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 ALL_SWAPS = 21
 """Clusters up to which every swap is tried: a million, as one and its mirror image make the same difference but for the
 sign. The public test split of Corr2Cause has 21."""
 _AT_ONCE = 2**22
 _EQUAL = 1e-9
-_KEPT = 2**20
-"""Numbers of draws that are kept for the next pair of runs: 8 MB."""
+_OWN = 2
+"""Columns that each run has of its own."""
 
 
-@dataclass(frozen=True)
-class Paired:
-    """What two runs have in each cluster."""
-
-    columns: Columns
-    """(clusters, columns)."""
-    own: int
-    """Columns that each run has of its own."""
-    scores: Callable[[str, Columns], BothScores]
-    """Returns a metric of both runs for sums of clusters; NaN where it is undefined."""
-    rests_on: Callable[[str], int]
-    """Returns the number of clusters in which there is what a metric is made of, for both runs."""
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """One metric of two runs on the same items, as fractions; None where undefined."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference(Estimate):
+    """The second run's metric less the first's, on the same items, as fractions; None where undefined."""
 
     metric: str
     first: float | None
     second: float | None
-    value: float | None
-    """The second less the first."""
-    interval: tuple[float, float] | None
-    """95%."""
-    error: float | None
-    """The standard error over clusters."""
-    same: bool
-    """No interval because every resample has the same difference: one of no width would claim certainty."""
     p: float | None
     """Two-sided."""
 
@@ -98,89 +76,74 @@ class Swaps:
         return 2.0 ** min(0, 1 - self.clusters) if self.exact else 1 / (1 + self.number)
 
 
-def of_counts(cells: Cells) -> Paired:
-    """Return what metrics of counts are made of."""
+def of_counts(cells: Cells) -> Columns:
+    """Return what each cluster adds: true and false positives of the first run and of the second, positives, items."""
     import numpy as np
 
     yes_of_first, yes_of_second = cells[:, :, 1, :].sum(axis=2), cells[:, :, :, 1].sum(axis=2)
     positives, items = cells[:, 1].sum(axis=(1, 2)), cells.sum(axis=(1, 2, 3))
     parts = [yes_of_first[:, 1], yes_of_first[:, 0], yes_of_second[:, 1], yes_of_second[:, 0], positives, items]
-    columns = np.stack(parts, axis=1).astype(np.float64)
-
-    def rests_on(name: str) -> int:
-        first, second = (definition(name).sums(*counts) for counts in _confusions(columns))
-        return min(int(((a > 0) & (b > 0)).sum()) for a, b in zip(first, second, strict=True))
-
-    return Paired(columns, 2, _scores_of_counts, rests_on)
+    return np.stack(parts, axis=1).astype(np.float64)
 
 
-def _confusions(columns: Columns) -> tuple[tuple[NDArray[np.float64], ...], ...]:
-    """Return true and false positives, false and true negatives of each run."""
-    positives, items = columns[..., 4], columns[..., 5]
-    both = ((columns[..., 0], columns[..., 1]), (columns[..., 2], columns[..., 3]))
-    return tuple((tp, fp, positives - tp, items - positives - fp) for tp, fp in both)
+def _counts_of(run: int) -> Callable[[Columns], Sequence[Values]]:
+    """Return the function that gives true and false positives, false and true negatives of a run."""
+
+    def counts(columns: Columns) -> Sequence[Values]:
+        tp, fp, positives, items = (columns[..., place] for place in (_OWN * run, _OWN * run + 1, -2, -1))
+        return tp, fp, positives - tp, items - positives - fp
+
+    return counts
 
 
-def _scores_of_counts(name: str, columns: Columns) -> BothScores:
-    import numpy as np
-
-    of_counts = definition(name).of_counts
-    assert of_counts is not None
-    with np.errstate(divide="ignore", invalid="ignore"):
-        first, second = (above / below for above, below in (of_counts(*counts) for counts in _confusions(columns)))
-    return np.asarray(first), np.asarray(second)
+def of_runs(name: str) -> tuple[Ratio, Ratio, Ratio]:
+    """Return a metric of the first run, of the second, and the second's less the first's."""
+    first, second = (ratio_of(definition(name), _counts_of(run)) for run in (0, 1))
+    return first, second, difference(first, second)
 
 
 def differences(
-    paired: Paired, metrics: Sequence[str], *, resamples: int = bootstrap.RESAMPLES, seed: int = 0
+    columns: Columns, metrics: Sequence[str], *, resamples: int = RESAMPLES, seed: int = 0
 ) -> tuple[list[Difference], Swaps | None]:
     """Return each metric's difference: of one cluster only the values, of fewer than six no interval."""
-    clusters, total = len(paired.columns), paired.columns.sum(axis=0)
-    resampled = _resampled(paired, metrics, resamples, seed) if clusters >= bootstrap.FEWEST else {}
-    p, swaps = swap_test(paired, metrics, draws=resamples, seed=seed) if clusters > 1 else ({}, None)
-    results = []
-    for name in metrics:
-        first, second = paired.scores(name, total)
-        a, b, apart = (_number(value) for value in (first, second, second - first))
-        has_resamples = name in resampled and apart is not None and paired.rests_on(name) >= bootstrap.FEWEST
-        spread = bootstrap.interval(resampled[name], clusters) if has_resamples else None
-        error = _error(resampled[name], clusters) if spread else None
-        same = has_resamples and spread is None
-        results.append(Difference(name, a, b, apart, spread, error, same, p.get(name)))
-    return results, swaps
+    ratios, total = {name: of_runs(name) for name in metrics}, columns.sum(axis=0)
+    apart = {name: less for name, (_, _, less) in ratios.items()}
+    [estimates] = ratio_intervals([ClusterSums(columns, apart, most=resamples)], seed=seed)
+    p, swaps = swap_test(columns, apart, draws=resamples, seed=seed) if len(columns) > 1 else ({}, None)
+    rows = []
+    for name, of in estimates.items():
+        first, second = (_number(ratio.of(total)) for ratio in ratios[name][:2])
+        parts = of.value, of.interval, of.error, of.reason
+        rows.append(Difference(*parts, metric=name, first=first, second=second, p=p.get(name)))
+    return rows, swaps
 
 
 def swap_test(
-    paired: Paired, metrics: Sequence[str], *, draws: int, seed: int
+    columns: Columns, apart: Mapping[str, Ratio], *, draws: int, seed: int
 ) -> tuple[dict[str, float | None], Swaps]:
-    """Return the two-sided p of each metric's difference, None where that is undefined, and what it rests on.
+    """Return the two-sided p of each difference, None where that is undefined, and what it rests on.
 
     A swap that leaves a metric undefined counts as no less extreme than what was seen.
     """
     import numpy as np
 
-    own, columns, total = paired.own, paired.columns, paired.columns.sum(axis=0)
-    changes = columns[:, own : 2 * own] - columns[:, :own]
+    total = columns.sum(axis=0)
+    changes = columns[:, _OWN : 2 * _OWN] - columns[:, :_OWN]
     changes = changes[(np.abs(changes) > _EQUAL).any(axis=1)]
     exact = len(changes) <= ALL_SWAPS
-    observed = {name: float(_apart(paired, name, total)) for name in metrics}
-    hits = dict.fromkeys(metrics, 0)
+    observed = {name: abs(float(ratio.of(total))) for name, ratio in apart.items()}
+    hits = dict.fromkeys(apart, 0)
     number = 0
     for shift in _every_swap(changes) if exact else _some_swaps(changes, draws, seed):
         number += len(shift)
         swapped = np.tile(total, (len(shift), 1))
-        swapped[:, :own] += shift
-        swapped[:, own : 2 * own] -= shift
-        for name in metrics:
-            hits[name] += int((~(_apart(paired, name, swapped) < observed[name] - _EQUAL)).sum())
+        swapped[:, :_OWN] += shift
+        swapped[:, _OWN : 2 * _OWN] -= shift
+        for name, ratio in apart.items():
+            hits[name] += int((~(abs(ratio.of(swapped)) < observed[name] - _EQUAL)).sum())
     more = 0 if exact else 1
-    p = {name: None if math.isnan(observed[name]) else (hits[name] + more) / (number + more) for name in metrics}
+    p = {name: None if math.isnan(observed[name]) else (hits[name] + more) / (number + more) for name in apart}
     return p, Swaps(len(changes), 2 ** len(changes) if exact else number, exact)
-
-
-def _apart(paired: Paired, name: str, sums: Columns) -> NDArray[np.float64]:
-    first, second = paired.scores(name, sums)
-    return abs(second - first)
 
 
 def _every_swap(changes: NDArray[np.float64]) -> Iterator[NDArray[np.float64]]:
@@ -203,32 +166,5 @@ def _some_swaps(changes: NDArray[np.float64], draws: int, seed: int) -> Iterator
         yield random.integers(0, 2, size=(rows, len(changes)), dtype=np.int8).astype(np.float64) @ changes
 
 
-def _resampled(paired: Paired, metrics: Sequence[str], resamples: int, seed: int) -> dict[str, NDArray[np.float64]]:
-    """Return each metric's difference in every resample, NaN where undefined."""
-    import numpy as np
-
-    clusters, width = paired.columns.shape
-    if clusters * resamples <= _KEPT:
-        weightings: Iterable[NDArray[np.float64]] = _weightings(clusters, resamples, seed)
-    else:
-        weightings = bootstrap.draws(clusters, resamples, seed=seed, width=width)
-    sums = np.concatenate([weights @ paired.columns for weights in weightings])
-    scores = {name: paired.scores(name, sums) for name in metrics}
-    return {name: second - first for name, (first, second) in scores.items()}
-
-
-@lru_cache(maxsize=2)
-def _weightings(clusters: int, resamples: int, seed: int) -> tuple[NDArray[np.float64], ...]:
-    """Return all draws at once: a page compares dozens of pairs of runs on the same clusters."""
-    return tuple(bootstrap.draws(clusters, resamples, seed=seed, width=6))
-
-
-def _error(values: NDArray[np.float64], clusters: int) -> float:
-    """Return the standard error: resamples of C clusters vary as if divided by C, not C - 1."""
-    import numpy as np
-
-    return float(np.nanstd(values)) * math.sqrt(clusters / (clusters - 1))
-
-
-def _number(value: NDArray[np.float64]) -> float | None:
+def _number(value: Values) -> float | None:
     return None if math.isnan(value) else float(value)

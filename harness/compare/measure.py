@@ -11,7 +11,7 @@ from harness.compare.difference import Difference, Swaps, differences, of_counts
 from harness.compare.pairing import OVERALL, Group, McNemar, Pairing, mcnemar, pair
 from harness.compare.runs import Replies
 from harness.prompting.version import other_rules_note
-from harness.scoring.bootstrap import FEWEST
+from harness.scoring.bootstrap import CONSTANT, FEWEST, RESTS_ON_FEW
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,9 +164,10 @@ def reasons(comparisons: Sequence[Comparison]) -> Iterator[str]:
         yield "One cluster: no interval and no test; nothing is known about how much another cluster would differ."
     if any(1 < row.clusters < FEWEST for row in rows):
         yield f"Fewer than {FEWEST} clusters: no interval."
-    if any(_thin(row, metric.difference) for row in rows for metric in row.metrics):
+    reasons_of_rows = {metric.difference.reason for row in rows for metric in row.metrics}
+    if RESTS_ON_FEW in reasons_of_rows:
         yield f"No interval either where a metric rests on fewer than {FEWEST} clusters."
-    if any(metric.difference.same for row in rows for metric in row.metrics):
+    if CONSTANT in reasons_of_rows:
         yield "No interval either where each resample has the same difference: that says nothing of other clusters."
     for unit in sorted({row.unit for row in rows if row.unit}):
         yield f"Rows of one cluster draw and swap whole {unit} within it."
@@ -176,10 +177,6 @@ def reasons(comparisons: Sequence[Comparison]) -> Iterator[str]:
     if floors := [row.swaps.least for row in rows if row.swaps and row.swaps.exact and row.swaps.least > 0.05]:
         where = "In one row" if len(floors) == 1 else f"In {len(floors):,} rows"
         yield f"{where} so few clusters differ that no p below {min(floors):.2g} is possible."
-
-
-def _thin(row: Row, d: Difference) -> bool:
-    return row.clusters >= FEWEST and d.value is not None and d.interval is None and not d.same
 
 
 def _contradicts(d: Difference) -> bool:

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping
 from heapq import nsmallest
 
 from harness.prompting.constrained import choice_in
-from harness.scoring.classification import wilson
 from harness.types import JUDGE, LETTERS, AnswerForm, Failure, Record, Response
 
 NOTHING, NOT_A_WORD, FAILED = "nothing", "not a word", "failed"
@@ -94,10 +93,12 @@ def audit_note(audit: Mapping[str, int], reader: str, *, choices: bool) -> str:
     besides = ", ".join(f"{untold[end]:,} {words}" for end, words in _TELLS_NOTHING.items() if untold[end])
     if besides:
         besides = f"Of the replies that {reader} was to audit, {besides}: they count as neither."
-    errors = wrong.total()
-    if (interval := wilson(errors, total)) is None:
+    if not total:
         return besides
-    low, high = interval
+    from scipy.stats import binomtest
+
+    errors = wrong.total()
+    low, high = binomtest(errors, total).proportion_ci(method="wilson")
     note = (
         f"Of {total:,} replies drawn from those that the rules did read, {reader} reads {errors:,} otherwise: an error "
         f"rate of {errors / total:.1%} [{low:.1%}, {high:.1%}] for this model on this task."

@@ -5,16 +5,14 @@ A reply that could not be read is wrong, and an answer of no choice. Failed call
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from harness.errors import DataError
-from harness.scoring import bootstrap
-from harness.scoring.bootstrap import FEWEST
-from harness.scoring.intervals import Interval, resampled, with_intervals
-from harness.scoring.summary import OutcomeCounts
-from harness.scoring.tally import Tally
+from harness.scoring.intervals import ClusterSums, Estimate, Ratio, divided, fraction, ratio_intervals, with_intervals
+from harness.scoring.summary import Group, OutcomeCounts, rows_of
+from harness.scoring.tally import Tally, counted
 from harness.types import Metric, Record, Result, Scores
 
 if TYPE_CHECKING:
@@ -26,8 +24,11 @@ CHOICES = "choices"
 BY_CHOICE = "choice"
 """The breakdown by which choice is right."""
 _UNREADABLE, _FAILED = -1, -2
-Kind = tuple[tuple[tuple[str, str], ...], int, int]
+Kind = tuple[tuple[Group, ...], int, int]
 """(groups, the right choice, the one that was read)"""
+_RIGHT, _ANSWERED, _CLASSES = 0, 1, 2
+"""The columns of a row; from the third on those of each class, twice its right answers, and how often it is right or
+answered, which make its F1."""
 
 
 def summarize(records: Iterable[Record], *, headline: str, names: Sequence[str]) -> Result:
@@ -35,28 +36,18 @@ def summarize(records: Iterable[Record], *, headline: str, names: Sequence[str])
 
     The breakdown `choice` says how often each one was chosen where it is right. Raises DataError for other labels.
     """
-    import numpy as np
-
-    tally: Tally[Kind] = Tally()
-    totals = OutcomeCounts()
-    for record in records:
-        totals.add(record)
+    tally, totals = Tally[Kind](), OutcomeCounts()
+    for record in counted(records, totals.add):
         tally.add(_kind(record, headline, len(names)), record.cluster)
-    kinds = list(tally.kinds)
-    kind, cluster, _ = tally.records(kinds, parts=False)
-    gold, read = (np.array([each[column] for each in kinds], dtype=np.int64)[kind] for column in (1, 2))
-    rows: dict[tuple[str, str], _ChoiceRow] = {("overall", "all"): _ChoiceRow(cluster, gold, read)}
-    for (breakdown, group), places in sorted(_by_group(kinds).items(), key=_group_order):
-        chosen = np.isin(kind, places)
-        rows[breakdown, group] = _ChoiceRow(cluster[chosen], gold[chosen], read[chosen])
+    rows = rows_of(tally.kinds, lambda kind: kind[0], {})
     for place, name in enumerate(names):
-        chosen = gold == place
-        if chosen.any():
-            rows[BY_CHOICE, name] = _ChoiceRow(cluster[chosen], gold[chosen], read[chosen])
-    ranges = resampled(rows)
+        if right := [kind for kind in tally.kinds if kind[1] == place]:
+            rows[BY_CHOICE, name] = right
+    tables = [_table(tally, kinds, len(names)) for kinds in rows.values()]
     scores: dict[str, dict[str, Scores]] = {}
-    for (breakdown, group), row in rows.items():
-        scores.setdefault(breakdown, {})[group] = row.scores(ranges[breakdown, group])
+    for (breakdown, group), table, estimates in zip(rows, tables, ratio_intervals(tables), strict=True):
+        of_row = {kind: tally.kinds[kind] for kind in rows[breakdown, group]}
+        scores.setdefault(breakdown, {})[group] = _scores(of_row, table, estimates)
     chance = _chance(tally.kinds, len(names))
     return Result(
         headline,
@@ -76,20 +67,6 @@ def _kind(record: Record, headline: str, number: int) -> Kind:
     return tuple(record.groups.items()), gold, _FAILED if answer is None else _UNREADABLE if label is None else label
 
 
-def _by_group(kinds: Sequence[Kind]) -> dict[tuple[str, str], list[int]]:
-    places: dict[tuple[str, str], list[int]] = defaultdict(list)
-    for place, (groups, _, _) in enumerate(kinds):
-        for group in groups:
-            places[group].append(place)
-    return places
-
-
-def _group_order(group: tuple[tuple[str, str], list[int]]) -> tuple[str, float, str]:
-    """Return where a group stands: breakdowns by name, numbers by size before words."""
-    breakdown, name = group[0]
-    return breakdown, float(name) if name.isdecimal() else float("inf"), name
-
-
 def _chance(kinds: Mapping[Kind, int], number: int) -> float | None:
     sizes: Counter[int] = Counter()
     for (groups, _, _), count in kinds.items():
@@ -97,59 +74,50 @@ def _chance(kinds: Mapping[Kind, int], number: int) -> float | None:
     return sum(sizes[size] / size for size in sorted(sizes)) / sizes.total() if sizes else None
 
 
-class _ChoiceRow:
-    """One row: counts by cluster, and the metrics of any weighting of these."""
+def _table(tally: Tally[Kind], kinds: Sequence[Kind], number: int) -> ClusterSums:
+    """Return what the metrics of a row are made of; `number` is how many choices there are."""
+    members = {kind: _columns(*kind[1:]) for kind in kinds}
+    answered = fraction(_RIGHT, _ANSWERED)
+    ratios = {"macro_f1": Ratio(_macro_f1, answered.needs), "accuracy": answered}
+    return ClusterSums(tally.row(members, _CLASSES + 2 * number).columns, ratios)
 
-    def __init__(self, cluster: NDArray[np.int64], gold: NDArray[np.int64], read: NDArray[np.int64]) -> None:
-        import numpy as np
 
-        self.items = len(gold)
-        self.unreadable, self.failed = int((read == _UNREADABLE).sum()), int((read == _FAILED).sum())
-        present, place = np.unique(cluster, return_inverse=True)
-        self.clusters = len(present)
-        self.resamples = bootstrap.resamples(self.clusters) if self.clusters >= FEWEST else 0
-        self.width = 1
-        answered = read != _FAILED
-        self.rests_on = dict.fromkeys(("accuracy", "macro_f1"), self.clusters if answered.any() else 0)
-        classes = sorted({*gold[answered].tolist(), *read[read >= 0].tolist()})
-        self.columns = np.zeros((self.clusters, 2 + 2 * len(classes)))
-        np.add.at(self.columns[:, 0], place[gold == read], 1)
-        np.add.at(self.columns[:, 1], place[answered], 1)
-        for column, number in enumerate(classes):
-            np.add.at(self.columns[:, 2 + 2 * column], place[(gold == number) & (read == number)], 2)
-            np.add.at(self.columns[:, 3 + 2 * column], place[answered & (gold == number)], 1)
-            np.add.at(self.columns[:, 3 + 2 * column], place[read == number], 1)
-        self.one_class = len(set(gold.tolist())) < 2
+def _columns(gold: int, read: int) -> list[int]:
+    """Return the columns that a record adds one to."""
+    if read == _FAILED:
+        return []
+    of_gold = _CLASSES + 2 * gold
+    if read == gold:
+        return [_RIGHT, _ANSWERED, of_gold, of_gold, of_gold + 1, of_gold + 1]
+    return [_ANSWERED, of_gold + 1, *([] if read == _UNREADABLE else [_CLASSES + 2 * read + 1])]
 
-    def metrics_under(self, weights: NDArray[np.float64], summed: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return (2, weightings): accuracy and macro F1 of sums of the columns, NaN where undefined.
 
-        A choice counts for macro F1 where it is right or answered, as scikit-learn's f1_score(average="macro") has it.
-        """
-        import numpy as np
+def _macro_f1(sums: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the mean of the F1 of the choices that are right or answered somewhere; NaN where none is.
 
-        with np.errstate(invalid="ignore", divide="ignore"):
-            accuracy = summed[:, 0] / summed[:, 1]
-            above, below = summed[:, 2::2], summed[:, 3::2]
-            f1 = np.where(below > 0, above / below, 0).sum(axis=1) / (below > 0).sum(axis=1)
-        return np.array([accuracy, f1])
+    scikit-learn's f1_score(average="macro").
+    """
+    import numpy as np
 
-    def scores(self, ranges: Mapping[str, Interval]) -> Scores:
-        """Return the row with its intervals. Macro F1 is undefined where the same choice is always right."""
-        import numpy as np
+    above, below = sums[..., _CLASSES::2], sums[..., _CLASSES + 1 :: 2]
+    return divided(np.where(below > 0, divided(above, below), 0).sum(axis=-1), (below > 0).sum(axis=-1))
 
-        sums = self.columns.sum(axis=0, keepdims=True)
-        metrics_of_all = self.metrics_under(np.ones((1, self.clusters)), sums)[:, 0]
-        accuracy, f1 = (None if value != value else float(value) for value in metrics_of_all)
-        lost, right = self.unreadable + self.failed, float(sums[0, 0])
-        bounds = (right / self.items, (right + lost) / self.items) if lost else None
-        metrics = (Metric("macro_f1", None if self.one_class else f1), Metric("accuracy", accuracy, bounds=bounds))
-        return Scores(
-            self.items,
-            0,
-            self.unreadable,
-            self.failed,
-            with_intervals(metrics, ranges),
-            clusters=self.clusters,
-            resamples=self.resamples,
-        )
+
+def _scores(kinds: Mapping[Kind, int], table: ClusterSums, estimates: Mapping[str, Estimate]) -> Scores:
+    """Return the row with its intervals. Macro F1 is undefined where the same choice is always right."""
+    items = sum(kinds.values())
+    unreadable, failed = (sum(kinds[kind] for kind in kinds if kind[2] == lost) for lost in (_UNREADABLE, _FAILED))
+    one_class = len({gold for _, gold, _ in kinds}) < 2
+    right, lost = float(table.columns[:, _RIGHT].sum()), unreadable + failed
+    bounds = (right / items, (right + lost) / items) if lost else None
+    macro_f1 = Metric("macro_f1", None if one_class else estimates["macro_f1"].value)
+    accuracy = Metric("accuracy", estimates["accuracy"].value, bounds=bounds)
+    return Scores(
+        items,
+        0,
+        unreadable,
+        failed,
+        with_intervals((macro_f1, accuracy), estimates),
+        clusters=table.clusters,
+        resamples=table.resamples,
+    )

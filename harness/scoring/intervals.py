@@ -1,144 +1,169 @@
-"""The intervals of a row's metrics, from counts by cluster: their cost does not depend on how many items there are."""
+"""Metrics over clusters with their intervals: ratios of sums, made anew in resamples of whole clusters.
+
+Their cost does not depend on how many items there are, but for metrics of probabilities.
+"""
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from statistics import fmean
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING
 
 from harness.scoring import bootstrap
-from harness.scoring.bootstrap import CONSTANT, FEW_CLUSTERS, FEWEST, ONE_CLUSTER, RESAMPLES, RESTS_ON_FEW
-from harness.scoring.classification import settle
-from harness.scoring.definitions import of_counts
-from harness.types import Metric, Unreadable
+from harness.scoring.bootstrap import CONSTANT, FEW_CLUSTERS, FEWEST, ONE_CLUSTER, RESTS_ON_FEW, SEED
+from harness.types import Metric
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-Key = TypeVar("Key", bound=Hashable)
-Interval = tuple[float, float] | str
-"""An interval, or the reason why it is missing."""
+    Columns = NDArray[np.float64]
+    """What clusters add up to, in the last axis."""
+    Values = NDArray[np.float64]
+    """A number for each entry of the other axes; NaN where it is undefined."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ratio:
+    """A metric as a function of sums over clusters."""
+
+    of: Callable[[Columns], Values]
+    needs: Callable[[Columns], Sequence[Values]]
+    """The numbers that have to be above 0 for it to be defined: it rests on the clusters in which each of them is."""
+
+
+def fraction(above: int, below: int) -> Ratio:
+    """Return the ratio of two columns."""
+    return Ratio(lambda sums: divided(sums[..., above], sums[..., below]), lambda sums: [sums[..., below]])
+
+
+def difference(first: Ratio, second: Ratio) -> Ratio:
+    """Return the second less the first, which rests on the clusters that both rest on."""
+    import numpy as np
+
+    return Ratio(
+        lambda sums: second.of(sums) - first.of(sums),
+        lambda sums: [np.minimum(a, b) for a, b in zip(first.needs(sums), second.needs(sums), strict=True)],
+    )
+
+
+def divided(above: Values, below: Values) -> Values:
+    """Return a ratio; NaN where there is nothing."""
+    import numpy as np
+
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(above / below)
 
 
 @dataclass(frozen=True)
-class RowData:
-    """A row's records by cluster, clusters in alphabetical order."""
+class ClusterSums:
+    """What the metrics of a row are made of."""
 
-    counts: NDArray[np.float64]
-    """(clusters, 8): the fields of AnswerCounts in their order."""
-    gold: NDArray[np.int64] | None = None
-    """Of the items that have a probability, like the next two; None where none has."""
-    p_yes: NDArray[np.float64] | None = None
-    cluster: NDArray[np.int64] | None = None
+    columns: Columns
+    """(clusters, columns), clusters in alphabetical order."""
+    ratios: Mapping[str, Ratio]
+    ranking: Ranking | None = None
+    """Where the row has metrics of probabilities, which are no ratios of sums."""
+    most: int | None = None
+    """How many resamples to draw, where that is not as many as `bootstrap.resamples` says."""
 
-    def __len__(self) -> int:
-        return len(self.counts)
+    @property
+    def clusters(self) -> int:
+        return len(self.columns)
 
     @property
     def resamples(self) -> int:
         """How many the row gets; 0 where there are too few clusters."""
-        if len(self) < FEWEST:
+        if self.clusters < FEWEST:
             return 0
-        return bootstrap.resamples(len(self), 0 if self.p_yes is None else len(self.p_yes))
+        return self.most or bootstrap.resamples(self.clusters, len(self.ranking) if self.ranking else 0)
+
+    @property
+    def rests_on(self) -> dict[str, int]:
+        """Return in how many clusters there is what a metric is made of."""
+        numbers = {
+            name: min(int((part > 0).sum()) for part in ratio.needs(self.columns))
+            for name, ratio in self.ratios.items()
+        }
+        return numbers | (self.ranking.rests_on if self.ranking else {})
+
+    def values(self, weights: Values, sums: Columns) -> Values:
+        """Return each metric as in `rests_on` under each weighting of the clusters; `sums` is weights @ columns."""
+        import numpy as np
+
+        values = [ratio.of(sums) for ratio in self.ratios.values()]
+        return np.array([*values, *(self.ranking.values(weights) if self.ranking else ())])
 
 
-def intervals(row_data_by_key: Mapping[Key, RowData], *, unreadable: Unreadable) -> dict[Key, dict[str, Interval]]:
-    return resampled({key: _AnswersRow(row_data, unreadable) for key, row_data in row_data_by_key.items()})
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A metric of a row; None for what is undefined."""
+
+    value: float | None
+    interval: tuple[float, float] | None = None
+    """95%."""
+    error: float | None = None
+    """The standard error over clusters."""
+    reason: str = ""
+    """Why a value has no interval."""
 
 
-class ResampledRow(Protocol):
-    """A row's metrics as functions of its clusters' weights."""
-
-    columns: NDArray[np.float64]
-    """(clusters, columns): what is summed over clusters."""
-    resamples: int
-    """0 where there are too few clusters."""
-    width: int
-    """How many numbers a weighting takes (`bootstrap.draws`)."""
-    rests_on: dict[str, int]
-    """Metric → in how many clusters there is what it is made of."""
-
-    def metrics_under(self, weights: NDArray[np.float64], summed: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return each metric under each weighting: (metrics as in `rests_on`, weightings); NaN where undefined.
-
-        `summed` is weights @ columns.
-        """
-
-
-def resampled(rows_by_key: Mapping[Key, ResampledRow]) -> dict[Key, dict[str, Interval]]:
-    """Return the interval of each metric of each row. Rows of as many clusters share their resamples."""
+def ratio_intervals(tables: Sequence[ClusterSums], *, seed: int = SEED) -> list[dict[str, Estimate]]:
+    """Return the metrics of each row over all its clusters, with their intervals."""
     import numpy as np
 
-    alike: dict[tuple[int, int], list[tuple[Key, ResampledRow]]] = defaultdict(list)
-    by_row: dict[Key, dict[str, Interval]] = {}
-    for key, row in rows_by_key.items():
-        if row.resamples:
-            alike[len(row.columns), row.resamples].append((key, row))
-        else:
-            by_row[key] = dict.fromkeys(row.rests_on, _too_few(len(row.columns)))
-    for (clusters, resamples), rows in alike.items():
-        values: list[list[NDArray[np.float64]]] = [[] for _ in rows]
-        columns = np.hstack([row.columns for _, row in rows])  # one product: many narrow ones take far longer
-        ends = np.cumsum([row.columns.shape[1] for _, row in rows])[:-1]
-        for weights in bootstrap.draws(clusters, resamples, width=max(row.width for _, row in rows)):
-            sums = np.split(weights @ columns, ends, axis=1)
-            for (_, row), parts, summed in zip(rows, values, sums, strict=True):
-                parts.append(row.metrics_under(weights, summed))
-        for (key, row), parts in zip(rows, values, strict=True):
-            by_row[key] = {
-                name: (bootstrap.interval(column, clusters) or CONSTANT) if number >= FEWEST else RESTS_ON_FEW
-                for (name, number), column in zip(row.rests_on.items(), np.concatenate(parts, axis=1), strict=True)
-            }
-    return by_row
+    estimates = []
+    for table, resampled in zip(tables, resample(tables, seed=seed), strict=True):
+        values = table.values(np.ones((1, table.clusters)), table.columns.sum(axis=0, keepdims=True))[:, 0]
+        of_row = zip(table.rests_on.items(), values.tolist(), resampled, strict=True)
+        estimates.append({name: _estimate(value, of, table, number) for (name, number), value, of in of_row})
+    return estimates
 
 
-class _AnswersRow:
-    """A row of Yes and No, and of their probabilities where there are any."""
+def resample(tables: Sequence[ClusterSums], *, seed: int = SEED) -> list[Values]:
+    """Return the metrics of each row in all its resamples. Rows of as many clusters share the draws."""
+    import numpy as np
 
-    def __init__(self, row_data: RowData, unreadable: Unreadable) -> None:
-        import numpy as np
+    alike: dict[tuple[int, int], list[int]] = defaultdict(list)
+    for place, table in enumerate(tables):
+        alike[table.clusters, table.resamples].append(place)
+    values: list[list[Values]] = [[np.empty((len(table.rests_on), 0))] for table in tables]
+    for (clusters, resamples), places in alike.items():
+        columns = np.hstack([tables[place].columns for place in places])  # many narrow products take far longer
+        ends = np.cumsum([tables[place].columns.shape[1] for place in places])[:-1]
+        width = max(len(ranking) if (ranking := tables[place].ranking) else 1 for place in places)
+        for weights in bootstrap.draws(clusters, resamples, seed=seed, width=width) if resamples else ():
+            for place, sums in zip(places, np.split(weights @ columns, ends, axis=1), strict=True):
+                values[place].append(tables[place].values(weights, sums))
+    return [np.concatenate(parts, axis=1) for parts in values]
 
-        self.columns, self.resamples = row_data.counts, row_data.resamples
-        self._unreadable = unreadable
-        self._ranking: Ranking | None = None
-        self.width = 1
-        if row_data.p_yes is not None and row_data.gold is not None and row_data.cluster is not None:
-            # The same sums whatever the order of the records: floats do not add up alike in every order.
-            order = np.lexsort((row_data.gold, row_data.p_yes, row_data.cluster))
-            gold, p_yes, cluster = row_data.gold[order], row_data.p_yes[order], row_data.cluster[order]
-            errors = np.bincount(cluster, weights=(p_yes - gold) ** 2, minlength=len(row_data))
-            number = np.bincount(cluster, minlength=len(row_data))
-            self.columns = np.column_stack([row_data.counts, errors, number])
-            self._ranking = Ranking(gold, p_yes, cluster)
-            self.width = len(gold)
-        counts = self._counts(self.columns)
-        self.rests_on = {
-            metric.name: min(int((sums > 0).sum()) for sums in metric.sums(*counts)) for metric in of_counts()
-        }
-        if self._ranking:
-            both = min(len(np.unique(cluster[gold == label])) for label in (0, 1))
-            self.rests_on |= {"brier": int((number > 0).sum()), "auroc": both, "average_precision": both}
 
-    def _counts(self, columns: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
-        """Return true and false positives, false and true negatives, of columns as __init__ makes them, or sums."""
-        tp, fp, fn, tn, lost_positive, lost_negative = columns.T[:6]
-        return settle(tp, fp, fn, tn, lost_positive, lost_negative, self._unreadable)
+def _estimate(value: float, resampled: Values, table: ClusterSums, rests_on: int) -> Estimate:
+    import numpy as np
 
-    def metrics_under(self, weights: NDArray[np.float64], summed: NDArray[np.float64]) -> NDArray[np.float64]:
-        import numpy as np
+    if math.isnan(value):
+        return Estimate(None)
+    clusters = table.clusters
+    if not table.resamples:
+        return Estimate(value, reason=ONE_CLUSTER if clusters == 1 else FEW_CLUSTERS)
+    if rests_on < FEWEST:
+        return Estimate(value, reason=RESTS_ON_FEW)
+    if (ends := bootstrap.interval(resampled, clusters)) is None:
+        return Estimate(value, reason=CONSTANT)
+    # Resamples of C clusters vary as if divided by C, not C - 1.
+    return Estimate(value, ends, float(np.nanstd(resampled)) * math.sqrt(clusters / (clusters - 1)))
 
-        counts = self._counts(summed)
-        ratios = [metric.of_counts(*counts) for metric in of_counts() if metric.of_counts]
-        if self._ranking:
-            ratios.append((summed[:, 8], summed[:, 9]))  # Brier's
-        with np.errstate(invalid="ignore", divide="ignore"):
-            values = [above / below for above, below in ratios]
-        if self._ranking:
-            values += self._ranking.metrics_under(weights)
-        return np.array(values)
+
+def with_intervals(metrics: Iterable[Metric], estimates: Mapping[str, Estimate]) -> tuple[Metric, ...]:
+    """Return the metrics, those that have a value with the interval of their estimate or the reason for none."""
+    return tuple(
+        metric
+        if metric.value is None or (of := estimates.get(metric.name)) is None
+        else replace(metric, interval=of.interval, no_interval=of.reason)
+        for metric in metrics
+    )
 
 
 class Ranking:
@@ -161,7 +186,18 @@ class Ranking:
         self._above = np.searchsorted(p_negative, -steps[self._ends], side="left")
         self._at_or_above = np.searchsorted(p_negative, -steps[self._ends], side="right")
 
-    def metrics_under(self, weights: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def __len__(self) -> int:
+        return len(self._positives) + len(self._negatives)
+
+    @property
+    def rests_on(self) -> dict[str, int]:
+        """By metric, in how many clusters there are items of the class that is in fewer."""
+        import numpy as np
+
+        fewer = min(len(np.unique(self._positives)), len(np.unique(self._negatives)))
+        return {"auroc": fewer, "average_precision": fewer}
+
+    def values(self, weights: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return (AUROC, average precision), each with an entry for each weighting; NaN where a class has no weight.
 
         `weights` is (weightings, clusters), whole numbers.
@@ -189,55 +225,3 @@ def _sums(weights: NDArray[np.int32]) -> NDArray[np.int32]:
     sums = np.zeros((len(weights) + 1, weights.shape[1]), np.int32)
     np.cumsum(weights, axis=0, out=sums[1:])
     return sums
-
-
-def means(values: Mapping[str, Mapping[str, Metric]], *, resamples: int = RESAMPLES) -> tuple[Metric, ...]:
-    """Return the means over clusters, which weigh alike, of metrics by cluster and name; None where one of them is.
-
-    The interval draws the clusters, as that of any other metric of the row does. The bounds are means of bounds.
-    """
-    import numpy as np
-
-    columns: dict[str, list[Metric]] = defaultdict(list)
-    for cluster in sorted(values):
-        for name, metric in values[cluster].items():
-            columns[name].append(metric)
-    metrics = []
-    numbers_by_name: dict[str, list[float]] = {}
-    for name, column in columns.items():
-        numbers = [metric.value for metric in column if metric.value is not None]
-        complete = len(numbers) == len(column)
-        bounds = None
-        if complete and any(metric.bounds for metric in column):
-            ends = [metric.bounds or (number, number) for metric, number in zip(column, numbers, strict=True)]
-            bounds = fmean(low for low, _ in ends), fmean(high for _, high in ends)
-        metrics.append(Metric(name, fmean(numbers) if complete else None, bounds=bounds))
-        if complete:
-            numbers_by_name[name] = numbers
-    if len(values) < FEWEST:
-        return with_intervals(tuple(metrics), dict.fromkeys(numbers_by_name, _too_few(len(values))))
-    intervals: dict[str, Interval] = {}
-    for clusters in sorted({len(numbers) for numbers in numbers_by_name.values()}):
-        names = [name for name, numbers in numbers_by_name.items() if len(numbers) == clusters]
-        if clusters < FEWEST:
-            intervals |= dict.fromkeys(names, RESTS_ON_FEW)
-            continue
-        table = np.array([numbers_by_name[name] for name in names]).T
-        means = np.concatenate([weights @ table for weights in bootstrap.draws(clusters, resamples)]) / clusters
-        for name, resampled in zip(names, means.T, strict=True):
-            intervals[name] = bootstrap.interval(resampled, clusters) or CONSTANT
-    return with_intervals(tuple(metrics), intervals)
-
-
-def _too_few(clusters: int) -> str:
-    return ONE_CLUSTER if clusters == 1 else FEW_CLUSTERS
-
-
-def with_intervals(metrics: tuple[Metric, ...], ranges: Mapping[str, Interval]) -> tuple[Metric, ...]:
-    return tuple(_with(metric, ranges[metric.name]) if metric.name in ranges else metric for metric in metrics)
-
-
-def _with(metric: Metric, interval: Interval) -> Metric:
-    if metric.value is None:
-        return metric
-    return replace(metric, no_interval=interval) if isinstance(interval, str) else replace(metric, interval=interval)

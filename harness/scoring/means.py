@@ -1,28 +1,28 @@
-"""Scores that are means over items of numbers that each item has, with intervals over clusters; means over seeds."""
+"""Scores that are means over items of numbers that each item has, or over clusters of numbers that each cluster has."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, pairwise
-from math import fsum, nan, sqrt
-from statistics import fmean, stdev
-from typing import Literal
+from math import fsum, nan
+from statistics import fmean
+from typing import TYPE_CHECKING, Literal
 
-from harness.scoring import bootstrap
-from harness.scoring.bootstrap import CONSTANT, FEW_CLUSTERS, FEWEST, ONE_CLUSTER, RESTS_ON_FEW
 from harness.scoring.definitions import definition
-from harness.scoring.one_pass import counted
-from harness.scoring.summary import OutcomeCounts
-from harness.scoring.tally import Tally
+from harness.scoring.intervals import ClusterSums, Estimate, fraction, ratio_intervals, with_intervals
+from harness.scoring.summary import OVERALL, Group, OutcomeCounts, rows_of
+from harness.scoring.tally import Tally, counted
 from harness.types import Metric, Record, Result, Scores
 
-OVERALL = ("overall", "all")
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
 State = Literal["read", "unreadable", "failed"]
-Kind = tuple[tuple[tuple[str, str], ...], bool, State]
+Kind = tuple[tuple[Group, ...], bool, State]
 """(groups, positive, state)"""
-Numbers = Sequence[Sequence[float]]
-"""The values of a measure by cluster."""
+Breakdowns = Mapping[str, Mapping[str, Scores]]
+"""Breakdown → group → scores."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class MeanRow:
     cluster: str
     unit: str
     """What is drawn in a row of one cluster."""
-    groups: tuple[tuple[str, str], ...]
+    groups: tuple[Group, ...]
     positive: bool
     state: State
     values: Mapping[str, float | None]
@@ -55,7 +55,7 @@ class MeanTally(Tally[Kind]):
     """Rows by cluster and unit, with a number for each measure."""
 
     def __init__(self, measures: Sequence[str], rows: Iterable[MeanRow] = ()) -> None:
-        super().__init__()
+        super().__init__(len(measures))
         self.measures = tuple(measures)
         self.add_rows(rows)
 
@@ -65,130 +65,128 @@ class MeanTally(Tally[Kind]):
             values = [nan if (value := row.values.get(measure)) is None else value for measure in self.measures]
             self.add((row.groups, row.positive, row.state), row.cluster, row.unit, values)
 
-    def scores(
-        self, orders: Mapping[str, Sequence[str]], *, mean: str = "", unit: str = ""
-    ) -> dict[str, dict[str, Scores]]:
+    def scores(self, orders: Mapping[str, Sequence[str]], *, unit: str = "") -> dict[str, dict[str, Scores]]:
         """Return breakdown → group → scores; `orders` gives the breakdowns and the order of their groups.
 
-        `mean`, if any, is the name of a row beside `all` in which each cluster weighs alike. Intervals draw clusters,
-        in a row of one cluster its units, which are called `unit`.
+        Intervals draw clusters, in a row of one cluster its units, which are called `unit`.
         """
-        members: dict[tuple[str, str], list[Kind]] = {OVERALL: []}
-        for kind in self.kinds:
-            for key in (OVERALL, *kind[0]):
-                members.setdefault(key, []).append(kind)
-        scores = {"overall": {"all": self._row(members[OVERALL], unit)}}
-        if mean:
-            scores["overall"][mean] = self._row(members[OVERALL], "", alike=True)
-        for name, order in orders.items():
-            groups = [group for group in order if (name, group) in members]
-            if groups:
-                scores[name] = {group: self._row(members[name, group], unit) for group in groups}
+        rows = rows_of(self.kinds, lambda kind: [key for key in kind[0] if key[1] in orders.get(key[0], ())], orders)
+        scores: dict[str, dict[str, Scores]] = {}
+        for breakdown, group in rows or [OVERALL]:
+            scores.setdefault(breakdown, {})[group] = self._row(rows.get((breakdown, group), []), unit)
         return scores
 
-    def _row(self, kinds: Sequence[Kind], unit: str, *, alike: bool = False) -> Scores:
-        """Return a row of scores; with `alike` the mean over the clusters of each one's mean."""
+    def _row(self, kinds: Sequence[Kind], unit: str) -> Scores:
         import numpy as np
 
-        place, drawn, one = self.records(kinds, parts=not alike)
-        order = np.argsort(drawn, kind="stable")
-        place, drawn = place[order], drawn[order]
-        parts = len(np.unique(drawn))
-        values = np.concatenate([np.zeros(0), *map(self.numbers, kinds)]).reshape(-1, len(self.measures))[order]
-        read = np.array([state == "read" for _, _, state in kinds], dtype=bool)[place]
-
-        def numbers(column: int, lost: float | None = None) -> Numbers:
-            of_all = values[:, column] if lost is None else np.where(read, values[:, column], lost)
-            defined = ~np.isnan(of_all)
-            edges = np.flatnonzero(np.diff(drawn[defined], prepend=-1, append=-1)).tolist()
-            listed = of_all[defined].tolist()
-            by_part = [listed[start:end] for start, end in pairwise(edges)]
-            return [[fsum(of_part) / len(of_part)] for of_part in by_part] if alike else by_part
-
-        metrics = []
-        for column, measure in enumerate(self.measures):
-            metric = mean_metric(measure, numbers(column), parts, one=one)
-            if not read.all() and (ends := _ends(measure)) is not None:
-                metric = replace(metric, bounds=(_mean(numbers(column, ends[0])), _mean(numbers(column, ends[1]))))
-            metrics.append(metric)
-        sizes = [*zip(np.bincount(place, minlength=len(kinds)).tolist(), kinds, strict=True)]
+        row = self.row(dict.fromkeys(kinds, ()), parts=True)
+        read = np.array([state == "read" for _, _, state in kinds], dtype=bool)[row.kind]
+        values = dict(zip(self.measures, row.numbers.T, strict=True))
+        metrics = [Metric(name, _mean(of), bounds=_bounds(name, of, read)) for name, of in values.items()]
+        table = sums_of_means({name: row.sums(of) for name, of in values.items()})
+        [estimates] = ratio_intervals([table])
+        sizes = [*zip(np.bincount(row.kind, minlength=len(kinds)).tolist(), kinds, strict=True)]
         return Scores(
-            items=len(place),
+            items=len(row.kind),
             positives=sum(size for size, (_, positive, _) in sizes if positive),
             unreadable=sum(size for size, (_, _, state) in sizes if state == "unreadable"),
             failed=sum(size for size, (_, _, state) in sizes if state == "failed"),
-            metrics=tuple(metrics),
-            clusters=parts,
-            unit=unit if one else "",
-            resamples=bootstrap.resamples(parts) if parts >= FEWEST else 0,
+            metrics=with_intervals(metrics, estimates),
+            clusters=table.clusters,
+            unit=unit if row.by_part else "",
+            resamples=table.resamples,
         )
 
 
-def _each_alone(records: Iterable[Record]) -> Iterable[Sequence[Record]]:
-    return ((record,) for record in records)
+def _mean(values: NDArray[np.float64]) -> float | None:
+    """Return the mean of what is defined; None where nothing is."""
+    import numpy as np
+
+    defined = values[~np.isnan(values)].tolist()
+    return fsum(defined) / len(defined) if defined else None
+
+
+def _bounds(measure: str, values: NDArray[np.float64], read: NDArray[np.bool_]) -> tuple[float, float] | None:
+    """Return the mean if all that could not be read were worst, and if it were best; None where there are no such."""
+    import numpy as np
+
+    metric = definition(measure)
+    low, high = metric.limits
+    if read.all() or high is None or metric.best is None:
+        return None
+    ends = (low, high) if metric.best == "high" else (high, low)
+    worst, best = (_mean(np.where(read, values, end)) for end in ends)
+    return None if worst is None or best is None or _mean(values) is None else (worst, best)
+
+
+def sums_of_means(sums: Mapping[str, NDArray[np.float64]], most: int | None = None) -> ClusterSums:
+    """Return what means are made of; `sums` has the sum and the number of each one's values: (clusters, 2)."""
+    import numpy as np
+
+    ratios = {name: fraction(2 * place, 2 * place + 1) for place, name in enumerate(sums)}
+    return ClusterSums(np.hstack([*sums.values()]), ratios, most=most)
+
+
+def mean_of(values: Mapping[str, Sequence[float]]) -> Estimate:
+    """Return the mean of the values that clusters have."""
+    import numpy as np
+
+    sums = np.array([(fsum(values[cluster]), len(values[cluster])) for cluster in sorted(values)])
+    [estimates] = ratio_intervals([sums_of_means({"mean": sums})])
+    return estimates["mean"]
 
 
 def summarize(
     records: Iterable[Record],
-    rows: Callable[[Sequence[Record]], Iterable[MeanRow]],
+    values: Callable[[Record], Mapping[str, float | None]],
     measures: Sequence[str],
     *,
     headline: str,
     orders: Mapping[str, Sequence[str]],
-    groups: Callable[[Iterable[Record]], Iterable[Sequence[Record]]] = _each_alone,
-    mean: str = "",
     unit: str = "",
     notes: tuple[str, ...] = (),
 ) -> Result:
-    """Return the means of what `rows` makes of each record, or of each of the `groups`; see `MeanTally.scores`.
+    """Return the means of the `values` of each record's answer, readable or not; see `MeanTally.scores`.
 
-    Memory grows with the clusters, and by a number for each measure of a row.
+    Memory grows with the clusters, and by a number for each measure of a record.
     """
     tally, totals = MeanTally(measures), OutcomeCounts()
-    for group in groups(counted(records, totals.add)):
-        tally.add_rows(rows(group))
-    scores = tally.scores(orders, mean=mean, unit=unit)
-    return Result(headline, {headline: scores}, tally.clusters, **totals.parts(), notes=notes)
+    tally.add_rows(MeanRow.of(record, headline, values) for record in counted(records, totals.add))
+    return Result(headline, {headline: tally.scores(orders, unit=unit)}, tally.clusters, **totals.parts(), notes=notes)
 
 
-def _ends(measure: str) -> tuple[float, float] | None:
-    """Return what the worst and the best answer of an item are worth; None where there is no worst, or no better."""
-    metric = definition(measure)
-    low, high = metric.limits
-    if high is None or metric.best is None:
-        return None
-    return (low, high) if metric.best == "high" else (high, low)
+def means(values: Mapping[str, Mapping[str, Metric]], *, resamples: int | None = None) -> tuple[Metric, ...]:
+    """Return the means over clusters, which weigh alike, of metrics by cluster and name; None where one of them is.
 
-
-def _mean(values: Numbers) -> float:
-    return fsum(chain.from_iterable(values)) / sum(map(len, values))
-
-
-def mean_metric(name: str, values: Numbers, parts: int, *, one: bool) -> Metric:
-    """Return the mean of all values with its interval; `parts` is how many clusters the row has."""
+    The interval draws the clusters, as that of any other metric of the row does. The bounds are means of bounds.
+    """
     import numpy as np
 
-    if not values:
-        return Metric(name, None)
-    mean = _mean(values)
-    if parts < FEWEST:
-        reason = ONE_CLUSTER if parts == 1 and not one else FEW_CLUSTERS
-        return Metric(name, mean, no_interval=reason)
-    if len(values) < FEWEST:
-        return Metric(name, mean, no_interval=RESTS_ON_FEW)
-    # Clusters without a value of this measure are drawn too: the row's clusters are the same for all measures.
-    columns = np.zeros((parts, 2))
-    columns[: len(values)] = [(fsum(of_cluster), len(of_cluster)) for of_cluster in values]
-    sums = np.concatenate([weights @ columns for weights in bootstrap.draws(parts, bootstrap.resamples(parts))])
-    with np.errstate(invalid="ignore"):
-        interval = bootstrap.interval(sums[:, 0] / sums[:, 1], parts)
-    return Metric(name, mean, interval, no_interval="" if interval else CONSTANT)
+    of_clusters = [values[cluster] for cluster in sorted(values)]
+    metrics: list[Metric] = []
+    sums: dict[str, NDArray[np.float64]] = {}
+    for name in dict.fromkeys(name for metrics_of_one in of_clusters for name in metrics_of_one):
+        column = [metrics_of_one.get(name) for metrics_of_one in of_clusters]
+        there = [metric for metric in column if metric is not None]
+        numbers = [metric.value for metric in there if metric.value is not None]
+        if len(numbers) < len(there):
+            metrics.append(Metric(name, None))
+            continue
+        bounds = None
+        if any(metric.bounds for metric in there):
+            ends = [metric.bounds or (number, number) for metric, number in zip(there, numbers, strict=True)]
+            bounds = fmean(low for low, _ in ends), fmean(high for _, high in ends)
+        metrics.append(Metric(name, fmean(numbers), bounds=bounds))
+        sums[name] = np.array([(0, 0) if metric is None else (metric.value, 1) for metric in column], dtype=float)
+    [estimates] = ratio_intervals([sums_of_means(sums, resamples)]) if sums else [{}]
+    return with_intervals(metrics, estimates)
 
 
-def mean_and_half_width(values: Sequence[float]) -> tuple[float, float | None]:
-    """Return the mean and half of its 95% interval (Student's t); no interval of a single value."""
-    if len(values) == 1:
-        return values[0], None
-    from scipy.stats import t
-
-    return fmean(values), float(t.ppf(0.975, len(values) - 1)) * stdev(values) / sqrt(len(values))
+def with_mean(rows: Breakdowns, breakdown: str, name: str) -> Breakdowns:
+    """Return the rows with one more overall, in which each group of a breakdown weighs alike, such as each network."""
+    groups = {group: {metric.name: metric for metric in row.metrics} for group, row in rows[breakdown].items()}
+    overall = rows["overall"]["all"]
+    resamples = overall.resamples if len(groups) > 1 else 0
+    metrics = means(groups, resamples=resamples or None)
+    row = replace(overall, metrics=metrics, clusters=len(groups), unit="", resamples=resamples, confusion={})
+    return {**rows, "overall": {**rows["overall"], name: row}}

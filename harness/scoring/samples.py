@@ -20,9 +20,9 @@ from harness.scoring.audit import audit_pair, by_judge, verdict
 from harness.scoring.classification import AnswerCounts, decisions
 from harness.scoring.definitions import of_counts
 from harness.scoring.grades import FIRM, GradeCounts, firm_only, with_firm
-from harness.scoring.one_pass import counted, together
 from harness.scoring.replies import AnswerNotes
 from harness.scoring.summary import count_field
+from harness.scoring.tally import counted, together
 from harness.types import (
     LETTERS,
     TOKENS,

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields
-from typing import Any
+from dataclasses import dataclass, fields
+from math import inf
+from typing import Any, TypeVar
 
 from harness.errors import DataError
-from harness.scoring.classification import AnswerCounts, decisions, probabilities
-from harness.scoring.intervals import intervals, with_intervals
+from harness.scoring.classification import AnswerCounts, decisions, ratios
+from harness.scoring.intervals import ClusterSums, Estimate, Ranking, fraction, ratio_intervals, with_intervals
+from harness.scoring.probabilities import probabilities
 from harness.scoring.replies import cut_off
-from harness.scoring.tally import Tally
+from harness.scoring.tally import CountedRow, Tally, counted
 from harness.types import TOKENS, Failure, Metric, Record, Result, Scores, Unreadable, Usage
 
-Key = tuple[str, str, str]
-"""(label set, breakdown, group)"""
-Kind = tuple[tuple[tuple[str, int], ...], tuple[tuple[str, str], ...], str]
+K = TypeVar("K")
+Group = tuple[str, str]
+"""(breakdown, group)"""
+Kind = tuple[tuple[tuple[str, int], ...], tuple[Group, ...], str]
 """(labels, groups, reading)"""
-Member = tuple[Kind, int, int]
-"""(a kind of record, its gold label, the place among the fields of AnswerCounts that it adds to)"""
+OVERALL: Group = ("overall", "all")
 WHO = ("served_models", "providers", "system_fingerprints")
 """The parts of a result that say who answered: names that stood in the replies, and how often each."""
 
@@ -43,34 +45,111 @@ def summarize(
     """
     tally: Tally[Kind] = Tally()
     totals = OutcomeCounts()
-    for record in records:
-        totals.add(record)
+    for record in counted(records, totals.add):
         _add(tally, record, within)
-    kinds = tally.kinds
-    members = _members(kinds, crossed)
-    keys = sorted(members, key=lambda key: (key[0] != headline, key[0], key[1] != "overall", _rank(key, orders)))
-    row_data_by_key = {key: tally.row_data(members[key], parts=within is not None) for key in keys}
-    ranges = intervals({key: row_data for key, (row_data, _) in row_data_by_key.items()}, unreadable=unreadable)
     scores: dict[str, dict[str, dict[str, Scores]]] = {}
-    for key, (row_data, by_part) in row_data_by_key.items():
-        label_set, breakdown, group = key
-        counts = _counts(kinds, members[key])
-        metrics = decisions(counts, unreadable=unreadable) + _probable(tally, members[key])
-        scores.setdefault(label_set, {}).setdefault(breakdown, {})[group] = Scores(
+    members = rows_of(tally.kinds, lambda kind: _crossing(kind[1], crossed), orders)
+    for label_set in _label_sets(tally.kinds, headline):
+        rows = {key: _Row.of(tally, kinds, label_set, within is not None) for key, kinds in members.items()}
+        estimates = ratio_intervals([row.table(unreadable) for row in rows.values()])
+        for ((breakdown, group), row), of_row in zip(rows.items(), estimates, strict=True):
+            of_groups = scores.setdefault(label_set, {}).setdefault(breakdown, {})
+            of_groups[group] = row.scores(of_row, unreadable, unit, probable=tally.has_numbers)
+    if not tally.kinds:
+        scores = {headline: {"overall": {"all": Scores(0, 0, 0, 0, decisions(AnswerCounts(), unreadable=unreadable))}}}
+    return Result(headline, scores, tally.clusters, **totals.parts(), unreadable=unreadable)
+
+
+def rows_of(
+    kinds: Iterable[K], groups: Callable[[K], Iterable[Group]], orders: Mapping[str, Sequence[str]]
+) -> dict[Group, list[K]]:
+    """Return which kinds of records a row counts: one of all, then breakdowns and groups in the order of `orders`.
+
+    Those that it does not name follow by name, groups that are numbers by size.
+    """
+    rows: dict[Group, list[K]] = {}
+    for kind in kinds:
+        for key in (OVERALL, *groups(kind)):
+            rows.setdefault(key, []).append(kind)
+    return {key: rows[key] for key in sorted(rows, key=lambda key: _rank(key, orders))}
+
+
+def _rank(key: Group, orders: Mapping[str, Sequence[str]]) -> tuple[object, ...]:
+    breakdown, group = key
+    names, order = [*orders], [*orders.get(breakdown, ())]
+    place = names.index(breakdown) if breakdown in orders else len(names)
+    size = float(group) if group.isdecimal() else inf
+    return key != OVERALL, place, breakdown, order.index(group) if group in order else len(order), size, group
+
+
+def _crossing(groups: Sequence[Group], crossed: Sequence[tuple[str, str]]) -> Iterator[Group]:
+    """Yield the groups, and those of breakdowns that are crossed."""
+    yield from groups
+    group_of = dict(groups)
+    for first, second in crossed:
+        if first in group_of and second in group_of:
+            yield f"{first}/{second}", f"{group_of[first]}/{group_of[second]}"
+
+
+def _label_sets(kinds: Mapping[Kind, int], headline: str) -> list[str]:
+    """Return the label sets that all records have, the headline first: another would score another set of items."""
+    having: Counter[str] = Counter()
+    for (labels, _, _), count in kinds.items():
+        having.update(dict.fromkeys(dict(labels), count))
+    complete = [name for name, count in having.items() if count == sum(kinds.values())]
+    return sorted(complete, key=lambda name: (name != headline, name))
+
+
+@dataclass(frozen=True)
+class _Row:
+    """The records of a row, by one label set."""
+
+    counted: CountedRow
+    gold: Sequence[int]
+    """By the place of a kind."""
+
+    @classmethod
+    def of(cls, tally: Tally[Kind], kinds: Sequence[Kind], label_set: str, parts: bool) -> _Row:
+        gold = [dict(labels)[label_set] for labels, _, _ in kinds]
+        members = {kind: _columns(kind[2], label) for kind, label in zip(kinds, gold, strict=True)}
+        return cls(tally.row(members, _CUT_OFF + 1, parts=parts), gold)
+
+    def table(self, unreadable: Unreadable) -> ClusterSums:
+        """Return what metrics and intervals are made of."""
+        import numpy as np
+
+        row = self.counted
+        if not len(row.numbers):
+            return ClusterSums(row.columns, ratios(unreadable))
+        gold, p_yes = np.array(self.gold)[row.kind], row.numbers[:, 0]
+        columns = np.column_stack([row.columns, row.sums((p_yes - gold) ** 2)])
+        brier = fraction(_CUT_OFF + 1, _CUT_OFF + 2)
+        return ClusterSums(columns, ratios(unreadable) | {"brier": brier}, Ranking(gold, p_yes, row.cluster))
+
+    def scores(self, estimates: Mapping[str, Estimate], unreadable: Unreadable, unit: str, *, probable: bool) -> Scores:
+        """Return the row with its intervals; `probable` asks for the metrics of probabilities."""
+        *fields_of_counts, cut_off = map(int, self.counted.columns.sum(axis=0))
+        counts = AnswerCounts(*fields_of_counts)
+        metrics = decisions(counts, unreadable=unreadable) + (self._probabilities() if probable else ())
+        return Scores(
             counts.items,
             counts.positives,
             counts.unreadable,
             counts.failed,
-            with_intervals(metrics, ranges[key]),
-            clusters=len(row_data),
-            unit=unit if by_part else "",
-            resamples=row_data.resamples,
-            cut_off=sum(kinds[kind] for kind, _, _ in members[key] if kind[2] == "cut_off"),
+            with_intervals(metrics, estimates),
+            clusters=len(self.counted.columns),
+            unit=unit if self.counted.by_part else "",
+            resamples=self.table(unreadable).resamples,
+            cut_off=cut_off,
             confusion=counts.confusion,
         )
-    if not kinds:
-        scores = {headline: {"overall": {"all": Scores(0, 0, 0, 0, decisions(AnswerCounts(), unreadable=unreadable))}}}
-    return Result(headline, scores, tally.clusters, **totals.parts(), unreadable=unreadable)
+
+    def _probabilities(self) -> tuple[Metric, ...]:
+        import numpy as np
+
+        gold, p_yes = np.array(self.gold)[self.counted.kind], self.counted.numbers[:, 0]
+        order = np.lexsort((gold, p_yes))  # floats add up to another last digit in another order
+        return probabilities(gold[order], p_yes[order])
 
 
 def _add(tally: Tally[Kind], record: Record, within: Callable[[Record], str] | None) -> None:
@@ -120,82 +199,32 @@ class OutcomeCounts:
         return {name: count for name, count in sorted(counts.items()) if name}
 
 
-def _members(kinds: Mapping[Kind, int], crossed: Sequence[tuple[str, str]]) -> dict[Key, list[Member]]:
-    """Return what each row of the result counts; `kinds` says how many records there are of each.
-
-    A label set that only some items have is left out: it would score another set of items.
-    """
-    members: dict[Key, list[Member]] = defaultdict(list)
-    having: Counter[str] = Counter()
-    for kind, count in kinds.items():
-        labels, groups, reading = kind
-        for label_set, gold in labels:
-            having[label_set] += count
-            for breakdown, group in _breakdowns(groups, crossed):
-                members[label_set, breakdown, group].append((kind, gold, _place(reading, gold)))
-    return {key: members_of_row for key, members_of_row in members.items() if having[key[0]] == sum(kinds.values())}
-
-
-def _counts(kinds: Mapping[Kind, int], members: Sequence[Member]) -> AnswerCounts:
-    numbers = [0] * len(_FIELDS)
-    for kind, _, place in members:
-        numbers[place] += kinds[kind]
-    return AnswerCounts(*numbers)
-
-
-def _probable(tally: Tally[Kind], members: Sequence[Member]) -> tuple[Metric, ...]:
-    """Return the metrics of probabilities, where one record at least has one."""
-    if not any(map(tally.numbers, tally.kinds)):
-        return ()
-    import numpy as np
-
-    p_yes = np.concatenate([np.array(tally.numbers(kind), dtype=np.float64) for kind, _, _ in members])
-    gold = np.repeat([gold for _, gold, _ in members], [len(tally.numbers(kind)) for kind, _, _ in members])
-    order = np.lexsort((gold, p_yes))  # floats add up to another last digit in another order
-    return probabilities(gold[order], p_yes[order])
-
-
-def _breakdowns(groups: Sequence[tuple[str, str]], crossed: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-    yield "overall", "all"
-    yield from groups
-    group_of = dict(groups)
-    for first, second in crossed:
-        if first in group_of and second in group_of:
-            yield f"{first}/{second}", f"{group_of[first]}/{group_of[second]}"
-
-
 def count_field(record: Record, gold: int) -> str:
     """Return the field of AnswerCounts that a record adds to: of one with choices, as if Yes were the right one."""
-    label = record.answer.label if record.answer is not None else None
+    reading, label = _reading(record), None if record.answer is None else record.answer.label
     if max(gold, label or 0) > 1:
-        reading = _reading(record) if label is None else "yes" if label == gold else "no"
-        return _FIELDS[_PLACES[reading, 1]]
-    return _FIELDS[_PLACES[_reading(record), gold]]
+        reading, gold = reading if label is None else "yes" if label == gold else "no", 1
+    return _FIELD_OF[reading][gold]
 
 
 _FIELDS = tuple(f.name for f in fields(AnswerCounts))
-_PLACES = {
-    (reading, gold): _FIELDS.index(name)
-    for (reading, gold), name in {
-        ("yes", 1): "tp",
-        ("yes", 0): "fp",
-        ("no", 1): "fn",
-        ("no", 0): "tn",
-        ("unreadable", 1): "unreadable_positive",
-        ("unreadable", 0): "unreadable_negative",
-        ("cut_off", 1): "unreadable_positive",
-        ("cut_off", 0): "unreadable_negative",
-        ("failed", 1): "failed_positive",
-        ("failed", 0): "failed_negative",
-    }.items()
+_CUT_OFF = len(_FIELDS)
+"""The column of replies that were cut off, after those of the fields of AnswerCounts."""
+_FIELD_OF = {
+    "yes": ("fp", "tp"),
+    "no": ("tn", "fn"),
+    "unreadable": ("unreadable_negative", "unreadable_positive"),
+    "cut_off": ("unreadable_negative", "unreadable_positive"),
+    "failed": ("failed_negative", "failed_positive"),
 }
-"""The place among the fields of AnswerCounts that a reading adds to, by gold label."""
+"""The field of AnswerCounts that a reading adds to, by gold label."""
 
 
-def _place(reading: str, gold: int) -> int:
-    if (place := _PLACES.get((reading, gold))) is None:
+def _columns(reading: str, gold: int) -> tuple[int, ...]:
+    if gold not in (0, 1):
         raise DataError(f"a record has the label {gold}; of questions of Yes and No it is 0 or 1.")
-    return place
+    place = _FIELDS.index(_FIELD_OF[reading][gold])
+    return (place, _CUT_OFF) if reading == "cut_off" else (place,)
 
 
 def _reading(record: Record) -> str:
@@ -207,10 +236,3 @@ def _reading(record: Record) -> str:
 
 
 _NOTHING = Usage()
-
-
-def _rank(key: Key, orders: Mapping[str, Sequence[str]]) -> tuple[list[str], int, str]:
-    _, breakdown, group = key
-    order = list(orders.get(breakdown, ()))
-    place = list(orders).index(breakdown) if breakdown in orders else len(orders)
-    return [f"{place:03}", breakdown], order.index(group) if group in order else len(order), group

@@ -1,19 +1,21 @@
-"""How often each kind of record occurs in each cluster, or in each unit of one: all that scores need."""
+"""How often each kind of record occurs in each cluster, or in each unit of one: all that scores need.
+
+Records are read once: what else is counted of them is counted on the way.
+"""
 
 from __future__ import annotations
 
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
+from math import fsum
 from typing import TYPE_CHECKING, Generic, TypeVar
-
-from harness.scoring.intervals import RowData
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
 
 _ARROW = " -> "
 
@@ -39,12 +41,32 @@ def unordered(unit: str) -> str:
     return " ".join(sorted(unit.split(_ARROW)))
 
 
+T = TypeVar("T")
 Kind = TypeVar("Kind", bound=Hashable)
 """All that a count needs of a record, such as its groups, its label and its answer. Few kinds, many records."""
 
 
-def _no_numbers() -> tuple[array[int], array[float]]:
-    return array("q"), array("d")
+@dataclass(frozen=True)
+class CountedRow:
+    """Records by cluster, or by the parts of their only one, in alphabetical order."""
+
+    columns: NDArray[np.float64]
+    """(clusters, columns)."""
+    by_part: bool
+    kind: NDArray[np.int64]
+    """The places of the kinds of the records that have numbers. This and what follows is in the order of clusters."""
+    cluster: NDArray[np.int64]
+    numbers: NDArray[np.float64]
+    """(records, numbers of each)."""
+
+    def sums(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return (clusters, 2): sums of one number of each record, and how many there are that are not NaN."""
+        import numpy as np
+
+        defined = ~np.isnan(values)
+        number = np.bincount(self.cluster[defined], minlength=len(self.columns))
+        *parts, _ = np.split(values[defined], np.cumsum(number))
+        return np.column_stack([[fsum(part.tolist()) for part in parts], number])
 
 
 class Tally(Generic[Kind]):
@@ -53,17 +75,19 @@ class Tally(Generic[Kind]):
     Memory grows with the kinds in each unit and, where each record has numbers, by these.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, numbers: int = 1) -> None:
+        """Take a record's `numbers`, where it has any, to be that many."""
         self._units: dict[tuple[str, str], int] = {}
         self._counts: defaultdict[Kind, Counter[int]] = defaultdict(Counter)
-        self._numbers: defaultdict[Kind, tuple[array[int], array[float]]] = defaultdict(_no_numbers)
+        self._numbers: dict[Kind, tuple[array[int], array[float]]] = {}
+        self._width = numbers
 
     def add(self, kind: Kind, cluster: str, part: str = "", numbers: Sequence[float] = ()) -> None:
-        """Count a record; `numbers` are none, or as many of each one of its kind."""
+        """Count a record with its numbers."""
         unit = self._units.setdefault((cluster, part), len(self._units))
         self._counts[kind][unit] += 1
         if numbers:
-            units, of_kind = self._numbers[kind]
+            units, of_kind = self._numbers.setdefault(kind, (array("q"), array("d")))
             units.append(unit)
             of_kind.extend(numbers)
 
@@ -75,46 +99,33 @@ class Tally(Generic[Kind]):
     def clusters(self) -> int:
         return len({cluster for cluster, _ in self._units})
 
-    def numbers(self, kind: Kind) -> Sequence[float]:
-        """Return the numbers of the records of a kind, in their order."""
-        return self._numbers[kind][1] if kind in self._numbers else ()
+    @property
+    def has_numbers(self) -> bool:
+        return bool(self._numbers)
 
-    def records(self, kinds: Sequence[Kind], *, parts: bool) -> tuple[NDArray[np.int64], NDArray[np.int64], bool]:
-        """Return of each record the place of its kind and what intervals draw, and whether that is parts of a cluster.
+    def row(self, members: Mapping[Kind, Iterable[int]], width: int = 0, *, parts: bool = False) -> CountedRow:
+        """Return the records of some kinds, each of which adds one to the columns that `members` has of its kind.
 
-        In the order of `numbers`, which all records of a kind have, or none. `parts`: as in `row_data`.
+        `parts`: whether records of one cluster are counted by its parts.
         """
         import numpy as np
 
-        units = [
-            np.frombuffer(self._numbers[kind][0], np.int64) if kind in self._numbers else np.repeat(*self._arrays[kind])
-            for kind in kinds
-        ]
-        drawn, by_part = self._codes_to_draw(_joined(units), parts)
-        return np.repeat(np.arange(len(kinds)), [*map(len, units)]), drawn, by_part
+        drawn, by_part = self._drawn(_joined([self._arrays[kind][0] for kind in members]), parts)
+        present, codes = np.unique(drawn), self._codes[by_part]
+        entries = [(*self._arrays[kind], column) for kind, columns in members.items() for column in columns]
+        units, counts = (_joined([entry[part] for entry in entries]) for part in (0, 1))
+        places = np.repeat([column for *_, column in entries], [len(of) for of, *_ in entries]).astype(np.int64)
+        columns = np.zeros((len(present), width))
+        np.add.at(columns, (np.searchsorted(present, codes[units]), places), counts)
+        numbered = [(place, *self._numbers[kind]) for place, kind in enumerate(members) if kind in self._numbers]
+        kind = np.repeat([place for place, *_ in numbered], [len(of) for _, of, _ in numbered]).astype(np.int64)
+        units = _joined([np.frombuffer(of, dtype=np.int64) for _, of, _ in numbered])
+        cluster = np.searchsorted(present, codes[units])
+        numbers = np.concatenate([np.zeros(0), *(np.frombuffer(of, dtype=np.float64) for *_, of in numbered)])
+        order = np.argsort(cluster, kind="stable")
+        return CountedRow(columns, by_part, kind[order], cluster[order], numbers.reshape(-1, self._width)[order])
 
-    def row_data(self, members: Sequence[tuple[Kind, int, int]], *, parts: bool) -> tuple[RowData, bool]:
-        """Return the records of a row by cluster, and whether by parts of its only cluster instead, where asked for.
-
-        `members`: each kind of record with its gold label and its place among the fields of AnswerCounts.
-        """
-        import numpy as np
-
-        arrays = [self._arrays[kind] for kind, _, _ in members]
-        places = np.repeat([place for _, _, place in members], [len(units) for units, _ in arrays])
-        codes, by_part = self._codes_to_draw(_joined([units for units, _ in arrays]), parts)
-        present, rows = np.unique(codes, return_inverse=True)
-        counts = np.zeros((len(present), 8))
-        np.add.at(counts, (rows, places), _joined([numbers for _, numbers in arrays]))
-        probable = [(*self._numbers[kind], gold) for kind, gold, _ in members if kind in self._numbers]
-        if not probable:
-            return RowData(counts), by_part
-        units = _joined([np.frombuffer(units, dtype=np.int64) for units, _, _ in probable])
-        p_yes = np.concatenate([np.frombuffer(p, dtype=np.float64) for _, p, _ in probable])
-        gold = np.repeat([gold for _, _, gold in probable], [len(p) for _, p, _ in probable])
-        return RowData(counts, gold, p_yes, np.searchsorted(present, self._codes[by_part][units])), by_part
-
-    def _codes_to_draw(self, units: NDArray[np.int64], parts: bool) -> tuple[NDArray[np.int64], bool]:
+    def _drawn(self, units: NDArray[np.int64], parts: bool) -> tuple[NDArray[np.int64], bool]:
         """Return the code of what intervals draw, for each unit, and whether that is parts of its only cluster."""
         import numpy as np
 
@@ -146,3 +157,23 @@ def _joined(columns: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
     import numpy as np
 
     return np.concatenate([np.zeros(0, np.int64), *columns])
+
+
+def counted(values: Iterable[T], add: Callable[[T], object]) -> Iterator[T]:
+    """Yield the values, each once it has been added to what is counted on the way."""
+    for value in values:
+        add(value)
+        yield value
+
+
+def together(
+    values: Iterable[T], key: Callable[[T], str], whole: Callable[[Sequence[T]], bool]
+) -> Iterator[Sequence[T]]:
+    """Yield the values of each key, as soon as they are `whole`; those that never are come in the end."""
+    waiting: dict[str, list[T]] = {}
+    for value in values:
+        group = waiting.setdefault(name := key(value), [])
+        group.append(value)
+        if whole(group):
+            yield waiting.pop(name)
+    yield from waiting.values()

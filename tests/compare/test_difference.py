@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from support.late import Late
 
-from harness.compare.difference import differences, of_counts, swap_test
+from harness.compare.difference import differences, of_counts, of_runs, swap_test
+from harness.scoring.bootstrap import CONSTANT, RESTS_ON_FEW
 
 stats = Late("scipy.stats")
 sklearn_metrics = Late("sklearn.metrics")
@@ -33,7 +34,7 @@ def observations(clusters, seed=0, size=30, better=0.15, positive=0.4):
 
 def statistic(cells, metric):
     """The difference for chosen rows of both runs: the first C rows are the first run's clusters, then the second's."""
-    columns = of_counts(cells).columns
+    columns = of_counts(cells)
     rows = np.concatenate([columns[:, [0, 1, 4, 5]], columns[:, [2, 3, 4, 5]]])
 
     def value(indices):
@@ -74,17 +75,17 @@ def test_every_swap_is_scipys_exact_permutation_test(metric, seed):
 
 def test_random_swaps_agree_with_all_of_them(monkeypatch):
     cells, _ = observations(12, 1, better=0.1)
-    columns = of_counts(cells)
-    every, _ = swap_test(columns, ["f1"], draws=1, seed=0)
+    columns, apart = of_counts(cells), {"f1": of_runs("f1")[2]}
+    every, _ = swap_test(columns, apart, draws=1, seed=0)
     monkeypatch.setattr("harness.compare.difference.ALL_SWAPS", 5)
-    some, swaps = swap_test(columns, ["f1"], draws=100_000, seed=0)
+    some, swaps = swap_test(columns, apart, draws=100_000, seed=0)
     assert not swaps.exact and swaps.number == 100_000
     assert some["f1"] == pytest.approx(every["f1"], abs=4 * math.sqrt(every["f1"] / 100_000) + 1e-5)
 
 
 def test_random_swaps_never_give_zero():
     cells, _ = observations(60, better=0.3)
-    p, swaps = swap_test(of_counts(cells), ["accuracy"], draws=199, seed=0)
+    p, swaps = swap_test(of_counts(cells), {"accuracy": of_runs("accuracy")[2]}, draws=199, seed=0)
     assert p["accuracy"] == 1 / 200 == swaps.least
 
 
@@ -137,7 +138,7 @@ def test_a_metric_that_rests_on_five_clusters_has_no_interval():
     cells, _ = observations(20)
     cells[5:, 1] = 0  # positives stand in five clusters only
     by_name = {row.metric: row for row in differences(of_counts(cells), METRICS, resamples=500)[0]}
-    assert by_name["recall"].value is not None and by_name["recall"].interval is None and not by_name["recall"].same
+    assert by_name["recall"].value is not None and by_name["recall"].reason == RESTS_ON_FEW
     assert by_name["accuracy"].interval is not None
 
 
@@ -145,13 +146,8 @@ def test_equal_runs():
     cells, _ = observations(20)
     cells[:, :, 0, 1] = cells[:, :, 1, 0] = 0
     (difference,), swaps = differences(of_counts(cells), ["f1"], resamples=100)
-    assert (difference.value, difference.p, difference.interval, difference.error, difference.same) == (
-        0,
-        1,
-        None,
-        None,
-        True,
-    )
+    assert (difference.value, difference.p, difference.reason) == (0, 1, CONSTANT)
+    assert difference.interval is None and difference.error is None
     assert (swaps.clusters, swaps.number, swaps.least) == (0, 1, 1)
 
 

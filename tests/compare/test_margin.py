@@ -22,7 +22,7 @@ ONE_TWO = [1, 2] * 10
 
 
 def comparison(interval, metric="accuracy", complete=True):
-    d = Difference(metric, 0.5, 0.5, 0.0, interval, None, False, None)
+    d = Difference(0.0, interval, metric=metric, first=0.5, second=0.5, p=None)
     row = Row(OVERALL, 9, 3, 9, "", (MetricRow(d, None),), None, McNemar(9, 0, 0, 0), 1.0)
     a, b = (Replies(name, {}, None, "wrong", complete, False, {}) for name in "ab")
     return Comparison("a", "b", (a, b), Pairing("published"), (row,))

@@ -9,7 +9,7 @@ import pytest
 from support.corr2cause_help import SIZES
 from support.late import Late
 
-from harness.compare.difference import differences, of_counts
+from harness.compare.difference import differences, of_counts, of_runs
 from harness.compare.pairing import mcnemar
 
 stats = Late("scipy.stats")
@@ -52,9 +52,7 @@ def population(shape, right, correlation, alike, random):
 
 def truth(right, correlation, alike, metric):
     cells = population((50_000,), right, correlation, alike, np.random.default_rng(1))
-    paired = of_counts(cells)
-    first, second = paired.scores(metric, paired.columns.sum(axis=0))
-    return float(second - first)
+    return float(of_runs(metric)[2].of(of_counts(cells).sum(axis=0)))
 
 
 def wrong(tables, apart, metric):

@@ -40,7 +40,7 @@ def test_holm_with_ties_and_with_what_was_not_tested():
 
 
 def detectable(error):
-    return Difference("f1", 0.5, 0.5, 0.0, None, error, False, None).detectable
+    return Difference(0.0, None, error, metric="f1", first=0.5, second=0.5, p=None).detectable
 
 
 def test_the_detectable_difference_has_80_percent_power():

@@ -13,8 +13,8 @@ from harness.compare.__main__ import main as compare
 from harness.compare.difference import differences, of_counts
 from harness.leaderboard.__main__ import main as leaderboard
 from harness.scoring import definitions
-from harness.scoring.classification import AnswerCounts, decisions
-from harness.scoring.intervals import RowData, intervals
+from harness.scoring.classification import AnswerCounts, decisions, ratios
+from harness.scoring.intervals import ClusterSums, ratio_intervals
 from harness.tables import results, terminal
 from harness.verify.__main__ import main as verify
 
@@ -133,11 +133,12 @@ def test_its_interval_rests_on_the_clusters_that_hold_either_class_and_either_an
     counts = np.zeros((12, 8))
     counts[:6, [0, 2]] = np.arange(1, 13).reshape(6, 2)  # positives alone
     counts[6:, [1, 3]] = np.arange(2, 14).reshape(6, 2)[:, ::-1]  # negatives alone
-    found = intervals({0: RowData(counts)}, unreadable="wrong")[0]
-    assert isinstance(found["mcc"], tuple) and found["mcc"][0] < found["mcc"][1]
+    [found] = ratio_intervals([ClusterSums(counts, ratios("wrong"))])
+    assert found["mcc"].interval and found["mcc"].interval[0] < found["mcc"].interval[1]
     counts[0, [0, 2]] = 0
     counts[0, [1, 3]] = 1, 1
-    assert "fewer than 6" in intervals({0: RowData(counts)}, unreadable="wrong")[0]["mcc"]
+    [found] = ratio_intervals([ClusterSums(counts, ratios("wrong"))])
+    assert "fewer than 6" in found["mcc"].reason
 
 
 def test_where_it_is_undefined(mcc):

@@ -7,8 +7,9 @@ import pytest
 from support.corr2cause_help import SIZES
 
 from harness.scoring.bootstrap import interval
+from harness.scoring.classification import ratios as ratios_of_counts
 from harness.scoring.definitions import of_counts
-from harness.scoring.intervals import RowData, intervals
+from harness.scoring.intervals import ClusterSums, ratio_intervals
 
 NAMES = ("f1", "precision", "recall", "accuracy")
 
@@ -43,9 +44,11 @@ def coverage(clusters: int, times: int = 1000) -> tuple[dict[str, float], dict[s
     hits = {name: [[], []] for name in NAMES}
     for _ in range(times):
         counts = population(clusters, random)
-        for way, ranges in enumerate((intervals({0: RowData(counts)}, unreadable="wrong")[0], naive(counts, random))):
+        [estimates] = ratio_intervals([ClusterSums(counts, ratios_of_counts("wrong"))])
+        clustered = {name: estimate.interval for name, estimate in estimates.items()}
+        for way, ranges in enumerate((clustered, naive(counts, random))):
             for name in NAMES:
-                if isinstance(ranges[name], tuple):
+                if ranges[name] is not None:
                     low, high = ranges[name]
                     hits[name][way].append(low <= truth[name] <= high)
     return tuple({name: float(np.mean(hits[name][way])) for name in NAMES} for way in (0, 1))

@@ -13,8 +13,9 @@ from support.late import Late
 
 from harness.scoring import bootstrap
 from harness.scoring.bootstrap import CONSTANT, FEW_CLUSTERS, ONE_CLUSTER, RESTS_ON_FEW
-from harness.scoring.classification import AnswerCounts, decisions
-from harness.scoring.intervals import RowData, intervals, means
+from harness.scoring.classification import AnswerCounts, decisions, ratios
+from harness.scoring.intervals import ClusterSums, ratio_intervals
+from harness.scoring.means import means
 from harness.scoring.summary import summarize
 from harness.storage.result_json import result_json
 from harness.types import Answer, Failure, Metric, Record, Response
@@ -67,11 +68,13 @@ def reasons(row):
 def test_a_resample_is_scored_as_any_other_records(unreadable):
     draw = np.random.default_rng(0)
     counts = draw.integers(0, 9, (7, 8)).astype(float)
-    intervals_of_row = intervals({"row": RowData(counts)}, unreadable=unreadable)["row"]
+    [estimates] = ratio_intervals([ClusterSums(counts, ratios(unreadable))])
     weights = np.concatenate(list(bootstrap.draws(7, 10_000)))
     metrics = [decisions(AnswerCounts(*map(int, total)), unreadable=unreadable) for total in weights @ counts]
     for place, name in enumerate(("f1", "precision", "recall", "accuracy")):
-        assert intervals_of_row[name] == bootstrap.interval(np.array([row[place].value for row in metrics]), 7)
+        resampled = np.array([row[place].value for row in metrics])
+        assert estimates[name].interval == bootstrap.interval(resampled, 7)
+        assert estimates[name].error == pytest.approx(resampled.std() * (7 / 6) ** 0.5)
 
 
 def test_intervals_are_scipys():

@@ -16,7 +16,7 @@ items = st.lists(st.tuples(st.integers(0, 1), shares, st.integers(0, 4)), min_si
 
 def check(gold, p_yes, cluster, weights):
     gold, p_yes, cluster = np.array(gold), np.array(p_yes), np.array(cluster)
-    auroc, average_precision = Ranking(gold, p_yes, cluster).metrics_under(weights)
+    auroc, average_precision = Ranking(gold, p_yes, cluster).values(weights)
     assert len(auroc) == len(average_precision) == len(weights)
     for row, of in enumerate(weights):
         weight = of[cluster]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.scoring.classification import BINS, reliability
+from harness.scoring.probabilities import BINS, reliability
 
 SIZES = (6, 12, 18, 18, 34, 36, 36, 60, 60, 60, 60, 60, 60, 60, 60, 72, 90, 90, 90, 90, 90)
 

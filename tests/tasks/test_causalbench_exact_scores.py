@@ -21,7 +21,7 @@ from support.causalbench_help import (
 from support.late import Late
 from support.thinned import few
 
-from harness.scoring.intervals import means
+from harness.scoring.means import means
 from harness.storage.result_json import result_from_json, result_json
 from harness.tables.markdown_csv_json import markdown
 from harness.tables.results import remarks, result_tables

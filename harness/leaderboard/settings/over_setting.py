@@ -17,7 +17,7 @@ from harness.leaderboard.columns import constants
 from harness.leaderboard.comparable import capitalized, runs_text, settings_words
 from harness.leaderboard.settings.chains import RunSetting, Series, chains_of, sets_of, steps_of
 from harness.scoring.definitions import definition, main_metrics
-from harness.scoring.means import mean_metric
+from harness.scoring.means import mean_of
 from harness.storage.replies import Reply
 from harness.storage.runs import Run
 from harness.tables.numbers import Intervals, interval_text, metric_text, percent_text
@@ -141,8 +141,7 @@ def _changing(chain: Series, intervals: Intervals) -> Cell:
             changes[of_item[0].cluster].append(len(answers) > 1)
     if not changes:
         return Cell("–")
-    by_cluster = [changes[cluster] for cluster in sorted(changes)]
-    share = mean_metric("changes", by_cluster, len(changes), one=False)
+    share = mean_of(changes)
     return Cell(percent_text(share.value), share.value, share.interval, interval_text(share.interval, intervals))
 
 

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from harness.codec import shuffled
 from harness.scoring.bootstrap import NO_MEAN
-from harness.scoring.one_pass import counted
+from harness.scoring.tally import counted
 from harness.tasks.base import TaskBase
 from harness.types import Item, Metric, Record, Result, Scores
 

@@ -8,20 +8,17 @@ from dataclasses import replace
 from statistics import fmean
 
 from harness.scoring import graphs
-from harness.scoring.bootstrap import RESAMPLES
 from harness.scoring.classification import multiclass
 from harness.scoring.graphs import EdgeDirection, sid
-from harness.scoring.intervals import means
-from harness.scoring.one_pass import counted
+from harness.scoring.means import Breakdowns, means, with_mean
 from harness.scoring.summary import summarize as count
-from harness.scoring.tally import unordered
+from harness.scoring.tally import counted, unordered
 from harness.tasks.causalbench.answer_matrix import Sheet, Sheets, graph_files
 from harness.tasks.causalbench.networks import NETWORKS, SCALES
 from harness.tasks.causalbench.questions import Template
 from harness.tasks.causalbench.structures import RELATIONS, matrix, structures
 from harness.types import Metric, Record, Result, Scores, Unreadable
 
-Breakdowns = Mapping[str, Mapping[str, Scores]]
 Values = Mapping[str, float | None]
 """Metrics by name; None where one is undefined."""
 ByNetwork = Mapping[str, Values]
@@ -98,12 +95,7 @@ def _exact(rows: Breakdowns, sheets: Sheets, breakdown: str) -> Breakdowns:
     """Return the counted scores, the predicted graphs' distances beside them, and the mean over the networks."""
     cells = {key: _graph_metrics(sheet) for key, sheet in sheets.items() if sheet.template.graph}
     breakdowns = _beside(rows, _averages(cells, _over_templates(cells), breakdown))
-    networks = {name: {metric.name: metric for metric in row.metrics} for name, row in breakdowns["network"].items()}
-    overall = breakdowns["overall"]["all"]
-    resamples = overall.resamples if len(networks) > 1 else 0
-    mean = means(networks, resamples=resamples or RESAMPLES)
-    row = replace(overall, metrics=mean, clusters=len(networks), unit="", resamples=resamples, confusion={})
-    return breakdowns | {"overall": {"all": overall, MEAN: row}}
+    return with_mean(breakdowns, "network", MEAN)
 
 
 def _graph_metrics(sheet: Sheet) -> Values:
@@ -208,7 +200,7 @@ def _beside(rows: Breakdowns, values: Mapping[tuple[str, str], ByNetwork]) -> di
 
     def wider(row: Scores, values: ByNetwork) -> Scores:
         networks = {name: {m: Metric(m, value) for m, value in metrics.items()} for name, metrics in values.items()}
-        return replace(row, metrics=row.metrics + means(networks, resamples=row.resamples or RESAMPLES))
+        return replace(row, metrics=row.metrics + means(networks, resamples=row.resamples or None))
 
     return {
         breakdown: {group: wider(row, values.get((breakdown, group), {})) for group, row in groups.items()}

@@ -214,14 +214,14 @@ def _values(row: Run, network: str) -> Mapping[str, float | None]:
 
 
 def _cell(name: str, values: Sequence[Mapping[str, float | None]]) -> str:
-    from harness.scoring.means import mean_and_half_width
+    from scipy.stats import sem, t
 
     numbers = [value for metrics in values if (value := metrics[name]) is not None]
     if not numbers or len(numbers) < len(values):
         return "–"
-    mean, half = mean_and_half_width(numbers)
-    scale = 100 if name == "f1" else 1
-    return f"{scale * mean:.1f}" if half is None else f"{scale * mean:.1f} ± {scale * half:.1f}"
+    scale, number = 100 if name == "f1" else 1, len(numbers)
+    half = f" ± {scale * t.ppf(0.975, number - 1) * sem(numbers):.1f}" if number > 1 else ""
+    return f"{scale * sum(numbers) / number:.1f}{half}"
 
 
 if __name__ == "__main__":

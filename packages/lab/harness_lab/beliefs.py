@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from harness.causal.dag import from_integer
 from harness.causal.relations import Relation
 from harness.errors import DataError
-from harness.scoring import bootstrap
+from harness.scoring.intervals import ClusterSums, fraction, ratio_intervals
 from harness.scoring.samples import votes
 from harness.storage.runs import Run
 from harness.tasks.corr2cause.text import LETTERS
@@ -226,11 +226,6 @@ def _over(shuffled: float, flips: float) -> float:
 
 def _interval(pairs: Sequence[tuple[float, float]]) -> tuple[float, float] | None:
     """Return the ends of the ratio: those of own over shuffled flips, which is never infinite, turned over."""
-    if len(pairs) < bootstrap.FEWEST:
-        return None
-    columns, number = np.array(pairs, np.float64), len(pairs)
-    sums = np.concatenate([weights @ columns for weights in bootstrap.draws(number, bootstrap.resamples(number))])
-    with np.errstate(invalid="ignore", divide="ignore"):
-        shares = sums[:, 0] / sums[:, 1]
-    ends = bootstrap.interval(shares, number) if np.isfinite(shares).all() else None
-    return ends and (_over(1, ends[1]), _over(1, ends[0]))
+    [estimates] = ratio_intervals([ClusterSums(np.array(pairs, np.float64), {"ratio": fraction(0, 1)})])
+    ends = estimates["ratio"].interval
+    return (_over(1, ends[1]), _over(1, ends[0])) if ends and np.isfinite(ends).all() else None

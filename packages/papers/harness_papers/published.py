@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from harness.scoring.classification import AnswerCounts, decisions, wilson_intervals
+from harness.scoring.classification import AnswerCounts, decisions
 from harness.scoring.definitions import definitions
 from harness.storage.runs import Run
 from harness.tables.numbers import interval_text, metric_column
@@ -221,3 +221,20 @@ def _remarks(rows: Sequence[PublishedRow]) -> Iterator[str]:
         of_source = [row for row in rows if row.source == source]
         remarks = [f"{row.model} ({next(iter(row.setting.values()))}): {row.note}" for row in of_source if row.note]
         yield f"{source}. {'. '.join(remarks)}{'.' if remarks else ''}".strip()
+
+
+def wilson_intervals(counts: AnswerCounts) -> dict[str, tuple[float, float]]:
+    """Return 95% intervals by metric, without those undefined. Every item has to be answered readably.
+
+    F1 is no proportion, but F* = TP / (TP + FP + FN) is one, and F1 = 2F* / (1 + F*) grows with it (Hand, Christen and
+    Kirielle, Machine Learning 2021; Lam, Gopal and Qian, arXiv:2309.14621, compare intervals of this kind).
+    """
+    from scipy.stats import binomtest
+
+    right, answered, positive = counts.tp + counts.tn, counts.tp + counts.fp, counts.tp + counts.fn
+    shares = {"f1": (counts.tp, answered + counts.fn), "precision": (counts.tp, answered)}
+    shares |= {"recall": (counts.tp, positive), "accuracy": (right, counts.items)}
+    shares = {name: share for name, share in shares.items() if share[1]}
+    ends = {name: binomtest(*share).proportion_ci(method="wilson") for name, share in shares.items()}
+    intervals = {name: (float(low), float(high)) for name, (low, high) in ends.items()}
+    return {name: (2 * a / (1 + a), 2 * b / (1 + b)) if name == "f1" else (a, b) for name, (a, b) in intervals.items()}

@@ -12,7 +12,7 @@ from typing import Annotated, Any, NamedTuple
 
 from harness.errors import DataError
 from harness.prompting.reading.own_words import own_words
-from harness.scoring.means import MeanRow, summarize
+from harness.scoring.means import summarize
 from harness.settings import LOCAL
 from harness.tasks.base import OneOrMore, Share, TaskBase
 from harness.tasks.corr2cause.claim import Claim, ItemWriter
@@ -100,7 +100,7 @@ class StoryWriting(TaskBase):
 
     def summarize(self, records: Iterable[Record]) -> Result:
         """Return the share of stories that tell their item by rule, of all that were asked for."""
-        return summarize(records, _rows, ("holds",), headline=LABEL, orders=ORDERS)
+        return summarize(records, _holds, ("holds",), headline=LABEL, orders=ORDERS)
 
 
 def _rule(claim: Claim) -> Item:
@@ -109,10 +109,6 @@ def _rule(claim: Claim) -> Item:
     relation = f"Relation between the promise and hypothesis: {_FOLLOWS[claim.derived]}"
     rule = f"Premise: {premise} Hypothesis: {hypothesis} {relation}"
     return Item(plain.id, {"rule": rule}, {LABEL: 1}, plain.cluster, groups=plain.groups)
-
-
-def _rows(records: Sequence[Record]) -> list[MeanRow]:
-    return [MeanRow.of(record, LABEL, _holds) for record in records]
 
 
 def _holds(record: Record) -> dict[str, float | None]:

@@ -9,13 +9,13 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from statistics import fmean
 from typing import Literal, get_args
 
 from harness.scoring import means
-from harness.scoring.means import MeanRow
 from harness.tasks.causalbench.networks import NETWORKS, SCALES, edges, load, meanings
 from harness.types import Record, Result
 from harness_papers.ranking import Named, named
@@ -57,13 +57,10 @@ def summarize(records: Iterable[Record]) -> Result:
     Intervals draw networks; in a row of one network they draw its variables, each with both its questions.
     """
     orders = {"network": NETWORKS, "scale": tuple(dict.fromkeys(SCALES.values())), "side": SIDES}
-    return means.summarize(
-        records, _rows, MEASURES, headline=HEADLINE, orders=orders, mean=MEAN, unit="variable", notes=(NOTE,)
+    result = means.summarize(
+        records, measures, MEASURES, headline=HEADLINE, orders=orders, unit="variable", notes=(NOTE,)
     )
-
-
-def _rows(records: Sequence[Record]) -> list[MeanRow]:
-    return [MeanRow.of(record, HEADLINE, measures) for record in records]
+    return replace(result, scores={HEADLINE: means.with_mean(result.scores[HEADLINE], "network", MEAN)})
 
 
 def measures(record: Record) -> dict[str, float | None]:

@@ -20,8 +20,8 @@ from harness.codec import permuted, shuffled, uniform
 from harness.errors import ConfigError, DataError
 from harness.scoring.definitions import BOTH_MISSED, NO_MISSED, PAIR_ACCURACY, YES_MISSED
 from harness.scoring.means import MeanRow, MeanTally
-from harness.scoring.one_pass import counted, together
 from harness.scoring.summary import summarize
+from harness.scoring.tally import counted, together
 from harness.tasks.base import Count, LazyItems, OneOrMore, Share, TaskBase, in_brackets
 from harness.tasks.corr2cause.claim import Claim, ItemWriter, Page
 from harness.tasks.corr2cause.fresh.blocks import ORDERED, PHRASINGS, Names, names, page
