@@ -143,7 +143,6 @@ def test_files_that_are_none_are_sentences(here, tmp_path):
         (["export", tmp_path / "notes.txt" / "file", f"cache={here}"], "cannot be written"),
         (["export", "/dev/full", f"cache={here}"], "No space left"),
         (["stats", f"cache={tmp_path / 'nowhere'}"], "there is no cache"),
-        (["stat"], "did you mean 'stats'?"),
     ):
         done = command(*arguments)
         assert done.returncode in (1, 2) and said in done.stderr and len(done.stderr.splitlines()) == 1, done.stderr
