@@ -27,7 +27,7 @@ ROOMS: dict[str, tuple[int, int]] = {
     "harness/cli": (1737, 9),
     "harness/compare": (1153, 8),
     "harness/cost": (1618, 9),
-    "harness/exports": (362, 4),
+    "harness/exports": (370, 4),
     "harness/leaderboard": (820, 5),
     "harness/leaderboard/settings": (769, 5),
     "harness/models": (228, 3),
