@@ -88,16 +88,13 @@ def decisions(counts: AnswerCounts, *, unreadable: Unreadable) -> tuple[Metric, 
     """
     answered, lost = (counts.tp, counts.fp, counts.fn, counts.tn), counts.lost
     scored = settle(answered, (counts.unreadable_positive, counts.unreadable_negative), unreadable)
+    ends = (settle(answered, lost, "wrong"), settle(answered, lost, "right"))
     metrics = []
     for metric in of_counts():
-        low, high = (_value(metric, settle(answered, lost, end)) for end in _ENDS) if any(lost) else (None, None)
+        low, high = (_value(metric, end) for end in ends) if any(lost) else (None, None)
         bounds = None if low is None or high is None else (low, high)
         metrics.append(Metric(metric.name, _value(metric, scored), bounds=bounds))
     return tuple(metrics)
-
-
-_ENDS: tuple[Literal["wrong", "right"], ...] = ("wrong", "right")
-"""What all that is lost would have been at a metric's bounds."""
 
 
 def _value(metric: MetricDefinition, counts: Sequence[int]) -> float | None:

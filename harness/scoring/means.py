@@ -116,7 +116,7 @@ def _bounds(measure: str, values: NDArray[np.float64], read: NDArray[np.bool_]) 
         return None
     ends = (low, high) if metric.best == "high" else (high, low)
     worst, best = (_mean(np.where(read, values, end)) for end in ends)
-    return None if worst is None or best is None or _mean(values) is None else (worst, best)
+    return None if worst is None or best is None else (worst, best)
 
 
 def sums_of_means(sums: Mapping[str, NDArray[np.float64]], most: int | None = None) -> ClusterSums:
@@ -124,7 +124,9 @@ def sums_of_means(sums: Mapping[str, NDArray[np.float64]], most: int | None = No
     import numpy as np
 
     ratios = {name: fraction(2 * place, 2 * place + 1) for place, name in enumerate(sums)}
-    return ClusterSums(np.hstack([*sums.values()]), ratios, most=most)
+    # Clusters without a value last, as they stood when the results that ship were drawn.
+    columns = [of[np.argsort(of[:, 1] == 0, kind="stable")] for of in sums.values()]
+    return ClusterSums(np.hstack(columns), ratios, most=most)
 
 
 def mean_of(values: Mapping[str, Sequence[float]]) -> Estimate:
