@@ -9,6 +9,11 @@ from __future__ import annotations
 import asyncio
 import json
 import random
+import shutil
+import ssl
+import subprocess
+import sys
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -27,11 +32,15 @@ from support.server import RawServer, http
 from support.wire_faults import KINDS
 from support.wire_faults.kind import Kind
 
-from harness.errors import RunStopped
+from harness.errors import ConfigError, RunStopped
 from harness.models.api import retry
 from harness.models.api.anthropic import Messages
+from harness.models.api.azure import Azure
+from harness.models.api.client import certificates
+from harness.models.api.faults import RefusedError
 from harness.models.api.gemini import GenerateContent
 from harness.models.api.openai import Chat, Completions
+from harness.models.api.pace import pause
 from harness.models.api.replies import ended
 from harness.types import ChatRequest, Failure, Message, Response
 
@@ -419,3 +428,192 @@ def test_a_reply_that_unpacks_to_much_more_takes_no_memory(raw, status):
     finally:
         tracemalloc.stop()
     assert outcome.kind == ("invalid_reply" if status == 200 else "server_error")
+
+
+# How a reply ended, by its counts.
+
+
+@pytest.mark.parametrize(
+    ("text", "reason", "counts", "wanted"),
+    [
+        ("Yes, because it", "stop", (9, 16), "length"),  # as many tokens as it may have
+        ("Yes", "stop", (9, 2), "stop"),
+        ("", "length", (4095, 1), "context_length"),  # Ollama, whose context is full
+        ("", "length", (4096, 0), "context_length"),
+        ("Ye", "length", (4090, 6), "length"),
+        ("", "length", (9, 16), "length"),
+    ],
+)
+def test_an_end_is_told_from_the_tokens_that_were_written(serve, text, reason, counts, wanted):
+    usage = dict(zip(("prompt_tokens", "completion_tokens"), counts, strict=True))
+    server = serve(lambda *_: chat_reply(text, finish_reason=reason) | {"usage": usage})
+    outcome = asked(server.url, "?")["?"]
+    assert (outcome.kind if isinstance(outcome, Failure) else outcome.finish_reason) == wanted
+    assert not isinstance(outcome, Failure) or "num_ctx" in outcome.detail
+
+
+# Waits in any form.
+
+
+@pytest.mark.parametrize(
+    ("headers", "body", "seconds"),
+    [
+        ({"retry-after": "7"}, None, 7.0),
+        ({"retry-after": "0.5"}, None, 0.5),
+        ({"retry-after": "3s"}, None, 3.0),
+        ({"retry-after": "3, 3"}, None, 3.0),
+        ({"retry-after": "3;q=1"}, None, 3.0),
+        ({"retry-after-ms": "250", "retry-after": "7"}, None, 0.25),
+        ({"retry-after": "Fri, 15 Jan 2027 08:00:10 GMT", "date": "Fri, 15 Jan 2027 08:00:00 GMT"}, None, 10.0),
+        ({"retry-after": "2027-01-15T08:00:10Z", "date": "Fri, 15 Jan 2027 08:00:00 GMT"}, None, 10.0),
+        ({"retry-after": "Wed, 21 Oct 2015 07:28:00 GMT"}, None, 0.0),
+        ({}, {"error": {"details": [{"retryDelay": "36s"}]}}, 36.0),
+        ({}, {"error": {"message": "Rate limit reached. Please try again in 20s."}}, 20.0),
+        ({}, {"error": {"message": "Please try again in 6m0s. Visit …"}}, 360.0),
+        ({}, {"error": {"message": "retry after 1 minute"}}, 60.0),
+        ({}, {"error": {"message": "Please wait 500 ms, and no longer"}}, 0.5),
+        ({"x-ratelimit-reset": "12"}, None, 12.0),
+        *(
+            ({"retry-after": odd}, None, None)
+            for odd in ("soon", "-3", "٣٠", "+3_0", "Fri, 99 Foo 2027", ",", "\x00", "")
+        ),
+        ({}, {"error": {"message": "wait for it: try again"}}, None),
+    ],
+)
+def test_a_wait_is_read_in_every_form(headers, body, seconds):
+    assert RefusedError(429, body, headers).wait == seconds
+
+
+def test_a_reset_in_seconds_or_milliseconds_of_the_epoch_is_a_moment():
+    for scale in (1, 1000):
+        wait = RefusedError(429, None, {"x-ratelimit-reset": str(int((time.time() + 100) * scale))}).wait
+        assert wait is not None and 95 < wait <= 100
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({"remaining-requests": "0", "limit-requests": "60", "reset-requests": "6m0s"}, 60.0),  # believed for a minute
+        ({"remaining-requests": "0", "limit-requests": "60", "reset-requests": "250ms"}, 0.25),
+        ({"remaining-tokens": "5", "limit-tokens": "100", "reset-tokens": "9.5s"}, 0.5),
+        ({"remaining-requests": "50", "limit-requests": "60", "reset-requests": "10s"}, 0.0),
+        ({"remaining-requests": "-1", "limit-requests": "60", "reset-requests": "10s"}, 0.0),
+        ({"remaining-requests": "0", "limit-requests": "60"}, 0.0),
+    ],
+)
+def test_nothing_goes_out_while_the_headers_say_that_nothing_is_left(headers, seconds):
+    assert pause({f"x-ratelimit-{name}": value for name, value in headers.items()}) == pytest.approx(seconds)
+
+
+def test_calls_keep_to_the_rate_and_to_the_slots_that_they_are_given(serve):
+    began = time.monotonic()
+    server = serve()
+    asked(server.url, *map(str, range(12)), requests_per_minute=1200)
+    assert time.monotonic() - began > 11 * 0.05
+    crowd = serve(delay=0.02)
+    asked(crowd.url, *map(str, range(20)), max_concurrency=3)
+    assert crowd.most_in_flight == 3
+
+
+def test_a_call_that_waits_for_its_retry_holds_no_slot(serve):
+    def reply(path, body, number):
+        late = body["messages"][-1]["content"] == "5?" and number <= 7
+        return error(429, "slow down", headers={"Retry-After": "0.5"}) if late else chat_reply("No")
+
+    server = serve(reply)
+    asked(server.url, "first?")
+    asked(server.url, *(f"{k}?" for k in range(20)), max_concurrency=1)
+    order = [call["messages"][-1]["content"] for call in server.calls]
+    assert order.index("5?") == 6 and len(order) - 1 - order[::-1].index("5?") > 8
+
+
+# Certificates and proxies.
+
+
+@pytest.fixture
+def encrypted(tmp_path):
+    """A server on localhost with a certificate that nobody knows: its port, and the certificate's file."""
+    if shutil.which("openssl") is None:
+        pytest.skip("openssl is not there")
+    certificate, secret = tmp_path / "certificate.pem", tmp_path / "key.pem"
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
+         "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost", "-keyout", secret, "-out", certificate],
+        check=True, capture_output=True,
+    )  # fmt: skip
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, secret)
+    loop = asyncio.new_event_loop()
+
+    async def reply(reader, writer):
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(http(chat_reply("encrypted"), Connection="close"))
+        writer.close()
+
+    server = loop.run_until_complete(asyncio.start_server(reply, "127.0.0.1", 0, ssl=context))
+    thread = threading.Thread(target=loop.run_forever)
+    thread.start()
+    yield server.sockets[0].getsockname()[1], certificate
+    loop.call_soon_threadsafe(loop.stop)
+    thread.join()
+    server.close()
+    loop.close()
+    certificates.cache_clear()
+
+
+@pytest.mark.parametrize("variable", ["SSL_CERT_FILE", "REQUESTS_CA_BUNDLE"])
+def test_an_encrypted_server_is_asked_where_its_certificate_is_known(encrypted, monkeypatch, variable):
+    port, certificate = encrypted
+    for name in ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE"):
+        monkeypatch.delenv(name, raising=False)
+    certificates.cache_clear()
+    monkeypatch.setattr(retry, "_REACHED", set())
+    assert "SSL_CERT_FILE or REQUESTS_CA_BUNDLE" in stopped(f"https://localhost:{port}/v1")
+    certificates.cache_clear()
+    monkeypatch.setenv(variable, str(certificate))
+    assert asked(f"https://localhost:{port}/v1", "?")["?"].text == "encrypted"
+
+
+def test_a_password_reaches_the_proxy_and_not_the_server(monkeypatch):
+    proxy = RawServer(lambda *_: http(chat_reply("by proxy")))
+    monkeypatch.setenv("http_proxy", f"http://me:secret@127.0.0.1:{proxy.port}")
+    try:
+        assert asked("http://somewhere.invalid/v1", "?")["?"].text == "by proxy"
+    finally:
+        proxy.close()
+    assert b"POST http://somewhere.invalid/v1/chat/completions HTTP/1.1\r\n" in proxy.heads[0]
+    assert b"Proxy-Authorization: Basic bWU6c2VjcmV0\r\n" in proxy.heads[0]
+
+
+# The other SDKs.
+
+
+def test_half_a_character_in_a_question_is_sent(serve):
+    server = serve()
+    asked(server.url, "H\u00e4h? \ud83d")
+    assert server.calls[0]["messages"][-1]["content"].startswith("H\u00e4h? ")
+
+
+@pytest.mark.parametrize(("version", "path"), [(None, "/v1"), ("2025-01-01", "/openai/deployments/m-1")])
+@pytest.mark.parametrize("credential", ["AZURE_OPENAI_API_KEY", "AZURE_OPENAI_AD_TOKEN"])
+def test_azure_takes_a_key_or_a_token_and_both_apis(serve, monkeypatch, version, path, credential):
+    monkeypatch.setenv(credential, "a-credential-0123456789")
+    paths = []
+    server = serve(lambda path, body, number: (paths.append(path), chat_reply("No"))[1])
+    outcome = asked(server.url, "?", model=Azure, api_key_env="AZURE_OPENAI_API_KEY", api_version=version)["?"]
+    assert outcome.text == "No" and paths == [f"{path}/chat/completions"]
+    headers = server.headers[0]
+    sent = "api-key" if version and credential.endswith("KEY") else "Authorization"
+    assert headers[sent].endswith("a-credential-0123456789")
+
+
+def test_azure_without_a_credential_names_what_is_missing():
+    with pytest.raises(ConfigError, match="AZURE_OPENAI_API_KEY"):
+        asked("http://localhost/v1", "?", model=Azure, api_key_env="AZURE_OPENAI_API_KEY")
+
+
+@pytest.mark.parametrize(("model", "package"), [(Messages, "anthropic"), (GenerateContent, "google")])
+def test_a_missing_sdk_is_one_sentence_with_the_command(monkeypatch, model, package):
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(ConfigError, match=r"needs .* SDK: pip install -e '\.\["):
+        asked("http://localhost/v1", "?", model=model)

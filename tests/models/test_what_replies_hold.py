@@ -59,7 +59,7 @@ def test_thoughts_are_kept_apart_from_the_answer(message):
 
 def test_the_limit_has_one_name():
     for name in ("length", "max_tokens", "MAX_TOKENS", "model_length"):
-        assert read({"content": ""}, choices=[{"finish_reason": name}]).finish_reason == "length"
+        assert read({"content": "Ye"}, choices=[{"finish_reason": name}]).finish_reason == "length"
 
 
 @pytest.mark.parametrize("odd", [3, True, [None, 7], {"text": 1}, [[[[[[["deep"]]]]]]], "", {}])

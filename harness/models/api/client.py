@@ -103,7 +103,7 @@ def _lost(error: Exception) -> Exception:
     if isinstance(root, TimeoutError) and not isinstance(root, aiohttp.ConnectionTimeoutError):
         return TimeoutError(words)
     if "certificate" in words.lower():
-        words += "; the certificate of a company's own authority is found by SSL_CERT_FILE or REQUESTS_CA_BUNDLE"
+        words = f"{words[:150]} …; SSL_CERT_FILE or REQUESTS_CA_BUNDLE names a company's own certificates"
     return LostError(words, connected=not isinstance(root, _UNCONNECTED))
 
 

@@ -157,7 +157,7 @@ def phrase(status: int) -> str:
 _NUMBER = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*(?:s|sec|seconds?)?\s*(?:[,;].*)?", re.IGNORECASE | re.ASCII)
 _AGAIN = re.compile(
     r"(?:try again|retry|wait|available|resets?)\b[^.]{0,30}?\b(?:in|after|for)?\s*((?:\d+(?:\.\d+)?\s*"
-    r"(?:ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hours?|d|days?)\b\s*,?\s*)+)",
+    r"(?:ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hours?|d|days?)(?![a-z])\s*,?\s*)+)",
     re.IGNORECASE,
 )
 _SPAN = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|mil|s|m|h|d)", re.IGNORECASE)

@@ -17,11 +17,14 @@ from harness.models.api.replies import (
     InvalidReplyError,
     ended,
     first_choice,
+    name_of,
     one_line,
     refusal_of,
     response,
     text_of,
     thoughts_of,
+    usage_of,
+    whole,
 )
 from harness.protocols import Outcomes, as_text
 from harness.types import (
@@ -39,6 +42,10 @@ if TYPE_CHECKING:
     from harness.models.api.client import Wire
 
 
+CONTEXT_FULL = (
+    "the reply ended before its limit: the server's context is full. The server has its size (num_ctx of Ollama, "
+    "--ctx-size of llama.cpp, --max-model-len of vLLM)"
+)
 TopLogprobs = Annotated[int, Field(ge=1, le=1000)]
 
 
@@ -144,7 +151,7 @@ class Chat(Endpoint):
     def call(self, request: Request) -> tuple[str, dict[str, JSON]]:
         """Return the path and the body of a chat completion."""
         assert not isinstance(request, PairRequest)
-        messages = [{"role": m.role, "content": m.content} for m in request.messages]
+        messages = [{"role": m.role, "content": whole(m.content)} for m in request.messages]
         parameters: dict[str, JSON] = {"model": self.model, "messages": messages, **self.sampling()}
         if isinstance(request, ChoiceRequest):
             parameters |= {self.limit: 1, "logprobs": True, "top_logprobs": self.top_logprobs, **self.draw(0)}
@@ -173,9 +180,22 @@ class Chat(Endpoint):
             return ranked(choice, request.choices, plain, self.base_url, self.model)
         if not text and (refusal := refusal_of(message)):
             return Failure("refusal", one_line(refusal))
+        finish_reason = self._end(reply, request, finish_reason)
+        if not text and not thoughts and finish_reason == CONTEXT_FULL:
+            return Failure("context_length", CONTEXT_FULL)
         if isinstance(request, ChatRequest) and request.form is not None and request.form.means == "tool":
             text = _arguments_of(message) or text
         return response(reply, text, seconds, finish_reason, thoughts)
+
+    def _end(self, reply: Mapping[str, Any], request: Request, reason: object) -> object:
+        """Return why a reply ended: by its limit, whatever the server says, or before it, as its context was full."""
+        usage = usage_of(reply)
+        if not isinstance(request, ChatRequest) or usage.output is None:
+            return reason
+        most, written = request.max_tokens + self.room_to_think, usage.output - (usage.reasoning or 0)
+        if ended(reason) == "complete" and written >= most and request.form is None and not self.reasons:
+            return "length"
+        return CONTEXT_FULL if name_of(reason) == "length" and usage.output < most else reason
 
     def _ranking(self) -> dict[str, JSON]:
         return {"rank": "next token", "top_logprobs": self.top_logprobs}
@@ -224,7 +244,11 @@ class Completions(Endpoint):
                 f"{self.name} ranks choices of several words by a call for each, and a batch has one for each request: "
                 "set model.method=generate."
             )
-        parameters: dict[str, JSON] = {"model": self.model, "prompt": as_text(request.messages), **self.sampling()}
+        parameters: dict[str, JSON] = {
+            "model": self.model,
+            "prompt": whole(as_text(request.messages)),
+            **self.sampling(),
+        }
         if isinstance(request, ChoiceRequest):
             return "/completions", parameters | {"max_tokens": 1, "logprobs": self.top_logprobs, **self.draw(0)}
         parameters |= {"max_tokens": request.max_tokens, **self.draw(request.sample)}

@@ -62,12 +62,12 @@ def response(
     """Return the response for a reply's text, with the usage, model and other fields that every reply has."""
     provider = reply.get("provider")
     return Response(
-        _whole(text),
+        whole(text),
         usage=usage_of(reply),
         finish_reason=_reason_of(finish_reason),
         served_model=name_of(reply.get("model")),
         seconds=seconds,
-        reasoning=_whole(reasoning),
+        reasoning=whole(reasoning),
         provider=name_of(provider.get("name") if isinstance(provider, dict) else provider),
         system_fingerprint=name_of(reply.get("system_fingerprint")),
     )
@@ -86,7 +86,7 @@ def _reason_of(value: object) -> str:
     return "length" if ended(value) == "cut off" else name_of(value)
 
 
-def _whole(text: str) -> str:
+def whole(text: str) -> str:
     """Return a text with half characters, as servers that cut by tokens send them, replaced by �."""
     return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
