@@ -14,7 +14,7 @@ from harness.cli.key_value import Words
 from harness.errors import ConfigError, StoreError
 from harness.leaderboard.build import BoardOptions, breakdowns_of, build
 from harness.leaderboard.columns import expanded
-from harness.leaderboard.comparable import find_runs, select_runs
+from harness.leaderboard.comparable import find_runs
 from harness.leaderboard.settings.chains import setting_names
 from harness.storage.atomic_write import atomic_file, check
 from harness.storage.runs import Run
@@ -120,7 +120,7 @@ def suggested(key: str, arguments: Sequence[str]) -> set[str] | None:
 
 def _leaderboard(folders: Sequence[str], settings: LeaderboardSettings) -> list[Table]:
     """Return the tables of the runs below the folders, as the settings ask."""
-    rows = select_runs(find_runs(folders), task=settings.task, model=settings.model, variant=settings.variant)
+    rows = find_runs(folders, task=settings.task, model=settings.model, variant=settings.variant)
     choice = BoardOptions(
         expanded(settings.metrics),
         tuple(dict.fromkeys(settings.by)),

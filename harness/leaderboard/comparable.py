@@ -195,9 +195,10 @@ def _best_first(metric: str, value: float | None) -> float:
     return value if low_is_good else -value
 
 
-def find_runs(folders: Sequence[str], *, some: bool = True) -> list[Run]:
-    """Return the runs below the folders, each once, as `below` does; `some` says that there has to be one."""
-    return [replace(run, source=name) for run, name in below(folders, need="one" if some else "none").values()]
+def find_runs(folders: Sequence[str], *, some: bool = True, **patterns: str | None) -> list[Run]:
+    """Return the runs below the folders that fit, each once, as `below` does; `some` says that there has to be one."""
+    found = below(folders, need="one" if some else "none").values()
+    return select_runs([replace(run, source=name) for run, name in found], **patterns)
 
 
 def select_runs(rows: Sequence[Run], **patterns: str | None) -> list[Run]:
@@ -210,7 +211,7 @@ def select_runs(rows: Sequence[Run], **patterns: str | None) -> list[Run]:
         if pattern is None:
             continue
         names = {str(getattr(row, part)) for row in rows}
-        fitting = _fitting(names, [pattern]) or _fitting(names, (name.strip() for name in pattern.split(",")))
+        fitting = _fitting(names, [pattern]) or _fitting(names, [name.strip() for name in pattern.split(",")])
         if not fitting:
             raise ConfigError(unknown(part, pattern, names))
         selection = [row for row in selection if getattr(row, part) in fitting]
@@ -227,6 +228,5 @@ def of_other_rules(rows: Sequence[Run]) -> list[str]:
     return [other_rules_note(len(older), "of these runs", folders)] if older else []
 
 
-def _fitting(names: Iterable[str], patterns: Iterable[str]) -> set[str]:
-    globs = list(patterns)
-    return {name for name in names if any(name == pattern or fnmatchcase(name, pattern) for pattern in globs)}
+def _fitting(names: Iterable[str], patterns: Sequence[str]) -> set[str]:
+    return {name for name in names if any(name == pattern or fnmatchcase(name, pattern) for pattern in patterns)}

@@ -1,9 +1,9 @@
-"""What tasks have in common: settings, sources, items made one at a time, and the sample that `task.limit` takes."""
+"""What tasks have in common: settings, sources, items made one at a time, and the subset that `task.limit` takes."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -65,10 +65,10 @@ class TaskBase(ABC):
         return summarize(records, headline=self.headline, orders=self.orders, unreadable=self.unreadable)
 
     def limited(self, values: list[T], *, stratum: Callable[[T], Hashable], name: Callable[[T], str]) -> list[T]:
-        """Return a sample of the size that `limit` asks for, each stratum with its share; everything without one."""
+        """Return a subset of the size that `limit` asks for, each stratum with its share; everything without one."""
         if self.limit is None:
             return values
-        return stratified(values, self.limit, stratum=stratum, name=name, seed=self.seed)
+        return subset(values, self.limit, stratum=stratum, name=name, seed=self.seed)
 
 
 @dataclass(frozen=True)
@@ -147,40 +147,39 @@ def quotas(sizes: Mapping[K, int], limit: int, *, seed: int) -> dict[K, int]:
     return quota
 
 
-def stratified(
-    values: Sequence[T], limit: int, *, stratum: Callable[[T], Hashable], name: Callable[[T], str], seed: int
+def subset(
+    values: Sequence[T],
+    limit: int | Mapping[K, int],
+    *,
+    stratum: Callable[[T], K],
+    name: Callable[[T], str],
+    seed: int,
 ) -> list[T]:
-    """Return `limit` of the values, each stratum with its share, in their original order; see `by_name`."""
-    if limit >= len(values):
-        return list(values)
-    quota = quotas(Counter(map(stratum, values)), limit, seed=seed)
-    return by_name(values, quota, stratum=stratum, name=name, seed=seed)
-
-
-def by_name(
-    values: Sequence[T], quota: Mapping[K, int], *, stratum: Callable[[T], K], name: Callable[[T], str], seed: int
-) -> list[T]:
-    """Return each stratum's quota of values, in their original order.
+    """Return `limit` of the values, each stratum with its share or with the number given, in their original order.
 
     Which values of a stratum are taken is drawn from (seed, name), so it depends neither on their order nor
-    on what else is there, and a smaller sample of a stratum is part of a larger one.
+    on what else is there, and a smaller subset of a stratum is part of a larger one.
     """
     strata: dict[K, list[int]] = defaultdict(list)
     for place, value in enumerate(values):
         strata[stratum(value)].append(place)
-    chosen_places: list[int] = []
+    sizes = {key: len(places) for key, places in strata.items()}
+    quota = quotas(sizes, limit, seed=seed) if isinstance(limit, int) else limit
+    chosen: list[int] = []
     for key, places in strata.items():
-        chosen_places += sorted(places, key=lambda k: uniform(seed, "limit", name(values[k])))[: quota[key]]
-    return [values[k] for k in sorted(chosen_places)]
+        if quota[key] < len(places):
+            places = sorted(places, key=lambda k: uniform(seed, "limit", name(values[k])))[: quota[key]]
+        chosen += places
+    return [values[k] for k in sorted(chosen)]
 
 
-def by_place(
+def subset_by_place(
     size: int, value: Callable[[int], T], quota: Mapping[K, int], *, stratum: Callable[[T], K], seed: int
 ) -> list[T]:
     """Return each stratum's quota of the values at places 0 … size-1, in their original order.
 
     Places are drawn from (seed, size) and only their values are made, for a stratum that is too large to be
-    looked through. A smaller sample of a stratum is part of a larger one here, too. Every place is tried where a
+    looked through. A smaller subset of a stratum is part of a larger one here, too. Every place is tried where a
     quota is more than there is.
     """
     remaining = {key: count for key, count in quota.items() if count}

@@ -43,7 +43,7 @@ ROOMS: dict[str, tuple[int, int]] = {
     "harness/storage": (2541, 15),
     "harness/sweep": (741, 5),
     "harness/tables": (1309, 8),
-    "harness/tasks": (1189, 9),
+    "harness/tasks": (1188, 9),
     "harness/tasks/causalbench": (1937, 13),
     "harness/tasks/cladder": (3090, 18),
     "harness/tasks/corr2cause": (2120, 13),

@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.codec import permuted, shuffled, uniform
-from harness.tasks.base import by_place, stratified
+from harness.tasks.base import subset, subset_by_place
 
 VALUES = [f"{kind}{number}" for number in range(40) for kind in "aabc"[: 1 + number % 4]]
 
 
 def sample(values, limit, seed=0):
-    return stratified(values, limit, stratum=lambda value: value[0], name=lambda value: value, seed=seed)
+    return subset(values, limit, stratum=lambda value: value[0], name=lambda value: value, seed=seed)
 
 
 def numbered(sizes):
@@ -161,7 +161,7 @@ def test_a_permutation_never_changes():
 
 
 def sample_by_place(size, quota, seed=0):
-    return by_place(size, lambda place: place, quota, stratum=lambda value: value % 3, seed=seed)
+    return subset_by_place(size, lambda place: place, quota, stratum=lambda value: value % 3, seed=seed)
 
 
 @given(st.integers(0, 50), st.integers(0, 60), st.integers(0, 60))
@@ -181,5 +181,5 @@ def test_by_place_a_smaller_sample_is_part_of_a_larger_one(few, more, other):
 
 def test_by_place_makes_no_more_values_than_it_needs():
     values = []
-    by_place(10**9, lambda place: values.append(place) or place, {0: 20, 1: 20}, stratum=lambda v: v % 3, seed=0)
+    subset_by_place(10**9, lambda place: values.append(place) or place, {0: 20, 1: 20}, stratum=lambda v: v % 3, seed=0)
     assert len(values) < 200

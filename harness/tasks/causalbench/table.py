@@ -81,20 +81,20 @@ def table_of_pairs(
     return table
 
 
-def sample(tables: Mapping[str, QuestionTable], limit: int, *, label_set: str, seed: int) -> dict[str, QuestionTable]:
+def subset(tables: Mapping[str, QuestionTable], limit: int, *, label_set: str, seed: int) -> dict[str, QuestionTable]:
     """Draw `limit` questions of all networks: each network with its share, and in it each label with its share.
 
     In their original order. Which questions of a network and label are taken depends on the seed and on nothing
-    outside them, and a smaller sample of them is part of a larger one.
+    outside them, and a smaller subset of them is part of a larger one.
     """
     shares = quotas({name: len(table) for name, table in tables.items()}, limit, seed=seed)
-    samples = {}
+    chosen = {}
     for name, table in tables.items():
         rows = [np.flatnonzero(table.labels[label_set] == label) for label in (0, 1)]
         quota = quotas({label: len(rows[label]) for label in (0, 1)}, shares[name], seed=seed)
         places = [_draw(rows[label], quota[label], seed, name, label) for label in (0, 1)]
-        samples[name] = table[np.sort(np.concatenate(places))]
-    return {name: table for name, table in samples.items() if len(table)}
+        chosen[name] = table[np.sort(np.concatenate(places))]
+    return {name: table for name, table in chosen.items() if len(table)}
 
 
 def _draw(rows: NDArray[np.intp], count: int, *parts: Hashable) -> NDArray[np.intp]:

@@ -32,7 +32,7 @@ from harness.tasks.causalbench.rendering import (
 )
 from harness.tasks.causalbench.scores import summarize
 from harness.tasks.causalbench.structures import RELATIONS, Matrix, learned_answers, matrix, relations, structures
-from harness.tasks.causalbench.table import QuestionTable, exact_skeleton, paper_skeleton, sample, table_of_pairs
+from harness.tasks.causalbench.table import QuestionTable, exact_skeleton, paper_skeleton, subset, table_of_pairs
 from harness.types import Item, Record, Result
 
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ class CausalBench(TaskBase):
     @cached_property
     def _tables(self) -> dict[str, QuestionTable]:
         tables = {name: self.table(load(name)) for name in self.chosen_networks}
-        return sample(tables, self.limit, label_set=self.balanced, seed=self.seed) if self.limit else tables
+        return subset(tables, self.limit, label_set=self.balanced, seed=self.seed) if self.limit else tables
 
     @cached_property
     def _relations(self) -> dict[str, np.ndarray[tuple[int, int], np.dtype[np.int8]]]:

@@ -11,7 +11,7 @@ from typing import Literal, Protocol, TypeVar
 
 from harness.codec import shuffled
 from harness.errors import ConfigError
-from harness.tasks.base import stratified
+from harness.tasks.base import subset
 from harness.tasks.cladder.models import FreshModel, SampleModel, Variant, rounds, sample
 from harness.tasks.cladder.queries import RUNGS, TITLES, Query
 from harness.tasks.cladder.questions import Question, ToldModel
@@ -172,7 +172,7 @@ DRY_ROUNDS = 40
 
 
 def fresh_items(choice: QuestionChoice, limit: int) -> Iterator[Item]:
-    """Yield `limit` fresh items: whole rounds of models, then a sample of the last round by query and variant.
+    """Yield `limit` fresh items: whole rounds of models, then a subset of the last round by query and variant.
 
     No text comes twice, in the words of the item or without a perturbation, and none is public. With `stated` as the
     headline only questions whose words decide the answer count. There may be fewer than `limit`: see `FINITE`.
@@ -185,7 +185,7 @@ def fresh_items(choice: QuestionChoice, limit: int) -> Iterator[Item]:
         if dry == DRY_ROUNDS:
             return
         if len(candidates) > left:
-            candidates = _sampled(candidates, left, choice.seed)
+            candidates = _subset(candidates, left, choice.seed)
         for candidate in candidates:
             yield candidate.item(choice)
         left -= len(candidates)
@@ -251,7 +251,7 @@ def listed(sources: Iterable[S], choice: QuestionChoice, limit: int | None) -> t
             "no item is left: none of the questions is of these task.variants, queries and graphs and has an answer by "
             f"task.labels={choice.headline}."
         )
-    chosen = known if limit is None else _sampled(known, limit, choice.seed)
+    chosen = known if limit is None else _subset(known, limit, choice.seed)
     return chosen, len(wanted) - len(known)
 
 
@@ -271,8 +271,8 @@ def _wanted(candidates: Iterable[S], choice: QuestionChoice) -> Iterator[S]:
             yield candidate
 
 
-def _sampled(candidates: Sequence[S], limit: int, seed: int) -> list[S]:
-    return stratified(
+def _subset(candidates: Sequence[S], limit: int, seed: int) -> list[S]:
+    return subset(
         candidates,
         limit,
         stratum=lambda candidate: (candidate.query, candidate.variant),

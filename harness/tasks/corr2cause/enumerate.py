@@ -18,7 +18,7 @@ from harness.causal.equivalence import members, representatives
 from harness.causal.relations import Relation
 from harness.causal.renaming import smallest
 from harness.codec import uniform
-from harness.tasks.base import by_name, by_place, quotas, stratified
+from harness.tasks.base import quotas, subset, subset_by_place
 from harness.tasks.corr2cause.claim import Claim, claim_at, claims, count
 from harness.tasks.corr2cause.text import LETTERS
 
@@ -54,12 +54,12 @@ class ClaimBlock:
         counts = count(self.n, self.numbers, seed=self.seed)
         return {(relation, self.n): counts[relation] for relation in Relation if relation in self.relations}
 
-    def sample(self, quota: Mapping[Stratum, int]) -> list[Claim]:
+    def subset(self, quota: Mapping[Stratum, int]) -> list[Claim]:
         """Return the quota's number of claims of each relation, in order; strata of other blocks are ignored."""
         own = {key: quota[key] for key in self.sizes}
         if self.n <= SMALL:
-            return by_name(list(self), own, stratum=_stratum, name=lambda claim: claim.id, seed=self.seed)
-        return by_place(self._places, self._at, own, stratum=_stratum, seed=self.seed)
+            return subset(list(self), own, stratum=_stratum, name=lambda claim: claim.id, seed=self.seed)
+        return subset_by_place(self._places, self._at, own, stratum=_stratum, seed=self.seed)
 
     @property
     def _places(self) -> int:
@@ -86,15 +86,15 @@ class ClaimBlocks:
     def __len__(self) -> int:
         return sum(map(len, self.blocks))
 
-    def sample(self, limit: int, *, seed: int) -> list[Claim]:
+    def subset(self, limit: int, *, seed: int) -> list[Claim]:
         """Return `limit` of the claims, each relation of each block with its share, in their order."""
         quota = quotas({key: size for block in self.blocks for key, size in block.sizes.items()}, limit, seed=seed)
-        return [claim for block in self.blocks for claim in block.sample(quota)]
+        return [claim for block in self.blocks for claim in block.subset(quota)]
 
     def of_premises(self, limit: int, *, seed: int) -> ClaimBlocks:
         """Return all claims about `limit` of the classes, each number of variables with its share."""
         classes = [(block.n, number) for block in self.blocks for number in block.numbers]
-        chosen = stratified(classes, limit, stratum=lambda at: at[0], name=lambda at: f"n{at[0]}-g{at[1]}", seed=seed)
+        chosen = subset(classes, limit, stratum=lambda at: at[0], name=lambda at: f"n{at[0]}-g{at[1]}", seed=seed)
         numbers = {block.n: [number for n, number in chosen if n == block.n] for block in self.blocks}
         return ClaimBlocks([replace(block, numbers=numbers[block.n]) for block in self.blocks if numbers[block.n]])
 

@@ -166,7 +166,7 @@ class Corr2Cause(SourcedTask):
             raise self._nothing_left(0)
         if self.limit is None:
             return claim_blocks
-        take = claim_blocks.of_premises if self.whole else claim_blocks.sample
+        take = claim_blocks.of_premises if self.whole else claim_blocks.subset
         return take(self.limit, seed=self.seed)
 
     @property

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from harness.errors import ConfigError, DataError
-from harness.tasks.base import stratified
+from harness.tasks.base import subset
 from harness.tasks.data_files import SHOWN, Columns, DataFile, Repeats
 from harness.tasks.questions.rows import ROLES, WORDS, Layout, QuestionRow, text_of
 from harness.types import LETTERS
@@ -108,7 +108,7 @@ def survey(
     if state.unlabelled:
         raise DataError(_unlabelled(file.path, state.unlabelled))
     kept = [name for name, values in state.counters.items() if groups is not None or _is_breakdown(values, rows)]
-    chosen = None if limit is None else _sample(file, row_of, kept, limit, seed)
+    chosen = None if limit is None else _subset(file, row_of, kept, limit, seed)
     return Survey(rows, tuple(kept), _names(state), (*file.remarks(), *_remarks(state)), len(state.sizes) > 1, chosen)
 
 
@@ -132,14 +132,14 @@ def _is_breakdown(values: Mapping[str, int], rows: int) -> bool:
     return few and all(len(value) <= LONGEST_GROUP for value in values)
 
 
-def _sample(file: DataFile, row_of: RowOf, groups: Sequence[str], limit: int, seed: int) -> list[int]:
+def _subset(file: DataFile, row_of: RowOf, groups: Sequence[str], limit: int, seed: int) -> list[int]:
     """Return the numbers of `limit` rows: each label within each group with its share."""
     strata: list[tuple[str, ...]] = []
     for number, columns in enumerate(file.rows(), start=1):
         row = row_of(number, columns)
         strata.append((str(row.label), *(text_of(row.cells.get(name)).strip() for name in groups)))
     numbers = range(1, len(strata) + 1)
-    return stratified(numbers, limit, stratum=lambda number: strata[number - 1], name=str, seed=seed)
+    return subset(numbers, limit, stratum=lambda number: strata[number - 1], name=str, seed=seed)
 
 
 def _unlabelled(path: str, rows: Sequence[int]) -> str:

@@ -12,7 +12,7 @@ from pydantic import Field
 
 from harness.cli import key_value
 from harness.errors import ConfigError, DataError, unknown
-from harness.leaderboard.comparable import find_runs, of_other_rules, select_runs
+from harness.leaderboard.comparable import find_runs, of_other_rules
 from harness.scoring.bootstrap import FEWEST
 from harness.storage.runs import Run
 from harness.tables.numbers import percent_text
@@ -82,8 +82,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def job(arguments: list[str], settings: BeliefSettings) -> list[Part]:
     """Return the tables of all runs, or the graphs of one premise, and write them where settings say so."""
     check_out(settings.out)
-    rows = find_runs(arguments or ["results"])
-    rows = select_runs(rows, model=settings.model, prompt=settings.prompt, variant=settings.variant)
+    patterns = {"model": settings.model, "prompt": settings.prompt, "variant": settings.variant}
+    rows = find_runs(arguments or ["results"], **patterns)
     runs = [run for run in rows if benchmark_of(run.task).name == "corr2cause"]
     if not runs:
         raise ConfigError(

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from harness.cli import key_value
 from harness.cli.key_value import Words
 from harness.errors import ConfigError, DataError
-from harness.leaderboard.comparable import find_runs, select_runs
+from harness.leaderboard.comparable import find_runs
 from harness.scoring.means import MeanTally
 from harness.storage.runs import Run
 from harness.tables.numbers import interval_text, percent_text
@@ -57,8 +57,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def job(folders: list[str], settings: StepsSettings) -> list[Part]:
     """Return the tables, and write them where settings say so."""
     check_out(settings.out)
-    runs = find_runs(folders or ["results"])
-    runs = select_runs(runs, model=settings.model, prompt=settings.prompt, variant=settings.variant)
+    patterns = {"model": settings.model, "prompt": settings.prompt, "variant": settings.variant}
+    runs = find_runs(folders or ["results"], **patterns)
     scored, problems = list[tuple[Run, StepScores]](), list[DataError]()
     for run in runs:
         try:

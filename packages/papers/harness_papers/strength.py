@@ -14,7 +14,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from harness.codec import content_digest, shuffled
-from harness.tasks.base import stratified
+from harness.tasks.base import subset
 from harness.tasks.causalbench.networks import NETWORKS, SCALES, load, meanings
 from harness.tasks.causalbench.rendering import Names, Networks, Scales, check_choice, chosen_networks, title
 from harness.types import JSON, Item, Record, Result
@@ -69,7 +69,7 @@ class Strength:
         everything = list(self._items())
         if self.limit is None:
             return everything
-        return stratified(
+        return subset(
             everything,
             self.limit,
             stratum=lambda item: (item.cluster, item.groups["side"]),
