@@ -48,6 +48,8 @@ class Difference(Estimate):
     second: float | None
     p: float | None
     """Two-sided."""
+    p_holm: float | None = None
+    """Corrected for all others of the same call."""
 
     @property
     def detectable(self) -> float | None:

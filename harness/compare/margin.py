@@ -21,7 +21,7 @@ def verdict(comparison: Comparison, margin: float) -> tuple[str, str]:
 
     `margin` is in points. Raise ConfigError for a metric of which neither end is better.
     """
-    d = comparison.rows[0].metrics[0].difference
+    d = comparison.rows[0].metrics[0]
     metric = definition(d.metric)
     if metric.best is None:
         raise ConfigError(f"margin={margin:g}: neither end of {metric.title} is better (metrics= chooses another).")

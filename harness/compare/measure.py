@@ -8,18 +8,11 @@ from itertools import combinations
 
 from harness.compare import runs
 from harness.compare.difference import Difference, Swaps, differences, of_counts
-from harness.compare.pairing import OVERALL, Group, McNemar, Pairing, mcnemar, pair
+from harness.compare.pairing import McNemar, Pairing, mcnemar, pair
 from harness.compare.runs import Replies
 from harness.prompting.version import other_rules_note
 from harness.scoring.bootstrap import CONSTANT, FEWEST, RESTS_ON_FEW
-
-
-@dataclass(frozen=True, slots=True)
-class MetricRow:
-    """A difference, and its p corrected for all others of the same call."""
-
-    difference: Difference
-    p_holm: float | None
+from harness.scoring.summary import OVERALL, Group
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +25,7 @@ class Row:
     clusters: int
     unit: str
     """What the clusters are where they are parts of a single one, else empty."""
-    metrics: tuple[MetricRow, ...]
+    metrics: tuple[Difference, ...]
     swaps: Swaps | None
     """None where there is one cluster."""
     mcnemar: McNemar
@@ -71,7 +64,7 @@ def compare(
     comparisons = []
     for i, j in index_pairs:
         pairing = pair(replies[i], replies[j], by=by, labels=labels, least=least)
-        rows = tuple(paired_row(pairing, group, metrics, resamples, seed) for group in pairing.counts)
+        rows = tuple(paired_row(pairing, group, metrics, resamples, seed) for group in pairing.rows)
         comparisons.append(Comparison(names[i], names[j], (replies[i], replies[j]), pairing, rows))
     return _correct_p_values(comparisons)
 
@@ -79,17 +72,9 @@ def compare(
 def paired_row(pairing: Pairing, group: Group, metrics: Sequence[str], resamples: int, seed: int) -> Row:
     """Return the differences of two paired runs on one group of items; their p is not corrected yet."""
     cells, unit = pairing.cells(group)
-    of_row, swaps = differences_of(pairing, group, metrics, resamples, seed)
+    of_row, swaps = differences(of_counts(cells), metrics, resamples=resamples, seed=seed)
     table = mcnemar(cells)
-    metrics_of_row = tuple(MetricRow(difference, None) for difference in of_row)
-    return Row(group, int(cells.sum()), int(cells[:, 1].sum()), len(cells), unit, metrics_of_row, swaps, table, table.p)
-
-
-def differences_of(
-    pairing: Pairing, group: Group, metrics: Sequence[str], resamples: int, seed: int
-) -> tuple[list[Difference], Swaps | None]:
-    """Return the differences of a row alone: McNemar's test takes scipy, a second of a page that does not show it."""
-    return differences(of_counts(pairing.cells(group)[0]), metrics, resamples=resamples, seed=seed)
+    return Row(group, int(cells.sum()), int(cells[:, 1].sum()), len(cells), unit, tuple(of_row), swaps, table, table.p)
 
 
 def holm(values: Sequence[float | None]) -> list[float | None]:
@@ -112,11 +97,11 @@ def _correct_p_values(comparisons: Sequence[Comparison]) -> list[Comparison]:
     McNemar's are a family of their own, being the same question once more.
     """
     rows = [row for comparison in comparisons for row in comparison.rows]
-    swapped = iter(holm([metric.difference.p for row in rows for metric in row.metrics]))
+    swapped = iter(holm([metric.p for row in rows for metric in row.metrics]))
     exact = iter(holm([row.mcnemar_holm for row in rows]))
 
     def with_corrected_p(row: Row) -> Row:
-        metrics = tuple(MetricRow(metric.difference, next(swapped)) for metric in row.metrics)
+        metrics = tuple(replace(metric, p_holm=next(swapped)) for metric in row.metrics)
         return replace(row, metrics=metrics, mcnemar_holm=next(exact) or 0.0)
 
     return [replace(comparison, rows=tuple(map(with_corrected_p, comparison.rows))) for comparison in comparisons]
@@ -164,14 +149,14 @@ def reasons(comparisons: Sequence[Comparison]) -> Iterator[str]:
         yield "One cluster: no interval and no test; nothing is known about how much another cluster would differ."
     if any(1 < row.clusters < FEWEST for row in rows):
         yield f"Fewer than {FEWEST} clusters: no interval."
-    reasons_of_rows = {metric.difference.reason for row in rows for metric in row.metrics}
+    reasons_of_rows = {metric.reason for row in rows for metric in row.metrics}
     if RESTS_ON_FEW in reasons_of_rows:
         yield f"No interval either where a metric rests on fewer than {FEWEST} clusters."
     if CONSTANT in reasons_of_rows:
         yield "No interval either where each resample has the same difference: that says nothing of other clusters."
     for unit in sorted({row.unit for row in rows if row.unit}):
         yield f"Rows of one cluster draw and swap whole {unit} within it."
-    if contradictions := sum(_contradicts(metric.difference) for row in rows for metric in row.metrics):
+    if contradictions := sum(_contradicts(metric) for row in rows for metric in row.metrics):
         where = "In one row" if contradictions == 1 else f"In {contradictions:,} rows"
         yield f"{where} the interval leaves out 0 though p is above 0.05: of few clusters it is too bold; go by p."
     if floors := [row.swaps.least for row in rows if row.swaps and row.swaps.exact and row.swaps.least > 0.05]:

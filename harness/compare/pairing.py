@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from harness.compare.runs import Replies
 from harness.errors import ConfigError, DataError, unknown
-from harness.scoring.tally import named_units, unordered
+from harness.scoring.summary import OVERALL, Group, rows_of
+from harness.scoring.tally import Tally, named_units, unordered
 from harness.storage.replies import Reply
 from harness.types import Unreadable
 
 if TYPE_CHECKING:
     from harness.compare.difference import Cells
 
-Group = tuple[str, str]
-"""(breakdown, group), as in relation, parent."""
-OVERALL: Group = ("overall", "all")
+Kind = tuple[tuple[Group, ...], int]
+"""(groups, 4 · gold + 2 · first run's answer + second run's)"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,19 +47,21 @@ class Pairing:
     """Items that both have and at least one failed; they are not compared."""
     unreadable: tuple[int, int] = (0, 0)
     differing: list[Differing] = field(default_factory=list)
-    counts: dict[Group, dict[str, list[int]]] = field(default_factory=dict)
-    """Items of each group and cluster, by 4 · gold + 2 · first run's answer + second run's."""
-    parts: dict[Group, dict[str, list[int]]] = field(default_factory=dict)
-    """The same by parts of clusters: in CausalBench, a network's unordered pairs of variables."""
+    tally: Tally[Kind] = field(default_factory=Tally)
+    """The shared items by kind, cluster and unit: in CausalBench an unordered pair of variables."""
 
-    def cells(self, group: Group) -> tuple[Cells, str]:
+    @cached_property
+    def rows(self) -> dict[Group, list[Kind]]:
+        """The kinds of items in each group that is compared, those of all first."""
+        return rows_of(self.tally.kinds, lambda kind: kind[0], {})
+
+    def cells(self, group: Group = OVERALL) -> tuple[Cells, str]:
         """Return the counts of a group, and what its rows are if they are parts of a single cluster."""
         import numpy as np
 
-        clusters, parts = self.counts[group], self.parts.get(group, {})
-        if len(clusters) == 1 and len(parts) > 1:
-            return np.array(list(parts.values())).reshape(-1, 2, 2, 2), named_units(parts)
-        return np.array(list(clusters.values())).reshape(-1, 2, 2, 2), ""
+        row = self.tally.row({kind: (kind[1],) for kind in self.rows[group]}, 8, parts=True)
+        unit = named_units(self.tally.parts) if row.by_part and len(row.columns) > 1 else ""
+        return row.columns.astype(np.int64).reshape(-1, 2, 2, 2), unit
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +113,6 @@ def pair(first: Replies, second: Replies, *, by: Sequence[str], labels: str | No
             f"than in {first.path}, such as {disagreeing[0]}: choose other labels=."
         )
     _check(by, first)
-    counts: dict[Group, dict[str, list[int]]] = defaultdict(lambda: defaultdict(lambda: [0] * 8))
-    parts: dict[Group, dict[str, list[int]]] = defaultdict(lambda: defaultdict(lambda: [0] * 8))
     unreadable = [0, 0]
     for item in both:
         a, b = first.by_item[item], second.by_item[item]
@@ -129,23 +129,12 @@ def pair(first: Replies, second: Replies, *, by: Sequence[str], labels: str | No
             cell = 4 + 2 * (a.answer == gold) + (b.answer == gold)
         else:
             cell = 4 * gold + 2 * scored_answer(a, gold, first.unreadable) + scored_answer(b, gold, second.unreadable)
-        part = unordered(a.unit)
-        for group in _groups(a, by):
-            counts[group][a.cluster][cell] += 1
-            if part:
-                parts[group][part][cell] += 1
+        kind = tuple(group for group in a.groups if group[0] in by), cell
+        pairing.tally.add(kind, a.cluster, unordered(a.unit))
     if not pairing.shared:
         raise DataError(f"{first.path} and {second.path} have no item that both answered: {pairing.failed:,} failed.")
     pairing.unreadable = unreadable[0], unreadable[1]
-    # In the order of the names: what is drawn must not depend on the order in which answers landed.
-    pairing.counts = {group: dict(sorted(clusters.items())) for group, clusters in sorted(counts.items(), key=_overall)}
-    pairing.parts = {group: dict(sorted(clusters.items())) for group, clusters in parts.items()}
     return pairing
-
-
-def _overall(entry: tuple[Group, object]) -> tuple[bool, str, int, str]:
-    breakdown, group = entry[0]
-    return entry[0] != OVERALL, breakdown, int(group) if group.isdecimal() else 0, group
 
 
 def _labels(first: Replies, second: Replies, label_set: str | None) -> str:
@@ -190,12 +179,6 @@ def _check(by: Sequence[str], run: Replies) -> None:
     for name in by:
         if name not in breakdowns:
             raise ConfigError(unknown("breakdown", name, breakdowns))
-
-
-def _groups(reply: Reply, by: Sequence[str]) -> Iterator[Group]:
-    yield OVERALL
-    if by:
-        yield from ((name, group) for name, group in reply.groups if name in by)
 
 
 def scored_answer(reply: Reply, gold: int, unreadable: Unreadable) -> int:

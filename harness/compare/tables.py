@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from harness.compare.difference import Difference
 from harness.compare.margin import verdict
-from harness.compare.measure import Comparison, MetricRow, Row, reasons, remarks
+from harness.compare.measure import Comparison, reasons, remarks
 from harness.compare.pairing import Differing
 from harness.runtime.console import shortened
 from harness.scoring.definitions import definition
@@ -64,8 +65,7 @@ def _differences(comparisons: Sequence[Comparison]) -> Table:
     body = []
     for comparison in comparisons:
         for row in comparison.rows:
-            for metric in row.metrics:
-                d = metric.difference
+            for d in row.metrics:
                 body.append(
                     [
                         *([comparison.first, comparison.second] if several else []),
@@ -77,7 +77,7 @@ def _differences(comparisons: Sequence[Comparison]) -> Table:
                         signed_text(d.value),
                         "–" if d.interval is None else f"{signed_text(d.interval[0])} … {signed_text(d.interval[1])}",
                         p_text(d.p),
-                        p_text(metric.p_holm),
+                        p_text(d.p_holm),
                         percent_text(d.detectable),
                         *([f"{row.clusters:,}"] if by_group else []),
                     ]
@@ -94,11 +94,11 @@ def _names(comparisons: Sequence[Comparison]) -> list[str]:
 
 def _verdicts(comparisons: Sequence[Comparison]) -> Iterator[str]:
     for comparison in comparisons:
-        yield _verdict(comparison, comparison.rows[0], comparison.rows[0].metrics[0])
+        yield _verdict(comparison, comparison.rows[0].metrics[0])
 
 
-def _verdict(comparison: Comparison, row: Row, metric: MetricRow) -> str:
-    d, title = metric.difference, definition(metric.difference.metric).title
+def _verdict(comparison: Comparison, d: Difference) -> str:
+    title = definition(d.metric).title
     a, b = comparison.first, comparison.second
     if d.value is None:
         return f"{title} is undefined for {a if d.first is None else b}: there is no difference to test."
@@ -106,22 +106,22 @@ def _verdict(comparison: Comparison, row: Row, metric: MetricRow) -> str:
     finding = f"{b} is {100 * abs(d.value):.2f} points of {title} {way} {a}"
     if not d.value:
         finding = f"{b} and {a} have the same {title}"
-    if metric.p_holm is None:
+    if d.p_holm is None:
         return f"{finding}."
-    proof = "more than chance" if metric.p_holm <= 0.05 else "no more than chance can make"
-    corrected = "" if metric.p_holm == d.p else ", Holm"
+    proof = "more than chance" if d.p_holm <= 0.05 else "no more than chance can make"
+    corrected = "" if d.p_holm == d.p else ", Holm"
     power = d.detectable
     power_text = (
         ""
         if power is None
         else f" A true difference of {100 * power:.1f} points would have been seen in 80% of such comparisons."
     )
-    return f"{finding}: {proof} (p = {p_text(metric.p_holm)}{corrected}).{power_text}"
+    return f"{finding}: {proof} (p = {p_text(d.p_holm)}{corrected}).{power_text}"
 
 
 def _method(comparisons: Sequence[Comparison], resamples: int) -> Iterator[str]:
     rows = [row for comparison in comparisons for row in comparison.rows]
-    if any(metric.difference.interval for row in rows for metric in row.metrics):
+    if any(metric.interval for row in rows for metric in row.metrics):
         yield f"Interval: {resamples:,} resamples of whole clusters, the same for both."
     exact_swaps = [row.swaps for row in rows if row.swaps and row.swaps.exact]
     random_swaps = [row.swaps for row in rows if row.swaps and not row.swaps.exact]
@@ -132,10 +132,10 @@ def _method(comparisons: Sequence[Comparison], resamples: int) -> Iterator[str]:
     if random_swaps:
         many = " where they are many" if exact_swaps else ""
         yield f"p: the two swapped in whole clusters, {random_swaps[0].number:,} times at random{many}."
-    count = sum(metric.difference.p is not None for row in rows for metric in row.metrics)
+    count = sum(metric.p is not None for row in rows for metric in row.metrics)
     if count > 1:
         yield f"p (Holm): corrected for the {count:,} p-values of this table."
-    if any(metric.difference.error for row in rows for metric in row.metrics):
+    if any(metric.error for row in rows for metric in row.metrics):
         yield "Detectable: the true difference that 80% of such comparisons find at p < 0.05, 2.80 standard errors."
 
 

@@ -54,7 +54,7 @@ def summarize(
         estimates = ratio_intervals([row.table(unreadable) for row in rows.values()])
         for ((breakdown, group), row), of_row in zip(rows.items(), estimates, strict=True):
             of_groups = scores.setdefault(label_set, {}).setdefault(breakdown, {})
-            of_groups[group] = row.scores(of_row, unreadable, unit, probable=tally.has_numbers)
+            of_groups[group] = row.scores(of_row, unreadable, unit, probable=len(rows[OVERALL].counted.numbers) > 0)
     if not tally.kinds:
         scores = {headline: {"overall": {"all": Scores(0, 0, 0, 0, decisions(AnswerCounts(), unreadable=unreadable))}}}
     return Result(headline, scores, tally.clusters, **totals.parts(), unreadable=unreadable)

@@ -100,8 +100,8 @@ class Tally(Generic[Kind]):
         return len({cluster for cluster, _ in self._units})
 
     @property
-    def has_numbers(self) -> bool:
-        return bool(self._numbers)
+    def parts(self) -> set[str]:
+        return {part for _, part in self._units}
 
     def row(self, members: Mapping[Kind, Iterable[int]], width: int = 0, *, parts: bool = False) -> CountedRow:
         """Return the records of some kinds, each of which adds one to the columns that `members` has of its kind.

@@ -12,18 +12,19 @@ from support.compared_runs import put, record
 from harness.compare import __main__ as compare
 from harness.compare.difference import Difference
 from harness.compare.margin import NO_WORSE, UNKNOWN, WORSE, verdict
-from harness.compare.measure import Comparison, MetricRow, Row
-from harness.compare.pairing import OVERALL, McNemar, Pairing
+from harness.compare.measure import Comparison, Row
+from harness.compare.pairing import McNemar, Pairing
 from harness.compare.runs import Replies
 from harness.errors import ConfigError
 from harness.scoring.definitions import definitions
+from harness.scoring.summary import OVERALL
 
 ONE_TWO = [1, 2] * 10
 
 
 def comparison(interval, metric="accuracy", complete=True):
     d = Difference(0.0, interval, metric=metric, first=0.5, second=0.5, p=None)
-    row = Row(OVERALL, 9, 3, 9, "", (MetricRow(d, None),), None, McNemar(9, 0, 0, 0), 1.0)
+    row = Row(OVERALL, 9, 3, 9, "", (d,), None, McNemar(9, 0, 0, 0), 1.0)
     a, b = (Replies(name, {}, None, "wrong", complete, False, {}) for name in "ab")
     return Comparison("a", "b", (a, b), Pairing("published"), (row,))
 

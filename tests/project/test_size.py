@@ -25,7 +25,7 @@ ROOMS: dict[str, tuple[int, int]] = {
     "harness/causal": (703, 7),
     "harness/charts": (793, 5),
     "harness/cli": (1737, 9),
-    "harness/compare": (1153, 8),
+    "harness/compare": (1123, 8),
     "harness/cost": (1618, 9),
     "harness/exports": (370, 4),
     "harness/leaderboard": (820, 5),

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from harness.compare.difference import Difference
-from harness.compare.measure import differences_of, holm
-from harness.compare.pairing import OVERALL, pair
+from harness.compare.difference import Difference, differences, of_counts
+from harness.compare.measure import holm
+from harness.compare.pairing import pair
 from harness.compare.runs import Loader
 from harness.errors import ConfigError, HarnessError
 from harness.leaderboard.columns import constants
@@ -137,7 +137,7 @@ def differences_to_first(
     """Return the differences of a chain's runs to that of the first step, or a word why one is missing."""
     base = chain.by_step.get(steps[0])
     paired = [name for name in metrics if definition(name).made_of == "counts"]
-    differences: dict[tuple[str, str], Difference | str] = {}
+    to_first: dict[tuple[str, str], Difference | str] = {}
     for step in steps[1:]:
         row = chain.by_step.get(step)
         if base is None or row is None or not paired:
@@ -146,14 +146,14 @@ def differences_to_first(
             replies = load(base), load(row)
             pairing = pair(*replies, by=(), labels=None, least=1)
         except HarnessError as error:
-            differences |= {(step, name): _reason(base, row, error) for name in paired}
+            to_first |= {(step, name): _reason(base, row, error) for name in paired}
             continue
         if pairing.first_only or pairing.second_only:
-            differences |= dict.fromkeys(((step, name) for name in paired), "other items")
+            to_first |= dict.fromkeys(((step, name) for name in paired), "other items")
             continue
-        compared, _ = differences_of(pairing, OVERALL, paired, RESAMPLES, 0)
-        differences |= {(step, difference.metric): difference for difference in compared}
-    return differences
+        compared, _ = differences(of_counts(pairing.cells()[0]), paired)
+        to_first |= {(step, difference.metric): difference for difference in compared}
+    return to_first
 
 
 def _reason(base: Run, row: Run, error: HarnessError) -> str:
