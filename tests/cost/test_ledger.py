@@ -62,7 +62,7 @@ def test_replies_that_were_no_answer_are_told_as_spent_and_stand_in_no_result(se
 
     server = serve(reply)
     ledger = Ledger(PRICE, paid=True)
-    model = Chat(name="m", model="m", base_url=server.url, max_concurrency=1, max_wait=0.01)
+    model = Chat(name="m", model="m", base_url=server.url, max_concurrency=1, max_wait=5)
     budgeted = Budgeted(model, Till(Budget(), PRICE, model, ledger.discard), count=True)
     assert len(list(each(Metered(budgeted, ledger).respond([ask("one"), ask("two")])))) == 2
     cost = PRICE.cost(Usage(11, 2, 3))

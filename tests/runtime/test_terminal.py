@@ -13,11 +13,11 @@ from support.thinned import few
 from support.written_runs import board_row, write_manifest
 
 from harness.leaderboard import __main__ as leaderboard
-from harness.leaderboard.build import BoardOptions, build
+from harness.leaderboard.build import build
 from harness.storage.result_json import result_json
 from harness.tables.markdown_csv_json import markdown
 from harness.tables.results import result_tables
-from harness.tables.table import Table
+from harness.tables.table import Cell, Column, Line, Table
 from harness.tables.terminal import show
 from harness.types import Metric, Result, Scores, Usage
 
@@ -94,7 +94,9 @@ def test_names_are_cut_where_they_stay_different():
 
 
 def test_groups_stand_above_their_rows():
-    screen = rendered_on(build(BOARD, BoardOptions(families=True)), 120)
+    names = (("always_yes", "Random Baselines"), ("gpt4", "GPT-Based Models"))
+    lines = [Line([Cell(name), Cell("0.5")], group) for name, group in names]
+    screen = rendered_on([Table(columns=[Column("model", "model"), Column("f1", "F1", "metric")], lines=lines)], 120)
     assert screen.text.index("Random Baselines") < screen.text.index("always_yes") < screen.text.index("GPT-Based")
     assert screen.having("GPT-Based Models", italics=True) and "**" not in screen.text
 
