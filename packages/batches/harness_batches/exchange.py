@@ -12,7 +12,6 @@ from typing import IO
 import filelock
 
 from harness.errors import Interrupted, RunStopped
-from harness.models.api.endpoint import Endpoint
 from harness.models.api.faults import RefusedError, in_words
 from harness.models.api.replies import LostError
 from harness.protocols import Outcome, Outcomes
@@ -25,13 +24,6 @@ from harness_batches.settings import Settings
 
 _SETTLES, _LOOKS = 60.0, 5
 """Seconds until a batch, whose creation was not confirmed, must have appeared in the server's list, and looks at it."""
-
-
-def batch_server(endpoint: Endpoint, form: OpenAI) -> EndpointServer:
-    """Return the server of an endpoint, asked for files and batches."""
-    server = EndpointServer(endpoint, form.headers(endpoint.key))
-    server.subject, server.lost = "files or batches", "; `harness batches forget DIGEST` gives up what is lost there"
-    return server
 
 
 class Sending:

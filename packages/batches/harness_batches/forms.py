@@ -7,7 +7,6 @@ sources: https://platform.openai.com/docs/guides/batch, https://platform.claude.
 from __future__ import annotations
 
 import json
-import os
 import tempfile
 from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -71,12 +70,6 @@ class OpenAI:
     """Whether the lines are uploaded as a file first."""
     most_requests, most_megabytes = 50_000, 190.0
     """Limits of one batch; OpenAI's is 200 MB."""
-
-    def headers(self, key: str) -> dict[str, str]:
-        """Return the headers that carry the key."""
-        names = {"OpenAI-Organization": "OPENAI_ORG_ID", "OpenAI-Project": "OPENAI_PROJECT_ID"}
-        billed = {name: value for name, variable in names.items() if (value := os.environ.get(variable))}
-        return {"Authorization": f"Bearer {key}", **billed}
 
     def line(self, key: str, path: str, body: Mapping[str, JSON]) -> str:
         content = {"custom_id": key, "method": "POST", "url": f"/v1{path}", "body": body}
@@ -183,10 +176,6 @@ class Anthropic(OpenAI):
     uploads = False
     most_requests = 100_000
 
-    def headers(self, key: str) -> dict[str, str]:
-        """Return the headers that carry the key."""
-        return {"x-api-key": key, "anthropic-version": "2023-06-01"}
-
     def line(self, key: str, path: str, body: Mapping[str, JSON]) -> str:
         """Return the line of a request, as a message."""
         return json.dumps({"custom_id": key, "params": body}, separators=(",", ":"), allow_nan=False)
@@ -199,8 +188,7 @@ class Anthropic(OpenAI):
                 body.write(b"," * bool(place) + line.rstrip(b"\n"))
             body.write(b"]}")
             body.seek(0)
-            json_type = {"Content-Type": "application/json"}
-            return self.made(server.once("POST", self.batches, content=body, headers=json_type))
+            return self.made(server.once("POST", self.batches, content=body, kind="application/json"))
 
     def find(self, server: EndpointServer, batch: Batch, known: Container[str], owns: Container[str]) -> Remote | None:
         """Return the batch whose results name the sought requests; None if no batch may be the sought one.

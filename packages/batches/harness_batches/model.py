@@ -18,7 +18,7 @@ from harness.models.api.endpoint import Endpoint
 from harness.protocols import Admission, Model, Outcomes, Wrapper
 from harness.runtime.signals import STOP
 from harness.types import Failure, Request, Usage
-from harness_batches.exchange import Collecting, Sending, batch_server
+from harness_batches.exchange import Collecting, Sending
 from harness_batches.forms import OpenAI, Remote, form_of
 from harness_batches.journal import Batch, Journal
 from harness_batches.server import EndpointServer, rest
@@ -59,7 +59,7 @@ class Batched(Wrapper):
         """
         self.endpoint.check_key()
         form = form_of(self.endpoint)
-        with closing(batch_server(self.endpoint, form)) as server:
+        with closing(EndpointServer(self.endpoint)) as server:
             yield from _BatchCall(self, form, server, requests).outcomes()
 
 

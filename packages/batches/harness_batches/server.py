@@ -7,15 +7,16 @@ import random
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
-from harness.errors import Interrupted, RunStopped
+from harness.errors import ConfigError, Interrupted, RunStopped
+from harness.models.api.anthropic import Messages
 from harness.models.api.endpoint import Endpoint
 from harness.models.api.families import on_this_machine
-from harness.models.api.faults import RefusedError, date_of, fault_of, in_words
+from harness.models.api.faults import RefusedError, fault_of, in_words
 from harness.models.api.replies import LostError, one_line
 from harness.runtime.secrets import SECRET, mask_keys
 from harness.runtime.signals import STOP
@@ -29,47 +30,51 @@ _FRESH = frozenset({404})
 """Statuses that servers return for some seconds for a file, a batch or a job that is new."""
 
 
-class BusyError(RunStopped):
-    """A server that has refused a call for its rate (429) to the last try: nothing is lost by asking it later."""
-
-    pause: float | None = None
-    """The seconds to wait that it asks for; None if it asks for none."""
-
-
 class EndpointServer:
     """The server of an endpoint, for files and what is made of them. Its key goes to no other address."""
 
-    subject = "files or jobs"
-    """What the calls are about, in messages."""
-    lost = ""
-    """Advice for messages on a file or job that the server does not know (404)."""
+    transport: Any = None
+    """What carries the calls instead of the network, in tests."""
 
-    def __init__(self, endpoint: Endpoint, headers: Mapping[str, str]) -> None:
-        """Prepare a client, which connects with the first call. `headers` hold the key."""
-        self.endpoint, self._headers = endpoint, headers
+    def __init__(self, endpoint: Endpoint) -> None:
+        """Prepare a client of the endpoint's SDK, which connects with the first call."""
+        self.endpoint = endpoint
         self.address = endpoint.base_url.rstrip("/")
-        self.ahead: float | None = None
-        """Seconds by which the server's clock is ahead of this machine's, by its latest reply; None if it says none."""
 
     @cached_property
-    def _http(self) -> Any:
-        import httpx2 as http  # takes longer than a call, and a run without files needs none of it
+    def _sdk(self) -> Any:
+        import httpx2  # takes longer than a call, and a run without files needs none of it
+        from openai import OpenAI
 
-        return http.Client(
-            headers=self._headers,
-            timeout=http.Timeout(self.endpoint.timeout, connect=min(30.0, self.endpoint.timeout)),
+        api: Any = OpenAI
+        if isinstance(self.endpoint, Messages):
+            try:
+                from anthropic import Anthropic as api  # noqa: N813
+            except ImportError:
+                raise ConfigError("Anthropic's batches need its SDK: pip install -e '.[anthropic]'.") from None
+        seconds = self.endpoint.timeout
+        http = httpx2.Client(
+            timeout=httpx2.Timeout(seconds, connect=min(30.0, seconds)),
             follow_redirects=False,
             trust_env=not on_this_machine(self.address),
-            event_hooks={"response": [self._note_clock]},
+            event_hooks={"response": [self._refuse]},
+            transport=self.transport,
         )
+        return api(api_key=self.endpoint.key, base_url=self.address, max_retries=0, http_client=http)
 
-    def _note_clock(self, response: Any) -> None:
-        if (date := date_of(response.headers.get("date", ""))) is not None:
-            self.ahead = date - time.time()
+    def _refuse(self, response: Any) -> None:
+        """Raise RefusedError for a reply that is none, by the first of its words: the SDK would read all of them."""
+        if response.is_success:
+            return
+        try:
+            text = self._hidden(next(response.iter_bytes(_PIECE), b""))
+        except Exception:  # the connection broke before the words came; the status is enough
+            text = ""
+        raise RefusedError(response.status_code, text, response.headers)
 
     def close(self) -> None:
-        if "_http" in self.__dict__:
-            self._http.close()
+        if "_sdk" in self.__dict__:
+            self._sdk.close()
 
     def json(self, method: str, path: str, body: Mapping[str, Any] | None = None, *, fresh: bool = False) -> Any:
         """Return the JSON of a reply. `fresh`: the server may not find what is asked for yet, as it is new.
@@ -80,8 +85,7 @@ class EndpointServer:
 
     def once(self, method: str, path: str, body: Mapping[str, Any] | None = None, **parts: Any) -> Any:
         """Return the JSON of a reply after a single try. Raises RefusedError, LostError or TimeoutError."""
-        content = {} if body is None else {"json": body}
-        with self._stream(method, path, **content, **parts) as response:
+        with self._stream(method, path, body=body, **parts) as response:
             pieces, size = [], 0
             for piece in response.iter_bytes(_PIECE):
                 pieces.append(piece)
@@ -98,7 +102,8 @@ class EndpointServer:
 
         def send() -> Any:
             file.seek(0)
-            return self.once("POST", path, files={"file": (name, file, "application/jsonl")}, data=dict(fields))
+            parts = {"files": [("file", (name, file, "application/jsonl"))], "kind": "multipart/form-data"}
+            return self.once("POST", path, dict(fields), **parts)
 
         return self.again(send)
 
@@ -128,24 +133,32 @@ class EndpointServer:
         return text.replace(key, "[the key]") if len(key) >= SECRET else text
 
     @contextmanager
-    def _stream(self, method: str, path: str, **parts: Any) -> Iterator[Any]:
+    def _stream(self, method: str, path: str, kind: str = "", **parts: Any) -> Iterator[Any]:
         """Hand out a reply that is read piece by piece. Raises RefusedError, LostError or TimeoutError."""
-        refused: RefusedError | None = None
+        import httpx2
+        from openai import Stream
+
+        options = {"headers": {"Content-Type": kind}} if kind else {}
+        sent = {name: part for name, part in parts.items() if part is not None}
+        send = self._sdk.get if method == "GET" else self._sdk.post
         try:
-            with self._http.stream(method, f"{self.address}{path}", **parts) as response:
-                if response.is_success:
-                    yield response
-                    return
-                refused = RefusedError(response.status_code, "", response.headers)
-                text = self._hidden(next(response.iter_bytes(_PIECE), b""))
-                refused = RefusedError(response.status_code, text, response.headers)
+            response = send(
+                f"{self.address}{path}",
+                cast_to=httpx2.Response,
+                options=options,
+                stream=True,
+                stream_cls=Stream,
+                **sent,
+            )
+            with closing(response):
+                yield response
         except Exception as error:
-            if not type(error).__module__.startswith(("httpx2", "httpcore2")):
+            cause = error if isinstance(error, RefusedError) else error.__cause__ or error
+            if isinstance(cause, RefusedError):
+                raise cause from None
+            if not type(cause).__module__.startswith(("httpx2", "httpcore2")):
                 raise
-            if refused is None:  # else the connection broke before the words came; the status is enough
-                raise _lost(error) from None
-        assert refused is not None
-        raise refused
+            raise _lost(cause) from None
 
     def again(self, action: Callable[[], T], *, fresh: bool = False) -> T:
         """Return the result of an action, tried again while its errors may pass. Raises RunStopped, Interrupted."""
@@ -172,17 +185,15 @@ class EndpointServer:
 
     def stopped(self, error: Exception) -> RunStopped:
         """Return the end of the run for a call that has failed for good."""
-        status = error.status if isinstance(error, RefusedError) else None
-        stopped = (BusyError if status == 429 and passes(error) else RunStopped)(
-            f"{self.address} fails on its {self.subject} ({in_words(error)}): what is under way there stays, and the "
-            f"same command goes on from there{self.lost * (status == 404)}."
+        gone = isinstance(error, RefusedError) and error.status == 404
+        lost = "; `harness batches forget DIGEST` gives up what is lost there" * gone
+        return RunStopped(
+            f"{self.address} fails on its files or batches ({in_words(error)}): what is under way there stays, and the "
+            f"same command goes on from there{lost}."
         )
-        if isinstance(stopped, BusyError):
-            stopped.pause = error.wait if isinstance(error, RefusedError) else None
-        return stopped
 
 
-def _lost(error: Exception) -> Exception:
+def _lost(error: BaseException) -> Exception:
     import httpx2 as http
 
     words = one_line(mask_keys(f"{type(error).__name__}: {error}"))

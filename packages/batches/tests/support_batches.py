@@ -20,7 +20,6 @@ from collections import Counter
 from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import SimpleNamespace
@@ -335,8 +334,7 @@ def draw(random: random.Random, *, quiet: float) -> dict[str, Any]:
 
 def use(server: DrawnServer, monkeypatch: pytest.MonkeyPatch) -> Chat:
     """Have all calls of files and batches answered by the server, in its time; return a model that asks it."""
-    client = partial(httpx2.Client, transport=httpx2.MockTransport(server.handle))
-    monkeypatch.setattr(httpx2, "Client", client)
+    monkeypatch.setattr(server_module.EndpointServer, "transport", httpx2.MockTransport(server.handle))
     for module in (server_module, exchange, model_module):
         monkeypatch.setattr(module, "rest", server.rest)
     monkeypatch.setattr(model_module, "time", SimpleNamespace(time=server.time))

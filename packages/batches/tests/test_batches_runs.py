@@ -239,5 +239,5 @@ def test_a_key_in_a_line_is_hidden(key):
     line = json.dumps({"custom_id": "a", "response": {"status_code": 200, "body": body}}).encode()
     endpoint = Chat(name="m", model="m", base_url="http://localhost/v1")
     request = ChatRequest((Message("user", "?"),), max_tokens=8)
-    outcome = lines.outcome_of(lines.content_of(line, EndpointServer(endpoint, {}).loads) or {}, endpoint, request)
+    outcome = lines.outcome_of(lines.content_of(line, EndpointServer(endpoint).loads) or {}, endpoint, request)
     assert secret not in repr(outcome) and "[the key]" in repr(outcome)

@@ -18,6 +18,7 @@ from harness.cache.model import CachedModel
 from harness.cache.store import Store
 from harness.cost.admission import Budgeted
 from harness.cost.budget import Budget
+from harness.cost.price import Price
 from harness.cost.till import Till
 
 
@@ -53,10 +54,10 @@ def test_a_line_that_was_worked_on_is_not_given_back_to_the_budget(tmp_path, mon
     monkeypatch.setattr(support_batches, "reply", lambda: {"id": "c", "model": "m", "choices": [full]})
     choice = {name: options[0] for name, options in CHOICES.items()} | {"failing": 1}
     endpoint = support_batches.use(DrawnServer(choice), monkeypatch)
-    till = Till(Budget(tokens=1e6), None, endpoint)
+    till = Till(Budget(usd=1e6), Price(((0, 10.0),), ((0, 100.0),)), endpoint)
     with closing(Store(tmp_path / "answers.sqlite")) as store:
         batched = Batched(endpoint, settings_of(endpoint), store, CachedModel(endpoint, store).key)
         outcomes = dict(each(Budgeted(batched, till).respond(REQUESTS)))
     assert [outcome.kind for outcome in outcomes.values()].count("context_length") == 2
-    most = [till.size(request).input_most + till.size(request).output_most for request in REQUESTS]
-    assert till.own.tokens == sum(most)
+    most = [10 * till.size(request).input_most + 100 * till.size(request).output_most for request in REQUESTS]
+    assert till.own.usd == pytest.approx(sum(most) / 1e6)
