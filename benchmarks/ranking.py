@@ -23,7 +23,6 @@ COUNTS = {
     "of these from the prefix cache": "vllm:prompt_tokens_cached_total",
 }
 WAYS = {
-    "completions, echo": ("openai_completions", ["model.rank=echo"]),
     "completions, one token": ("openai_completions", []),
     "chat, one token": ("openai", []),
 }

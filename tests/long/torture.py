@@ -245,7 +245,7 @@ def campaign(
     limit, concurrency = draw.choice([20, 60, 120]), draw.choice([1, 4, 16, 64])
     arguments = arguments_of(
         server, options, f"task.limit={limit}", f"task.seed={seed}", f"model.max_concurrency={concurrency}",
-        f"model.timeout={options.timeout}", "model.max_wait=3",
+        f"model.timeout={options.timeout}", "model.max_wait=30",
     )  # fmt: skip
     with tempfile.TemporaryDirectory() as name:
         now = Campaign(

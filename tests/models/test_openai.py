@@ -9,7 +9,6 @@ from support.openai_server import Server, chat_reply, error
 from support.outcomes import each
 
 from harness.errors import ConfigError, Interrupted, RunStopped
-from harness.models.api.faults import wait_of
 from harness.models.api.openai import Chat, Completions
 from harness.models.api.retry import Policy
 from harness.runtime.signals import STOP
@@ -143,19 +142,6 @@ def test_passing_faults_are_tried_again(serve, key):
     assert len(server.calls) == 4
 
 
-def test_no_retry_comes_earlier_than_the_server_asks(serve, key):
-    import time
-
-    at: list[float] = []
-
-    def reply(*_):
-        at.append(time.monotonic())
-        return error(429, "slow down", headers={"retry-after": "0.25"}) if len(at) == 1 else chat_reply("Yes")
-
-    outcomes(chat(serve(reply)), [ask("?")])
-    assert at[1] - at[0] >= 0.25
-
-
 def test_a_wait_longer_than_allowed_is_a_failure_that_says_so(serve, key):
     server = serve(lambda *_: error(429, "slow down", headers={"retry-after": "6000"}))
     (outcome,) = outcomes(chat(server), [ask("?")]).values()
@@ -244,21 +230,6 @@ def test_a_stop_does_not_wait_for_retries(serve, key, monkeypatch):
     with pytest.raises(Interrupted, match="while a call waited for its retry"):
         outcomes(chat(server, max_wait=60), [ask(f"{k}?") for k in range(4)])
     assert len(server.calls) == len(waits) == 4
-
-
-@pytest.mark.parametrize(
-    ("headers", "seconds"),
-    [
-        ({"retry-after": "7"}, 7.0),
-        ({"retry-after": "0.5"}, 0.5),
-        ({"retry-after-ms": "250", "retry-after": "7"}, 0.25),
-        ({"retry-after": "soon, please"}, None),
-        ({"retry-after": "Wed, 21 Oct 2015 07:28:00 GMT"}, 0.0),
-        ({}, None),
-    ],
-)
-def test_retry_after_is_read_in_every_form(headers, seconds):
-    assert wait_of(headers) == seconds
 
 
 def test_one_bad_request_among_good_ones_does_not_stop_the_run(serve, key):

@@ -42,6 +42,7 @@ from harness.models.api.gemini import GenerateContent
 from harness.models.api.openai import Chat, Completions
 from harness.models.api.pace import pause
 from harness.models.api.replies import ended
+from harness.runtime.under_way import RETRIES
 from harness.types import ChatRequest, Failure, Message, Response
 
 ATTEMPTS = 4
@@ -450,6 +451,16 @@ def test_an_end_is_told_from_the_tokens_that_were_written(serve, text, reason, c
     outcome = asked(server.url, "?")["?"]
     assert (outcome.kind if isinstance(outcome, Failure) else outcome.finish_reason) == wanted
     assert not isinstance(outcome, Failure) or "num_ctx" in outcome.detail
+
+
+@pytest.mark.parametrize(("tokens", "said"), [(lambda words: 4096, True), (len, False)])
+def test_a_server_that_cuts_prompts_is_told_once(serve, monkeypatch, tokens, said):
+    lines: list[str] = []
+    monkeypatch.setattr(RETRIES, "speaker", lines.append)
+    counted = lambda words: {"prompt_tokens": tokens(words), "completion_tokens": 1}  # noqa: E731
+    server = serve(lambda path, body, number: chat_reply("No") | {"usage": counted(body["messages"][-1]["content"])})
+    asked(server.url, *("?" * 100 * k for k in range(1, 12)))
+    assert ["num_ctx" in line for line in lines] == [True] * said
 
 
 # Waits in any form.

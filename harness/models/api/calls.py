@@ -17,8 +17,11 @@ from harness.models.api.pace import Pace
 from harness.models.api.replies import InvalidReplyError, usage_in_all, usage_of
 from harness.models.api.retry import Policy
 from harness.protocols import Admission, Outcome, Outcomes
-from harness.types import Failure, Request, Response
+from harness.runtime.under_way import RETRIES
+from harness.types import ChatRequest, Failure, Request, Response
 
+ALIKE = 5
+"""Prompts of different lengths and equal counts of tokens from which on it is no chance."""
 GRACE = 60.0
 """Seconds to wait for calls under way once the run's time is over; or twice the slowest answer's, if that is longer."""
 
@@ -85,6 +88,9 @@ class _Calls:
         self._with_slot: set[Request] = set()
         """Requests whose answer is not stored yet and keeps its slot."""
         self._exhausted, self._waiting, self._slowest = False, True, 0.0
+        self._lengths: dict[int, set[int]] = {}
+        """Characters of the prompts, by the tokens that the server counts for them."""
+        self._cut_said = False
 
     def begin(self) -> bool:
         """Begin as many calls as there is room for; return False once none is open."""
@@ -218,7 +224,23 @@ class _Calls:
             self._admission.failed(request, _usage(reply))
         else:
             self._slowest = max(self._slowest, seconds)
+            self._watch_prompts(request, outcome)
         return outcome
+
+    def _watch_prompts(self, request: Request, response: Response) -> None:
+        """Say once that the server seems to cut prompts: it counts the same tokens for many of different lengths."""
+        tokens = response.usage.input
+        if self._cut_said or tokens is None or not isinstance(request, ChatRequest):
+            return
+        lengths = self._lengths.setdefault(tokens, set())
+        lengths.add(sum(len(message.content) for message in request.messages))
+        if len(lengths) >= ALIKE and max(lengths) > 1.5 * min(lengths):
+            self._cut_said = True
+            RETRIES.say(
+                f"{self._endpoint.base_url} counts {tokens:,} tokens for prompts of {min(lengths):,} to "
+                f"{max(lengths):,} characters: it cuts them to its context, or does not count (num_ctx of Ollama, "
+                "--ctx-size of llama.cpp)"
+            )
 
 
 def _usage(reply: Any) -> Any:

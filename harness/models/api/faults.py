@@ -9,13 +9,15 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import cache, cached_property
 from http import HTTPStatus
 from typing import Any, Literal
+
+from pydantic import TypeAdapter
 
 from harness.models.api.families import shipped_rows
 from harness.models.api.replies import InvalidReplyError, LostError, one_line
@@ -40,36 +42,30 @@ class Fault:
     kind: str
     fault: Scope
     status: tuple[int, ...] = ()
-    not_: tuple[int, ...] = ()
+    never: tuple[int, ...] = ()
     at_least: int = 0
-    words: re.Pattern[str] | None = None
-    unless: re.Pattern[str] | None = None
+    words: str = ""
+    unless: str = ""
     waits: bool | None = None
     busy: bool = False
     says: str = ""
 
     def fits(self, error: RefusedError) -> bool:
-        if (self.status and error.status not in self.status) or error.status in self.not_:
+        if (self.status and error.status not in self.status) or error.status in self.never:
             return False
         if error.status < self.at_least or self.waits not in (None, (error.wait or _HOUR) < _HOUR):
             return False
-        if self.words is None:
-            return True
-        return bool(self.words.search(error.told)) and not (self.unless and self.unless.search(error.told))
+        return _found(self.words, error.told) and not (self.unless and _found(self.unless, error.told))
+
+
+def _found(pattern: str, words: str) -> bool:
+    """Test whether a pattern of the table, whose alternatives stand on lines of their own, is found in words."""
+    return re.search(pattern.replace(" |", "|"), words, re.IGNORECASE) is not None
 
 
 @cache
 def _faults() -> tuple[Fault, ...]:
-    return tuple(map(_fault, shipped_rows("server_errors.yaml")["refusals"]))
-
-
-def _fault(row: Mapping[str, Any]) -> Fault:
-    read: dict[str, Callable[[Any], Any]] = {
-        **dict.fromkeys(("words", "unless"), lambda text: re.compile(text.replace(" |", "|"), re.IGNORECASE)),
-        **dict.fromkeys(("status", "not"), tuple),
-    }
-    fields = {name: read[name](value) if name in read else value for name, value in row.items()}
-    return Fault(**{"not_" if name == "not" else name: value for name, value in fields.items()})
+    return TypeAdapter(tuple[Fault, ...]).validate_python(shipped_rows("server_errors.yaml")["refusals"])
 
 
 class RefusedError(Exception):

@@ -22,7 +22,7 @@ def test_it_writes_and_counts(transformers_serve, tiny, kind):
     assert ask(kind, transformers_serve, WRITTEN, model=str(tiny)).text == outcome.text
 
 
-@pytest.mark.parametrize(("kind", "settings"), [(Chat, {}), (Completions, {}), (Completions, {"rank": "echo"})])
+@pytest.mark.parametrize(("kind", "settings"), [(Chat, {}), (Completions, {})])
 def test_it_ranks_by_no_means_and_the_run_is_told_so(transformers_serve, tiny, kind, settings):
     with pytest.raises(RunStopped, match=r"gives no log-probabilities .*use model\.method=generate"):
         ask(kind, transformers_serve, RANKED, model=str(tiny), method="rank", **settings)
