@@ -19,7 +19,7 @@ from harness.cli.commands import COMMANDS, module_of
 
 HOME = Path(__file__).resolve().parents[2]
 ROOMS: dict[str, tuple[int, int]] = {
-    "benchmarks": (1494, 20),
+    "benchmarks": (1493, 20),
     "harness/*.py": (3065, 17),
     "harness/cache": (1090, 9),
     "harness/causal": (703, 7),
@@ -57,7 +57,7 @@ ROOMS: dict[str, tuple[int, int]] = {
     "packages/papers": (1900, 13),
     "packages/scale": (748, 7),
     "packages/train": (871, 7),
-    "tests": (46678, 314),
+    "tests": (46678, 313),
     "tools": (1500, 10),
 }  # fmt: skip
 """Lines and files by room. A room within a room counts in its own row alone."""
