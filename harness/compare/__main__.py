@@ -118,7 +118,7 @@ def metrics_to_compare(metrics: Words | None, replies: Sequence[Replies]) -> Wor
         if name not in known:
             raise ConfigError(unknown("metric to compare", name, known))
     if not any(run.choices for run in replies):
-        usual = (name for name in leading_first(known) if definition(name).in_comparisons)
+        usual = (name for name in leading_first(known) if definition(name).lead == "first")
         return tuple(dict.fromkeys(metrics or usual))
     if metrics not in (None, ("accuracy",)):
         raise ConfigError("of runs on questions with choices the accuracy is compared: leave metrics= out.")

@@ -123,7 +123,7 @@ def content(rows: Sequence[Run], title: str, *, answers: bool) -> tuple[dict[str
         "charts": [chart_json(chart) for chart in charts_of(rows, replies)],
         "marks": marks_json(),
         "few_items": FEW_ITEMS,
-        "metrics": {name: _metric(metric, rows) for name, metric in definitions().items() if metric.on_page},
+        "metrics": {name: _metric(metric, rows) for name, metric in definitions().items() if metric.shown},
     }
     return data, builder.chunks
 

@@ -39,14 +39,11 @@ class MetricDefinition:
     limits: tuple[float, float | None] = (0, 1)
     """The least and the greatest value that it can have; None where there is no greatest."""
     lead: Literal["first", "second", ""] = ""
-    """Whether runs that have it are ranked by it, or by it where the first is the same: F1, then accuracy."""
-    in_tables: bool = True
-    on_page: bool = True
+    """Whether runs that have it are ranked by it, or by it where the first is the same: F1, then accuracy. `compare`
+    takes the first where nothing else is said."""
+    shown: bool = True
+    """Whether tables and the page have it, or result.json alone."""
     in_heat_maps: bool = False
-    in_comparisons: bool = False
-    """Whether `compare` takes it where nothing else is said."""
-    standard: bool = False
-    """Whether it means the same under every harness."""
     made_of: Literal["counts", "probabilities", "items", ""] = ""
     """What resamples of clusters make it anew from: counts of right and wrong answers, probabilities of Yes, or one
     number of each item, whose mean it is; "" where its task makes the interval."""
@@ -70,8 +67,8 @@ def _neither(name: str, title: str, **more: Any) -> MetricDefinition:
 
 
 _DEGREE: dict[str, Any] = {"unit": "count", "limits": (0, None)}
-_LEFT_OUT: dict[str, Any] = {"in_tables": False, "on_page": False}
-"""Left to result.json: tables of all metrics would be too wide."""
+_LEFT_OUT: dict[str, Any] = {"shown": False}
+"""Tables of all metrics would be too wide."""
 
 PAIR_ACCURACY = MetricDefinition(name="pair_accuracy", title="both right", lead="first", in_heat_maps=True)
 """The share of pairs with both halves right: 25% by chance, 0% where both get the same answer."""
@@ -85,8 +82,6 @@ OWN = (
         title="F1",
         lead="first",
         in_heat_maps=True,
-        in_comparisons=True,
-        standard=True,
         made_of="counts",
         of_counts=lambda tp, fp, fn, tn: (2 * tp, 2 * tp + fp + fn),
     ),
@@ -95,7 +90,6 @@ OWN = (
         name="precision",
         title="precision",
         in_heat_maps=True,
-        standard=True,
         made_of="counts",
         of_counts=lambda tp, fp, fn, tn: (tp, tp + fp),
     ),
@@ -103,7 +97,6 @@ OWN = (
         name="recall",
         title="recall",
         in_heat_maps=True,
-        standard=True,
         made_of="counts",
         of_counts=lambda tp, fp, fn, tn: (tp, tp + fn),
     ),
@@ -112,11 +105,10 @@ OWN = (
         title="accuracy",
         lead="second",
         in_heat_maps=True,
-        standard=True,
         made_of="counts",
         of_counts=lambda tp, fp, fn, tn: (tp + tn, tp + fp + fn + tn),
     ),
-    MetricDefinition(name="auroc", title="AUROC", standard=True, made_of="probabilities"),
+    MetricDefinition(name="auroc", title="AUROC", made_of="probabilities"),
     MetricDefinition(name="average_precision", title="avg. precision", made_of="probabilities"),
     MetricDefinition(name="brier", title="Brier", unit="number", decimals=4, best="low", made_of="probabilities"),
     _neither("longest_chain", "longest chain", unit="count", decimals=0, limits=(0, None)),

@@ -22,8 +22,13 @@ Group = tuple[str, str]
 Kind = tuple[tuple[tuple[str, int], ...], tuple[Group, ...], str]
 """(labels, groups, reading)"""
 OVERALL: Group = ("overall", "all")
-WHO = ("served_models", "providers", "system_fingerprints")
-"""The parts of a result that say who answered: names that stood in the replies, and how often each."""
+_NAMES = {
+    "finish_reasons": "finish_reason",
+    "served_models": "served_model",
+    "providers": "provider",
+    "system_fingerprints": "system_fingerprint",
+}
+"""The parts of a result that say how often each name stands in the replies, and where it stands."""
 
 
 def summarize(
@@ -46,7 +51,9 @@ def summarize(
     tally: Tally[Kind] = Tally()
     totals = OutcomeCounts()
     for record in counted(records, totals.add):
-        _add(tally, record, within)
+        p_yes = None if record.answer is None else record.answer.probability
+        kind = tuple(record.labels.items()), tuple(record.groups.items()), _reading(record)
+        tally.add(kind, record.cluster, within(record) if within else "", () if p_yes is None else (p_yes,))
     scores: dict[str, dict[str, dict[str, Scores]]] = {}
     members = rows_of(tally.kinds, lambda kind: _crossing(kind[1], crossed), orders)
     for label_set in _label_sets(tally.kinds, headline):
@@ -152,51 +159,35 @@ class _Row:
         return probabilities(gold[order], p_yes[order])
 
 
-def _add(tally: Tally[Kind], record: Record, within: Callable[[Record], str] | None) -> None:
-    p_yes = None if record.answer is None else record.answer.probability
-    kind = tuple(record.labels.items()), tuple(record.groups.items()), _reading(record)
-    tally.add(kind, record.cluster, within(record) if within else "", () if p_yes is None else (p_yes,))
-
-
 class OutcomeCounts:
-    """Counts over outcomes of all but their answers: failures, finish reasons, tokens, models."""
+    """Counts over outcomes of all but their answers: failures, finish reasons, tokens, who answered."""
 
     def __init__(self) -> None:
-        self.failures: Counter[str] = Counter()
-        self.finish_reasons: Counter[str] = Counter()
-        self.tokens: Counter[str] = Counter()
-        self.served: Counter[tuple[str, str, str]] = Counter()
+        self._names: dict[str, Counter[str]] = {part: Counter() for part in ("failures", *_NAMES)}
+        self._tokens: Counter[str] = Counter()
 
     def add(self, record: Record) -> None:
         """Count the outcome of a record."""
         if isinstance(outcome := record.outcome, Failure):
-            self.failures[outcome.kind] += 1
+            self._names["failures"][outcome.kind] += 1
             return
-        self.served[outcome.served_model, outcome.provider, outcome.system_fingerprint] += 1
-        if outcome.finish_reason:
-            self.finish_reasons[outcome.finish_reason] += 1
+        for part, name in _NAMES.items():
+            self._names[part][getattr(outcome, name)] += 1
         if outcome.usage != _NOTHING:
             for name in TOKENS:
-                count = getattr(outcome.usage, name)
-                if count is not None:
-                    self.tokens[name] += count
+                if (count := getattr(outcome.usage, name)) is not None:
+                    self._tokens[name] += count
 
     def parts(self) -> dict[str, Any]:
         """Return the parts of a result that do not depend on what was answered, by their names.
 
         Names are in alphabetical order: records come in any.
         """
-        usage = Usage(**{name: self.tokens.get(name) for name in TOKENS})
-        who = {part: self._names(place) for place, part in enumerate(WHO)}
-        failures, reasons = (dict(sorted(counts.items())) for counts in (self.failures, self.finish_reasons))
-        return {"failures": failures, "finish_reasons": reasons, "usage": usage, **who}
-
-    def _names(self, place: int) -> dict[str, int]:
-        """Return how often each name stands in the replies, in one of the places of WHO."""
-        counts: Counter[str] = Counter()
-        for names, count in self.served.items():
-            counts[names[place]] += count
-        return {name: count for name, count in sorted(counts.items()) if name}
+        names = {
+            part: {name: count for name, count in sorted(counts.items()) if name}
+            for part, counts in self._names.items()
+        }
+        return {**names, "usage": Usage(**{name: self._tokens.get(name) for name in TOKENS})}
 
 
 def count_field(record: Record, gold: int) -> str:

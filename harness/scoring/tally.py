@@ -113,7 +113,7 @@ class Tally(Generic[Kind]):
         drawn, by_part = self._drawn(_joined([self._arrays[kind][0] for kind in members]), parts)
         present, codes = np.unique(drawn), self._codes[by_part]
         entries = [(*self._arrays[kind], column) for kind, columns in members.items() for column in columns]
-        units, counts = (_joined([entry[part] for entry in entries]) for part in (0, 1))
+        units, counts = _joined([of for of, _, _ in entries]), _joined([numbers for _, numbers, _ in entries])
         places = np.repeat([column for *_, column in entries], [len(of) for of, *_ in entries]).astype(np.int64)
         columns = np.zeros((len(present), width))
         np.add.at(columns, (np.searchsorted(present, codes[units]), places), counts)

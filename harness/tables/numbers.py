@@ -77,7 +77,7 @@ def even_decimals(columns: Sequence[Column], lines: Sequence[Line]) -> list[Line
 def metrics_of(rows: Iterable[Scores]) -> list[str]:
     """Return the metrics that occur and that tables show, in the order of their definitions, others after them."""
     names = {metric.name for scores in rows for metric in scores.metrics}
-    known = [metric.name for metric in definitions().values() if metric.name in names and metric.in_tables]
+    known = [metric.name for metric in definitions().values() if metric.name in names and metric.shown]
     return known + sorted(names - set(definitions()))
 
 

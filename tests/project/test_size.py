@@ -39,7 +39,7 @@ ROOMS: dict[str, tuple[int, int]] = {
     "harness/report": (798, 5),
     "harness/reread": (461, 4),
     "harness/runtime": (1111, 9),
-    "harness/scoring": (2552, 15),
+    "harness/scoring": (2535, 15),
     "harness/storage": (2541, 15),
     "harness/sweep": (741, 5),
     "harness/tables": (1309, 8),

@@ -30,7 +30,6 @@ MCC = MetricDefinition(
     decimals=3,
     limits=(-1, 1),
     in_heat_maps=True,
-    standard=True,
     made_of="counts",
     of_counts=lambda tp, fp, fn, tn: (
         tp * tn - fp * fn,

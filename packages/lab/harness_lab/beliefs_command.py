@@ -82,8 +82,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def job(arguments: list[str], settings: BeliefSettings) -> list[Part]:
     """Return the tables of all runs, or the graphs of one premise, and write them where settings say so."""
     check_out(settings.out)
-    patterns = {"model": settings.model, "prompt": settings.prompt, "variant": settings.variant}
-    rows = find_runs(arguments or ["results"], **patterns)
+    rows = find_runs(arguments or ["results"], model=settings.model, prompt=settings.prompt, variant=settings.variant)
     runs = [run for run in rows if benchmark_of(run.task).name == "corr2cause"]
     if not runs:
         raise ConfigError(

@@ -57,8 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def job(folders: list[str], settings: StepsSettings) -> list[Part]:
     """Return the tables, and write them where settings say so."""
     check_out(settings.out)
-    patterns = {"model": settings.model, "prompt": settings.prompt, "variant": settings.variant}
-    runs = find_runs(folders or ["results"], **patterns)
+    runs = find_runs(folders or ["results"], model=settings.model, prompt=settings.prompt, variant=settings.variant)
     scored, problems = list[tuple[Run, StepScores]](), list[DataError]()
     for run in runs:
         try:
