@@ -71,17 +71,6 @@ def test_nothing_is_asked_beside_a_truncated_file(path, share):
     assert not asked and path.stat().st_size == int(whole * share)
 
 
-@pytest.mark.slow
-def test_garbage_in_the_middle_is_found_when_it_is_read(path):
-    fill(path, 3000)
-    with path.open("r+b") as file:
-        file.seek(path.stat().st_size // 2 // 4096 * 4096)
-        file.write(os.urandom(8 * 4096))
-    with pytest.raises(StoreError) as error:
-        replay(path, 3000)
-    left_as_it_is(path, error)
-
-
 @pytest.mark.parametrize("there", [None, 2])
 def test_a_cache_taken_away_during_a_run_ends_it_with_a_sentence(tmp_path, there):
     """`there`: how many answers the cache has that stands in its place; None for an empty place."""

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-import random
 import subprocess
-import time
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 from support import forks
-from support.cache_help import command, count, mounted
-from support.openai_server import KEY, WAIT, chat_reply, wait_for
+from support.cache_help import command, mounted
+from support.openai_server import KEY, WAIT, chat_reply
 
 from harness.cache import Store
 from harness.storage import records
@@ -37,56 +35,6 @@ def sound(place: Path, limit: int) -> None:
     found = len(list(records.read(place / "records.jsonl")))
     assert found == limit or not result["complete"]
     assert json.loads((place / "manifest.json").read_text())["configuration"]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("times", [3, 50])
-def test_kill_9_at_random_moments(serve, tmp_path, times):
-    server = serve(lambda *_: chat_reply("No"), delay=0.02)
-    moments = random.Random(times)
-    cache, place = tmp_path / ".cache/answers.sqlite", tmp_path / "results/corr2cause/limit=600/plain/gpt4"
-    limit = ("task.limit=600", "model.max_concurrency=8")
-    kept: set[str] = set()
-    for k in range(times):
-        # Every third one replaces what is stored: so there is something to write when all has been asked.
-        job = start(tmp_path, server, *limit, *(["cache=refresh"] if k % 3 == 2 else []))
-        if k % 4:  # from the moment at which the first answers are under way
-            asked = len(server.calls)
-            wait_for(lambda job=job, asked=asked: len(server.calls) > asked or job.poll() is not None)
-        time.sleep(moments.uniform(0, 2.5 if k % 2 else 0.6))
-        job.kill()
-        said = job.communicate()[1]
-        assert "error" not in said, said
-        if cache.exists():
-            now = keys(cache)
-            assert kept <= now, f"{len(kept - now)} stored answers are gone after kill {k}"
-            kept = now
-            done = command("verify", f"cache={cache}")
-            assert done.returncode == 0, done.stdout
-        sound(place, 600)
-    job = start(tmp_path, server, *limit, key=f"{KEY}-9")
-    said = job.communicate(WAIT)[1]
-    assert job.returncode == 0, said
-    # By its key: the server may come to what was under way at the last kill only now.
-    assert sum(sent["Authorization"].endswith("-9") for sent in server.headers) == 600 - len(kept)
-    sound(place, 600)
-    assert json.loads((place / "result.json").read_text())["complete"]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("processes", [2, 4])
-def test_processes_on_one_cache_at_once(serve, tmp_path, processes):
-    server = serve(lambda *_: chat_reply("No"))
-    jobs = [start(tmp_path, server, f"results=r{k}", "task.limit=200") for k in range(processes)]
-    for job in jobs:
-        said = job.communicate(WAIT)[1]
-        assert job.returncode == 0, said
-    cache = tmp_path / ".cache/answers.sqlite"
-    assert count(cache) == 200
-    assert command("verify", f"cache={cache}").returncode == 0
-    asked = len(server.calls)
-    assert start(tmp_path, server, "results=again", "task.limit=200", "cache=frozen").wait(WAIT) == 0
-    assert len(server.calls) == asked
 
 
 @pytest.mark.slow

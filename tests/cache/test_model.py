@@ -55,14 +55,6 @@ def test_what_was_answered_is_not_asked_again(path):
     assert (one.logprobs, one.usage, one.finish_reason, one.seconds) == ({"Yes": -0.25}, Usage(3, 1), "stop", 0.5)
 
 
-def test_hits_and_misses_mixed_all_come_back_once(path):
-    inner = Scripted(lambda request: rich(request.messages[-1].content))
-    list(each(CachedModel(inner, Store(path)).respond(ask(f"{k}?") for k in range(0, 3000, 3))))
-    found = list(each(CachedModel(inner, Store(path)).respond(ask(f"{k}?") for k in range(3000))))
-    assert sorted(int(o.text[:-1]) for _, o in found) == list(range(3000))
-    assert len(inner.asked) == 3000
-
-
 def test_hits_do_not_wait_for_misses(path):
     inner = Scripted(lambda request: rich("x"))
     list(each(CachedModel(inner, Store(path)).respond([ask("known")])))
@@ -125,13 +117,6 @@ def test_other_models_requests_and_samples_are_other_answers(path):
         assert len(model.asked) == len(requests)
 
 
-def test_an_answer_is_stored_before_it_is_handed_out(path):
-    answers = each(CachedModel(Scripted(lambda request: rich("kept")), Store(path)).respond([ask("?"), ask("??")]))
-    next(answers)
-    with sqlite3.connect(path) as other:
-        assert other.execute("SELECT count(*) FROM answers").fetchone() == (1,)
-
-
 @pytest.mark.parametrize("around", [lambda model: model, within_limits])
 def test_closing_the_answers_closes_the_models(path, around):
     closed = []
@@ -175,29 +160,6 @@ def test_a_fully_stored_run_does_not_start_the_model(path):
             yield
 
     assert len(list(each(CachedModel(Heavy(lambda r: rich("x")), Store(path)).respond([ask("?")])))) == 1
-
-
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        (b"not a database at all, but long enough to be looked at" * 50, "damaged"),
-        ("foreign", "not a cache"),
-        ("later", "update harness"),
-    ],
-)
-def test_a_file_that_cannot_be_used_is_a_sentence(path, content, said):
-    path.parent.mkdir(parents=True)
-    if isinstance(content, bytes):
-        path.write_bytes(content)
-    elif content == "foreign":
-        with sqlite3.connect(path) as file:
-            file.execute("CREATE TABLE notes (text)")
-    else:
-        Store(path).close()
-        with sqlite3.connect(path) as file:
-            file.execute("PRAGMA user_version=99")
-    with pytest.raises(StoreError, match=said):
-        Store(path)
 
 
 def test_a_place_that_cannot_be_written_is_a_sentence(tmp_path):

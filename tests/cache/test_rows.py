@@ -10,13 +10,12 @@ from pathlib import Path
 
 import pytest
 from support.cache_help import ask, command, count, fill, says
-from support.openai_server import KEY, chat_reply
+from support.mutations import mutated
 from support.outcomes import each
 from support.scripted import Scripted
 from support.thinned import few
 
 from harness.cache import CachedModel, Store, schema
-from harness.codec import response_from_json
 from harness.errors import StoreError
 from harness.types import Failure, Response, Usage
 
@@ -119,6 +118,29 @@ def test_an_answer_that_cannot_be_read_is_missing_asked_again_and_replaced(path,
     assert command("verify", f"cache={path}").returncode == 0
 
 
+def test_one_bad_row_of_any_kind_costs_no_other(path, tmp_path):
+    """Each field of a response of each odd value, and what is none at all, with the digest that fits."""
+    whole = {"text": "No", "logprobs": {"Yes": -0.1}, "usage": {"input": 1, "output": 2}, "finish_reason": "stop"}
+    odd = [*[json.dumps(value) for _, value in mutated(whole | {"served_model": "m", "seconds": 0.5})], *UNREADABLE]
+    odd += ['{"text":' * 100_000, b"\xff\xfe\x00", json.dumps(whole).encode("utf-16"), 7, 1.5]
+    fill(path, len(odd) + 10)
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        keys = [key for (key,) in db.execute("SELECT key FROM answers ORDER BY rowid LIMIT -1 OFFSET 10")]
+        for key, response in zip(keys, odd, strict=True):
+            digest = schema.digest_of(key, response) if isinstance(response, str) else ""
+            db.execute("UPDATE answers SET response=?, digest=? WHERE key=?", (response, digest, key))
+    for name in (["stats"], ["verify"], ["export", tmp_path / "x"], ["prune", "task=t"]):
+        assert "Traceback" not in here(*name, f"cache={path}")
+    assert "Traceback" not in here("import", path, f"cache={tmp_path / 'new.sqlite'}")
+    assert count(tmp_path / "new.sqlite") >= 10
+    for again in (False, True):
+        inner = Scripted(says)
+        with closing(Store(path)) as store:
+            found = each(CachedModel(inner, store).respond(ask(f"{k}?") for k in range(len(odd) + 10)))
+            assert sum(isinstance(outcome, Response) for _, outcome in found) == len(odd) + 10
+        assert (not inner.asked) == again and not {ask(f"{k}?") for k in range(10)} & {*inner.asked}
+
+
 @pytest.mark.slow
 def test_every_flipped_bit_of_a_stored_response_is_noticed(path):
     key = key_of(path, "7?")
@@ -182,23 +204,6 @@ def here(*arguments) -> str:
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
         main([str(argument) for argument in arguments])
     return out.getvalue()
-
-
-@pytest.mark.slow
-def test_a_run_on_a_server_that_counts_in_words_goes_on_and_can_be_repeated(serve, harness, tmp_path):
-    def odd(path, body, number):
-        reply = chat_reply("No")
-        if number % 3 == 0:
-            reply |= {"usage": {"prompt_tokens": "9", "completion_tokens": [1]}, "model": {"name": "m"}}
-        return reply
-
-    server = serve(odd)
-    arguments = ("model=gpt4", f"model.base_url={server.url}", "task.limit=20")
-    for _ in range(2):
-        done = harness(*arguments, OPENAI_API_KEY=KEY)
-        assert done.returncode == 0, done.stderr
-    assert len(server.calls) == 20
-    assert command("verify", f"cache={tmp_path / '.cache/answers.sqlite'}").returncode == 0
 
 
 def test_a_response_that_cannot_be_stored_takes_no_other_with_it(path):
@@ -290,14 +295,3 @@ def test_plain_tables_of_plug_ins_stay_beside_the_answers(path):
     with closing(sqlite3.connect(path, isolation_level=None)) as db:
         assert db.execute("SELECT count(*) FROM more").fetchone() == (1,)
         assert db.execute("SELECT count(*) FROM texts").fetchone() == (2,) != texts  # the words of what more refers to
-
-
-@pytest.mark.parametrize("line", ODD + UNREADABLE[1:14])
-def test_an_odd_field_costs_no_answer(line):
-    value = json.loads(line) if line != "{" else None
-    try:
-        response = response_from_json(value, cached=False)
-    except ValueError:
-        assert line in UNREADABLE
-    else:
-        assert response.text == "No"

@@ -10,9 +10,8 @@ import sys
 
 import pytest
 from support import forks
-from support.cli_help import row, sentence, value
+from support.cli_help import row, sentence
 from support.openai_server import KEY, chat_reply, error
-from support.thinned import few
 
 
 def test_without_arguments_the_reasoner_takes_the_public_test(harness, tmp_path):
@@ -68,38 +67,6 @@ def test_v1_supports_by_relation_are_those_of_table_12(harness):
     }
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("perturbation", few(["permutation", "none", "paraphrase", "refactorization"], 1))
-def test_the_reasoner_is_the_ceiling_on_audited_labels(harness, perturbation):
-    output = harness("task.labels=audited", f"task.perturbation={perturbation}").stdout
-    rows = [
-        [value(cell) for cell in line.strip("| ").split("|")] for line in output.splitlines() if line.startswith("| ")
-    ]
-    for name, f1, _, _, accuracy, _, _, positives, *_ in rows[2:]:
-        assert accuracy == "100.00", name
-        assert f1 == ("100.00" if int(positives) else "–"), name
-
-
-@pytest.mark.slow
-def test_a_sweep_ends_in_one_leaderboard_and_none_overwrites_another(harness, tmp_path):
-    process = harness(
-        "-m", "model=reasoner,always_yes,random_uniform", "task.perturbation=none,paraphrase,refactorization"
-    )
-    assert process.returncode == 0, process.stderr
-    board = next(tmp_path.glob("results/.sweeps/*/LEADERBOARD.md")).read_text()
-    by_setting, *parts = board.split("\n### ")[1:]
-    assert by_setting.strip().partition("\n\n## ")[0] in process.stdout and "| reasoner" in by_setting
-    assert [part.partition("\n")[0] for part in parts] == ["Default settings", "Paraphrased", "Variables renamed"]
-    for part in parts:
-        lines = [line for line in part.splitlines() if line.startswith("| ")][2:]
-        f1 = [float(value(line.split("|")[2])) for line in lines]
-        assert len(lines) == 3 and f1 == sorted(f1, reverse=True) and lines[0].startswith("| reasoner")
-    assert len(list(tmp_path.glob("results/corr2cause/*/plain/*/result.json"))) == 9
-    rebuilt = harness(module="harness.leaderboard", fresh=True)
-    assert rebuilt.stdout[rebuilt.stdout.index("### Default") :].strip() in board
-    assert (tmp_path / "results/LEADERBOARD.md").read_text().count("| always_yes") == 3
-
-
 def test_a_failing_job_of_a_sweep_does_not_stop_the_others(harness, serve):
     server = serve(lambda *_: error(401, "no"))
     address = f"model.base_url={server.url}"
@@ -107,21 +74,6 @@ def test_a_failing_job_of_a_sweep_does_not_stop_the_others(harness, serve):
     assert process.returncode == 1 and process.stderr.count("error in job 1: ") == 1
     assert "always_yes" in process.stdout and "always_no" in process.stdout
     assert "1 of 3 jobs have failed" in process.stderr and "Traceback" not in process.stderr
-
-
-def test_the_key_is_written_nowhere(harness, serve, tmp_path):
-    server = serve()
-    assert harness("model=gpt4", f"model.base_url={server.url}", "task.limit=5", OPENAI_API_KEY=KEY).returncode == 0
-    files = [file for file in tmp_path.rglob("*") if file.is_file()]
-    assert files and not any(KEY.encode() in file.read_bytes() for file in files)
-
-
-def test_chat_answers_are_scored(harness, serve):
-    server = serve(
-        lambda path, body, number: chat_reply("Yes." if "directly" in body["messages"][-1]["content"] else "**No**")
-    )
-    output = harness("model=gpt4", f"model.base_url={server.url}", "task.limit=150", OPENAI_API_KEY=KEY).stdout
-    assert row(output, "relation: parent")[2] == "100.00" and row(output, "relation: collider")[2] == "0.00"
 
 
 def test_the_manifest_says_under_which_names_the_server_answered(harness, serve, tmp_path):
@@ -149,24 +101,6 @@ def test_two_step_chain_of_thought_asks_twice_an_item(harness, serve):
     assert len(server.calls) == 60
     last = server.calls[-1]["messages"]
     assert [message["role"] for message in last] == ["user", "assistant", "user"]
-
-
-@pytest.mark.slow
-def test_settings_and_prompts_of_the_users_own_are_found(harness, tmp_path):
-    (tmp_path / "configs/model").mkdir(parents=True)
-    (tmp_path / "configs/model/sceptic.yaml").write_text(
-        "# Mostly No\n_target_: harness.models.baselines.Baseline\nname: sceptic\np_yes: 0.1\n"
-    )
-    (tmp_path / "prompts/corr2cause").mkdir(parents=True)
-    (tmp_path / "prompts/corr2cause/terse.yaml").write_text("source: mine\nmakes: [chat]\nuser: '{input} So?'\n")
-    assert "sceptic" in harness("--help", "models").stdout
-    assert harness("model=sceptic", "prompt=terse", "task.limit=10").returncode == 0
-    record = json.loads(
-        (tmp_path / "results/corr2cause/limit=10/terse/sceptic/records.jsonl").read_text().splitlines()[0]
-    )
-    assert record["request"]["messages"][0]["text"].endswith(" So?")
-    (tmp_path / "prompts/corr2cause/broken.yaml").write_text("source: mine\nmakes: [chat]\nuser: '{premises}'\n")
-    assert "the item has the fields premise" in sentence(harness("prompt=broken"))
 
 
 def test_a_task_file_of_the_users_own_has_a_place_of_its_own(harness, tmp_path):
@@ -231,34 +165,6 @@ def test_items_are_written_for_other_tools(harness, tmp_path):
     assert (tmp_path / "mine.jsonl").read_text() == before
     assert "did you mean 'out'" in sentence(harness("ot=x", module="harness.items"))
     assert "mine.jsonl/x cannot be written" in sentence(harness("out=mine.jsonl/x", module="harness.items"))
-
-
-@pytest.mark.slow
-def test_an_nli_checkpoint_from_the_command_line_to_the_table(harness, nli_path, tmp_path):
-    arguments = ("model=nli", f"model.path={nli_path}", "model.name=tiny", "task.limit=40")
-    first = harness(*arguments, fresh=True)
-    assert first.returncode == 0, first.stderr
-    assert "AUROC" in first.stdout and "avg. precision" in first.stdout and "Brier" in first.stdout
-    # The tiny checkpoint takes 64 tokens: nearly every premise is longer.
-    assert "premise cut" in first.stdout
-    record = json.loads((tmp_path / "results/corr2cause/limit=40/pair/tiny/records.jsonl").read_text().splitlines()[0])
-    assert set(record["response"]["logprobs"]) == {"entailment", "neutral", "contradiction"}
-    again = harness(*arguments)
-    assert row(again.stdout, "all") == row(first.stdout, "all")
-    assert "40 answers came from the cache, 0 were asked now." in again.stdout
-
-
-@pytest.mark.slow
-def test_a_causal_language_model_ranks_and_writes_from_the_command_line(harness, gpt2_path):
-    common = ("model=causal_lm", f"model.path={gpt2_path}", "task.num_nodes=[2,3]", "task.limit=8")
-    ranked = harness(*common, "model.name=ranks")
-    assert ranked.returncode == 0, ranked.stderr
-    assert "AUROC" in ranked.stdout and row(ranked.stdout, "all")[-2:] == ["0", "0"]
-    writes = harness(*common, "model.name=writes", "model.method=generate")  # noise, of which nothing can be read
-    assert (
-        writes.returncode == 1 and "each of 8 replies was cut off before it came to an answer, such as" in writes.stderr
-    )
-    assert "AUROC" not in writes.stdout and "NOT COMPLETE" not in writes.stdout
 
 
 def test_items_of_a_data_format_tell_the_data_once(harness, tmp_path):

@@ -74,23 +74,6 @@ def test_debug_shows_the_traceback(harness):
     assert process.returncode == 1 and "Traceback" in process.stderr and "ConfigError" in process.stderr
 
 
-@pytest.mark.slow
-def test_an_unusable_cache_is_a_sentence(harness, tmp_path, serve):
-    (tmp_path / "blocked").write_text("a file where a folder should be")
-    (tmp_path / "garbage").write_bytes(b"this is no database " * 200)
-    (tmp_path / "answers.sqlite").write_bytes(b"this is no database " * 200)
-    for path, message in (
-        ("blocked/answers.sqlite", "or choose another cache.path"),
-        ("garbage", "cache.path"),
-        ("answers.sqlite", "answers.sqlite is damaged, or is no cache"),
-        ("answers.sqlite", "is left as it is"),
-    ):
-        server = serve()
-        process = harness("model=gpt4", f"model.base_url={server.url}", f"cache.path={path}", OPENAI_API_KEY=KEY)
-        assert message in sentence(process) and not server.calls
-    assert (tmp_path / "answers.sqlite").read_bytes() == b"this is no database " * 200
-
-
 def test_a_refused_key_and_an_unreachable_server_are_sentences(harness, serve):
     server = serve(lambda *_: error(401, "Incorrect API key provided"))
     process = harness("model=gpt4", f"model.base_url={server.url}", OPENAI_API_KEY=KEY)
@@ -98,15 +81,6 @@ def test_a_refused_key_and_an_unreachable_server_are_sentences(harness, serve):
     assert len(server.calls) <= 64
     process = harness("model=gpt4", "model.base_url=http://127.0.0.1:9/v1", "model.max_wait=0.1", OPENAI_API_KEY=KEY)
     assert "cannot be reached" in sentence(process)
-
-
-@pytest.mark.slow
-def test_a_folder_with_another_configuration_is_refused(harness):
-    assert harness("model=random_uniform", "task.limit=20").returncode == 0
-    assert harness("model=random_uniform", "task.limit=20").returncode == 0
-    process = harness("model=random_uniform", "task.limit=20", "model.p_yes=0.3333")
-    assert "model.p_yes: 0.5 there, 0.3333 now" in sentence(process)
-    assert harness("model=random_uniform", "task.limit=20", "model.p_yes=0.3333", "model.name=third").returncode == 0
 
 
 def test_mistakes_in_a_config_file_of_the_users_own_are_sentences(harness, tmp_path):

@@ -6,7 +6,6 @@ import os
 import re
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 
 import pytest
@@ -48,10 +47,3 @@ def test_the_way_out_depends_on_what_is_there(tmp_path, monkeypatch):
     (tmp_path / ".venv/bin").mkdir(parents=True)
     (tmp_path / ".venv/bin/activate").touch()
     assert environment.failed_import(missing).endswith("activate the environment first (. .venv/bin/activate).")
-
-
-def test_the_distribution_is_called_what_pip_is_told():
-    project = tomllib.loads((HOME / "pyproject.toml").read_text())["project"]
-    assert project["name"] == environment.DISTRIBUTION
-    extras = {line for lines in project["optional-dependencies"].values() for line in lines if "harness" in line}
-    assert extras and all(line.startswith(f"{environment.DISTRIBUTION}[") for line in extras)

@@ -1,7 +1,8 @@
 """Money as an invariant, live: what a run believes it has spent is never less than what a drawn server has billed.
 
 A try is unsent, possibly billed, counted by the server, or answered. Each try draws what the server does with it, and
-whether it is billed for it; the run sees what such a server says, through the client it has.
+whether it is billed for it; the run sees what such a server says, through the client it has. A server may bill far more
+than it was asked, too: then the limit is passed by one call at the most.
 """
 
 from __future__ import annotations
@@ -30,6 +31,14 @@ INPUT_USD, OUTPUT_USD = 10.0, 100.0
 PRICE = Price(((0, INPUT_USD),), ((0, OUTPUT_USD),))
 WORDS = "The premise says that A causes B, and that nothing else does. "
 LIMITS: tuple[dict[str, float], ...] = ({"usd": 0.05}, {"requests": 25}, {"usd": 5.0})
+HIDDEN = {
+    "a proxy's own prompt": lambda draw, number: (5000, 0),
+    "by chance": lambda draw, number: (draw.randint(0, 5000), 0),
+    "more and more": lambda draw, number: (40 * number, 0),
+    "writes on": lambda draw, number: (0, 2000),
+    "both": lambda draw, number: (5000, 2000),
+}
+"""Tokens (in, out) of a call that are nowhere in the request."""
 SENT = ("lost", "late", "page", "cut", "empty", "no choices", "half and 429", "half and no quota of context",
         "window full", "withheld", "wordless", "finish error", "500", "502", "400", "408", "409",
         "redirect")  # fmt: skip
@@ -47,9 +56,9 @@ def Reply(status: int, content: Any, **headers: str) -> httpx2.Response:  # noqa
 class DrawnServer:
     """What happens to each try, and the bill."""
 
-    def __init__(self, seed: int, draw: random.Random) -> None:
+    def __init__(self, seed: int, draw: random.Random, hidden: str = "") -> None:
         """Let odd seeds draw one kind of trouble among answers that are counted: nothing else can make up for it."""
-        self.draw, self.alone = draw, seed % 2 == 1
+        self.draw, self.alone, self.hidden = draw, seed % 2 == 1, hidden
         self.bill = {"usd": 0.0, "requests": 0.0}
         self.most = dict(self.bill)
         self.happened: Counter[str] = Counter()
@@ -59,10 +68,15 @@ class DrawnServer:
         self.counts = draw.sample(COUNTS, draw.randint(1, len(COUNTS)))
 
     def handle(self, body: dict[str, Any]) -> httpx2.Response:
-        kind = self.draw.choice(self.kinds) if self.draw.random() < self.trouble else "answer"
+        # A run can know in time what is hidden where the first call is counted.
+        trouble = self.draw.random() < self.trouble and (self.happened or not self.hidden)
+        kind = self.draw.choice(self.kinds) if trouble else "answer"
         self.happened[kind] += 1
         input = sum(len(message["content"]) for message in body["messages"]) // 4 + 8
         output = self.draw.randint(1, 16)
+        if self.hidden:
+            more = HIDDEN[self.hidden](self.draw, self.happened.total())
+            input, output = input + more[0], output + more[1]
         if kind != "unconnected":
             self._bill("requests", 1)
         if kind not in UNBILLED:
@@ -117,9 +131,9 @@ class DrawnServer:
         }[kind]()
 
 
-def story(seed: int, monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+def story(seed: int, monkeypatch: pytest.MonkeyPatch, hidden: str = "") -> Counter[str]:
     draw = random.Random(seed)
-    server = DrawnServer(seed, draw)
+    server = DrawnServer(seed, draw, hidden)
 
     async def send(client: HttpClient, request: httpx2.Request, **options: Any) -> httpx2.Response:
         try:
@@ -132,8 +146,8 @@ def story(seed: int, monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     monkeypatch.setattr(HttpClient, "send", send)
     monkeypatch.setattr(retry, "FIRST", 0.0)
     model = Chat(name="m", model="m", base_url="http://127.0.0.1:9/v1", api_key_env=None, max_wait=0.0,
-                 attempts=draw.choice((1, 3, 5)), max_concurrency=draw.choice((1, 4)))  # fmt: skip
-    limits = draw.choice(LIMITS)
+                 attempts=draw.choice((1, 3, 5)), max_concurrency=1 if hidden else draw.choice((1, 4)))  # fmt: skip
+    limits = {"usd": 0.3} if hidden else draw.choice(LIMITS)
     till = Till(Budget(**limits), PRICE, model)
     requests = [ChatRequest((Message("user", f"{WORDS * draw.randint(1, 3)}{k}"),), max_tokens=16) for k in range(40)]
     answers, why = 0, ""
@@ -144,7 +158,8 @@ def story(seed: int, monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
         why = str(stopped)
     about = f"{seed}: {server.happened}, {server.counts}, {limits}; {why}"
     for unit, billed in server.bill.items():
-        assert getattr(till.own, unit) >= billed * (1 - 1e-9), (unit, getattr(till.own, unit), billed, about)
+        believed = getattr(till.own, unit)
+        assert hidden or believed >= billed * (1 - 1e-9), (unit, believed, billed, about)
     for unit, limit in limits.items():
         assert server.bill[unit] <= limit + server.most[unit] * (unit != "requests"), about
     assert answers <= server.happened["answer"], about
@@ -160,3 +175,9 @@ def test_what_may_be_billed_is_never_given_back_without_proof(monkeypatch):
 def test_what_may_be_billed_is_never_given_back_in_thousands_of_runs(monkeypatch):
     for seed in range(60, 4000):
         story(seed, monkeypatch)
+
+
+@pytest.mark.parametrize("hidden", HIDDEN)
+def test_what_is_billed_beyond_the_request_passes_the_limit_by_one_call_at_most(hidden, monkeypatch):
+    for seed in range(1, 51, 2):
+        story(seed, monkeypatch, hidden)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import string
 import time
 from itertools import pairwise
@@ -12,7 +11,6 @@ import pytest
 import yaml
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from support.thinned import few
 
 from harness.errors import ConfigError
 from harness.runtime.secrets import mask_keys, mask_keys_in_yaml, refuse_arguments, refuse_config, secret_in
@@ -248,22 +246,3 @@ def test_looking_for_keys_takes_linear_time(tokens):
 
     seconds(1_000)
     assert min(seconds(16_000) for _ in range(2)) < 6 * min(seconds(4_000) for _ in range(2)) + 0.05
-
-
-COMMANDS = ["export", "flag", "flag and value", "env", "sbatch", "nested", "query", "header"]
-
-
-@pytest.mark.parametrize("number", few(range(12), 4))
-@pytest.mark.parametrize("broken", [False, True])
-def test_no_command_leaves_a_drawn_key(harness, tmp_path, number, broken):
-    """In no file below the working directory, and in no output; with quotes that do not close, too."""
-    draw = random.Random(number)
-    key = "".join(draw.choice(SIGNS) for _ in range(draw.randint(12, 40))) + "a1"
-    (argument, *_), _ = PLACES[draw.choice(COMMANDS)]("VLLM_API_KEY", key)
-    group = "workers=slurm" if argument.lstrip("+").startswith("workers") else "model=vllm"
-    argument = argument[: -draw.randint(1, 2)] if broken else argument
-    more = draw.sample(["-m", "dry_run=true", "debug=true", "parallel=2"], draw.randint(0, 2))
-    model = [] if group == "model=vllm" else ["model=always_no,always_yes" if "-m" in more else "model=always_no"]
-    done = harness(group, *model, *more, argument, "task.limit=5", *(["model.path=x"] if not model else []))
-    assert done.returncode == 1 and key not in done.stdout + done.stderr
-    assert not [file for file in tmp_path.rglob("*") if file.is_file() and key.encode() in file.read_bytes()]

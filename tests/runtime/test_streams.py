@@ -9,15 +9,10 @@ import pty
 import subprocess
 import sys
 import termios
-from contextlib import closing
 from pathlib import Path
 
 import pytest
-from support import forks
-from support.cache_help import mounted
-from support.openai_server import KEY, WAIT, chat_reply, wait_for
-
-from harness.cache import Store
+from support.openai_server import KEY, WAIT, wait_for
 
 
 def shell(folder: Path, command: str, redirected: str) -> subprocess.CompletedProcess[str]:
@@ -98,18 +93,3 @@ def test_a_terminal_that_goes_away_ends_a_run_in_order(serve, harness, tmp_path)
     assert len((place / "records.jsonl").read_text().splitlines()) == calls
     process = harness(*arguments, OPENAI_API_KEY=KEY)
     assert process.returncode == 0 and len(server.calls) == 300, process.stderr
-
-
-@pytest.mark.slow
-def test_a_full_results_disk_costs_no_call_that_is_under_way(serve, tmp_path):
-    text = "No, and this is said at length. " * 30
-    server = serve(lambda *_: chat_reply(text), delay=0.1)  # so there are always some under way
-    with mounted(tmp_path / "disk", "size=200k") as disk:
-        arguments = ["model=gpt4", f"model.base_url={server.url}", "task.limit=400", f"results={disk}/results"]
-        environment = os.environ | {"OPENAI_API_KEY": KEY}
-        process = forks.run("harness", arguments, tmp_path, environment)
-    assert process.returncode == 1
-    assert process.stderr.startswith("error: ") and "make room" in process.stderr and process.stderr.count("\n") == 1
-    assert len(server.calls) < 400
-    with closing(Store(tmp_path / ".cache/answers.sqlite", readonly=True)) as store:
-        assert next(store.query("SELECT count(*) FROM answers"))[0] == len(server.calls)

@@ -101,11 +101,6 @@ def test_groups_stand_above_their_rows():
     assert screen.having("GPT-Based Models", italics=True) and "**" not in screen.text
 
 
-def test_columns_are_respected(monkeypatch):
-    monkeypatch.setenv("COLUMNS", "60")
-    assert max(map(len, rendered_on(build(BOARD), 120).lines)) <= 60
-
-
 def test_elsewhere_it_is_markdown(monkeypatch, capsys):
     show(["words", *build(BOARD)], title="a title")
     assert capsys.readouterr().out == f"words\n\n{markdown(build(BOARD))}\n"

@@ -7,16 +7,13 @@ import json
 import os
 import resource
 import signal
-import subprocess
 import sys
 import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from support.cache_help import mounted
 from support.scripted import Scripted
-from support.thinned import few
 
 from harness.errors import StoreError
 from harness.prompting.prompts import load
@@ -232,60 +229,3 @@ def test_where_files_may_only_be_so_large(tmp_path, first):
         go()
         assert held(place) == expected, size
     assert failures > 2
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("first", ["nothing", pytest.param("an incomplete run", marks=pytest.mark.slow)])
-def test_on_a_disk_of_any_size(tmp_path, first):
-    calm = tmp_path / "calm"
-    begin(calm, "corr2cause")()
-    expected = held(calm)
-    codes = []
-    for pages in range(3, 40):
-        with mounted(tmp_path / "disk", f"size={4 * 40}k") as disk:
-            place = disk / "run"
-            go = begin(place, "corr2cause")
-            FIRST[first](go)
-            free = os.statvfs(disk).f_bavail * os.statvfs(disk).f_bsize
-            (disk / "ballast").write_bytes(b"0" * max(free - 4096 * pages, 0))
-            codes.append(forked(go, lambda: None))
-            (disk / "ballast").unlink()
-            go()
-            assert held(place) == expected, pages
-        if codes[-2:] == [0, 0]:
-            break
-    assert set(codes) == {0, 1}
-
-
-KILLED_BEFORE = """
-import os, signal, sys
-name, number = sys.argv.pop(1), int(sys.argv.pop(1))
-def hook(event, arguments):
-    global number
-    if event == "os.rename" and str(arguments[1]).endswith(name):
-        number -= 1
-        if not number:
-            os.kill(os.getpid(), signal.SIGKILL)
-sys.addaudithook(hook)
-from harness.__main__ import main
-main()
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("name", "number"), few([("result.json", 1), ("manifest.json", 2)], 1))
-def test_the_command_that_was_killed_at_its_last_write_goes_on(harness, tmp_path, name, number):
-    arguments = ["model=always_no", "task.limit=12"]
-    process = subprocess.run(
-        [sys.executable, "-c", KILLED_BEFORE, name, str(number), *arguments], cwd=tmp_path, capture_output=True
-    )
-    assert process.returncode == -signal.SIGKILL
-    place = tmp_path / "results/corr2cause/limit=12/plain/always_no"
-    board = harness(module="harness.leaderboard")
-    assert "| always_no" not in board.stdout
-    if name == "manifest.json":
-        assert "not ranked: limit=12/plain/always_no" in board.stdout
-    again = harness(*arguments)
-    assert again.returncode == 0, again.stderr
-    assert json.loads((place / "manifest.json").read_text())["complete"] is True
-    assert "| always_no" in harness(module="harness.leaderboard").stdout
