@@ -35,7 +35,7 @@ def key_of(identity: str, request: str) -> str:
     return hashlib.sha256(f"[{SCHEMA},{identity},{request}]".encode()).hexdigest()
 
 
-def for_writing(path: Path) -> sqlite3.Connection:
+def for_writing(path: Path, *, alone: bool = False) -> sqlite3.Connection:
     """Return a connection whose transactions are begun by hand. Make the file, and its tables, where they are missing.
 
     Raises StoreError where it is no cache of this version.
@@ -43,6 +43,8 @@ def for_writing(path: Path) -> sqlite3.Connection:
     path.parent.mkdir(parents=True, exist_ok=True)
     db = _guarded(sqlite3.connect(path, timeout=WAIT, isolation_level=None))
     with _closed_on_error(db):
+        if alone:  # the log then needs no memory that processes share, which is not safe on disks of several machines
+            db.execute("PRAGMA locking_mode=EXCLUSIVE")
         _check(db, path)
         if db.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
             db.execute("PRAGMA journal_mode=WAL")

@@ -8,6 +8,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,12 +25,15 @@ _ROW = "SELECT response, digest FROM answers WHERE key = ? AND stored >= ?"
 class Store:
     """One connection; several processes of one machine may share the file."""
 
-    def __init__(self, path: Path, *, readonly: bool = False) -> None:
-        """Open the file, and make it unless `readonly`. Raises StoreError where that cannot be done."""
+    def __init__(self, path: Path, *, readonly: bool = False, alone: bool = False) -> None:
+        """Open the file, and make it unless `readonly`. Raises StoreError where that cannot be done.
+
+        `alone`: no other process opens it meanwhile, so that it may lie on a disk of several machines.
+        """
         self.path = path
         self.replaced = 0
         """Rows that could not be read, in whose place an answer of this process stands now."""
-        if not readonly and (kind := network_file_system(path)):
+        if not readonly and not alone and (kind := network_file_system(path)):
             raise StoreError(
                 f"the cache {path} lies on {kind}, where processes cannot share a database safely: put it on a local "
                 "disk (cache.path=…), and bring it home with harness cache import."
@@ -37,7 +41,7 @@ class Store:
         if readonly and not path.exists():
             raise StoreError(f"there is no cache {path}: give the cache.path that runs wrote to.")
         try:
-            self.connection = self._open(schema.for_reading if readonly else schema.for_writing)
+            self.connection = self._open(schema.for_reading if readonly else partial(schema.for_writing, alone=alone))
             """For bulk reads; `trouble` turns its errors into sentences."""
             self._place = _file_at(path)
         except (sqlite3.Error, OSError) as error:

@@ -27,7 +27,7 @@ from harness.cache.merging import Merged, merge
 from harness.cli import hydra_app
 from harness.cli.arguments import ready_for_hydra
 from harness.cli.key_value import exit_code
-from harness.codec import request_digest, text_digest
+from harness.codec import digest, request_digest, text_digest
 from harness.config_files import use_folder
 from harness.cost.price import dollars
 from harness.cost.shared_budget import Book
@@ -80,16 +80,21 @@ def job(arguments: Sequence[str]) -> int:
         chosen = engine(name, f"workers={name}", **more)
         shards = shards or min(chosen.check(f"workers={name}"), max(1, length_hint(prepared.task.items())))
     ShardItems(prepared.task.items(), prepared.prompt, given.get("shard", 0), shards or 1)  # refuses what is none
-    place = Path(f"{settings.cache.path}.shards", text_digest(str(prepared.folder.path))[:12]).absolute()
+    # Below the working directory, which all workers see; the cache may lie on a disk of this machine alone.
+    place = Path(".cache/shards", text_digest(str(prepared.folder.path.absolute()))[:12]).absolute()
     place.mkdir(parents=True, exist_ok=True)
     order = {
         "config": config,
         "identity": json_round_trip(dict(prepared.model.identity)),
         "directory": str(Path.cwd()),
         "place": str(place),
+        "known": str(place / f"known{given.get('shard', '')}.sqlite"),
         "shards": shards or 1,
     }
     if "shard" in given:
+        if Path(settings.cache.path).exists():
+            with closing(Store(Path(settings.cache.path), readonly=True)) as store:
+                hand_out(store, prepared, order["known"])
         code = work({**order, "shard": given["shard"], "alone": True})
         print(f"When all have ended: `harness cache import {place}/*.sqlite`, then `harness` without shards and shard.")
         return code
@@ -114,7 +119,7 @@ def work(order: Mapping[str, Any]) -> int:
                 f"{prepared.model.name} is another model on {host} than where the run was started: say it with a "
                 "setting, such as model.dtype=."
             )
-        _ask(prepared, place, shard, order["shards"], left)
+        _ask(prepared, place, order, left)
     except Exception as error:
         left["error"] = mask_keys(hydra_app.sentence(error, "config", ()))
         console.complain(left["error"])
@@ -123,24 +128,26 @@ def work(order: Mapping[str, Any]) -> int:
     return int(bool(left["error"]))
 
 
-def _ask(prepared: Prepared, place: Path, shard: int, shards: int, left: dict[str, Any]) -> None:
-    """Ask one of `shards` shards into its cache in `place`; what the run's own cache has is not asked."""
-    settings, spending, shared = prepared.settings, prepared.spending, Path(prepared.settings.cache.path)
+def _ask(prepared: Prepared, place: Path, order: Mapping[str, Any], left: dict[str, Any]) -> None:
+    """Ask a shard into its cache in `place`; what was handed out is not asked."""
+    shard, shards = order["shard"], order["shards"]
+    spending, handed_out = prepared.spending, Path(order["known"])
     items = ShardItems(CheckedItems(prepared.task), prepared.prompt, shard, shards)
     progress = Progress(f"{prepared.model.name} shard {shard} of {shards}", spending.so_far)
-    cache = replace(settings.cache, path=str(place / f"{shards}-{shard}.sqlite"))
-    prepared = replace(prepared, settings=replace(settings, cache=cache), progress=progress)
+    prepared, path = replace(prepared, progress=progress), place / f"{shards}-{shard}.sqlite"
     with ExitStack() as stack:
         # One that Slurm begins again, or a later command, waits for a process that still writes.
-        stack.enter_context(filelock.FileLock(f"{cache.path}.lock"))
+        stack.enter_context(filelock.FileLock(f"{path}.lock"))
         stack.enter_context(interruptible(progress))
-        model = answering(prepared, stack.enter_context(opened_store(prepared)), announced=True)
-        known = stack.enter_context(closing(Store(shared, readonly=True))) if shared.exists() else None
+        model = answering(prepared, stack.enter_context(closing(Store(path, alone=True))), announced=True)
+        known = stack.enter_context(closing(Store(handed_out, readonly=True))) if handed_out.exists() else None
         model = _Noting(model, None if known is None else CachedModel(prepared.model, known), left["failures"])
-        records = ask(items, prepared.prompt, model, fitting(prepared.prompt, model), progress.say, settings.samples)
-        records = watched(records, FirstReplies(model, settings.judge is not None), progress.say)
+        records = ask(
+            items, prepared.prompt, model, fitting(prepared.prompt, model), progress.say, prepared.settings.samples
+        )
+        records = watched(records, FirstReplies(model, prepared.settings.judge is not None), progress.say)
         try:
-            for _ in progress.track(records, items, settings.samples):
+            for _ in progress.track(records, items, prepared.settings.samples):
                 continue
         finally:
             left |= {"discarded": spending.ledger.usd_discarded, "usd": spending.ledger.spent_now}
@@ -189,6 +196,8 @@ def with_workers(prepared: Prepared, place: Path, by: Engine, name: str, orders:
         orders = orders if spending.plan(known, say).total.calls else ()
         if orders and spending.paid:
             spending.announce(known, say)
+        if orders:
+            hand_out(store, prepared, orders[0]["known"])
     for file in (*place.glob("*.json"), *place.glob("budget.sqlite*")):
         file.unlink()
     keys = tuple(in_environment())
@@ -223,6 +232,16 @@ def _scored(prepared: Prepared, left: Sequence[Any], workers: dict[str, JSON]) -
         folder = replace(prepared.folder, manifest=replace(prepared.folder.manifest, workers=workers))
         prepared = replace(prepared, folder=folder)
     return carry_out(replace(prepared, model=_Reported(prepared.model, failures)), announced=True)
+
+
+def hand_out(store: Store, prepared: Prepared, path: str) -> None:
+    """Copy what the run's cache has of its model for the workers, who may not see the cache."""
+    with closing(Store(Path(path), alone=True)) as known:
+        insert = "INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?, ?, ?, ?)"
+        rows = store.query("SELECT * FROM answers WHERE identity = ?", digest(prepared.model.identity))
+        with known.transaction() as db:
+            db.executemany(insert, rows)
+        known.connection.execute("PRAGMA journal_mode=DELETE")  # readers then need no log
 
 
 def take_in(store: Any, place: Path, say: Callable[[str], None]) -> None:

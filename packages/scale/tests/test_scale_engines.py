@@ -161,7 +161,7 @@ def test_a_killed_worker_costs_what_it_had_under_way_and_no_more(serve, decided,
     job = begin(tmp_path, *run_at(server, 20))
     _, err = job.communicate(WAIT)
     assert job.wait() == 0 and len(server.calls) <= 22 and not workers(tmp_path), err
-    assert not list((tmp_path / ".cache/answers.sqlite.shards").iterdir())
+    assert not list((tmp_path / ".cache/shards").iterdir())
 
 
 @pytest.mark.slow

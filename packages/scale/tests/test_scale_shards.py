@@ -98,6 +98,29 @@ def test_shards_by_hand_leave_what_one_run_leaves(scale, harness, serve, decided
     assert left("results") == left("whole")
 
 
+def test_a_working_directory_on_a_disk_of_several_machines(scale, serve, decided, tmp_path_factory, monkeypatch):
+    """The run's cache lies on a disk that workers do not see; they ask nothing that it has."""
+    server, shared, own = serve(decided), Path.cwd(), tmp_path_factory.mktemp("own") / "disk"
+    kind = {True: "nfs4", False: ""}
+    monkeypatch.setattr(
+        "harness.cache.store.network_file_system", lambda path: kind[path.absolute().is_relative_to(shared)]
+    )
+    perform = support_scale.perform
+
+    def elsewhere(*work: object) -> None:
+        own.rename(f"{own}.away")
+        perform(*work)
+        Path(f"{own}.away").rename(own)
+
+    monkeypatch.setattr(support_scale, "perform", elsewhere)
+    run = run_at(server, f"cache.path={own}/answers.sqlite", "workers=inline")
+    assert scale(*run, "task.limit=8")[0] == 0 and len(server.calls) == 8
+    code, _, err = scale(*run, "task.limit=24")
+    assert code == 0 and len(server.calls) == 24, err
+    code, _, err = scale(*run_at(server), "workers=inline")
+    assert code == 1 and "lies on nfs4" in err
+
+
 def test_a_lost_worker_is_told_and_the_same_command_asks_for_its_items_alone(scale, harness, serve, decided):
     server = serve(decided)
     run = run_at(server, "task.limit=24")
@@ -109,7 +132,7 @@ def test_a_lost_worker_is_told_and_the_same_command_asks_for_its_items_alone(sca
     support_scale.LOST.clear()
     code, out, err = scale(*run, "workers=inline", "shards=5")  # any other number of shards
     assert code == 0 and len(server.calls) == 24, err
-    assert not list(Path(".cache/answers.sqlite.shards").iterdir())
+    assert not list(Path(".cache/shards").iterdir())
     assert harness(*run, "results=whole", "cache.path=whole.sqlite").returncode == 0
     assert left("results") == left("whole")
     support_scale.SEEN.clear()
