@@ -30,11 +30,6 @@ def test_faults_and_kills_lose_nothing():
 
 
 @pytest.mark.slow
-def test_a_server_that_is_away_for_a_moment_stops_no_run():
-    assert "| away 0.3 s | 600 | 0 | 0 | 0 | 0 |" in torture("--mix", "away 0.3 s")
-
-
-@pytest.mark.slow
 def test_connections_that_break_stop_no_run():
     torture("--kinds", "reset before the reply", "--kill", "none", "--runs", "2", *PATIENT)
 

@@ -30,7 +30,6 @@ from support.fault_server import FATAL, PASSING, own
 from support.server import Program
 from support.wire_faults import chosen as kinds_of
 from support.wire_faults.kind import Kind, answer
-from torture_mixes import MIXES, measure, table
 from torture_processes import FAULTS, Kill, prepare, start, stored
 
 MOST_STARTS = 60
@@ -41,8 +40,6 @@ examples:
   tests/long/torture.py --kinds all --runs 700           one kind of fault in each campaign, each kind in its turn
   tests/long/torture.py --kinds connection --kill none   only connections break, and nobody is killed
   tests/long/torture.py --kinds "deep,429 Retry-After"   kinds whose names begin so (fault_server.py --list)
-  tests/long/torture.py --mix all                        a table of mixes: lost, asked twice, early, seconds
-  tests/long/torture.py --mix "away 3 s"                 the server is gone for three seconds in the middle
   tests/long/torture.py --kill events                    kill -9 once at each opening, renaming and removing of a file
   tests/long/torture.py --processes 4                    four processes at once on one cache
   tests/long/torture.py --model completions              the older endpoint
@@ -323,45 +320,20 @@ def parse_options() -> argparse.Namespace:
     add("--timeout", type=float, default=1, help="model.timeout; above 5 s nothing hangs (--timeout 300)")
     kinds = "one kind of fault a campaign: all, HTTP, body, connection, status, protocol, or kinds by name, with commas"
     add("--kinds", default="", help=f"{kinds} between (--kinds connection)")
-    names = "; ".join(MIXES).replace("%", "%%")
-    add(
-        "--mix",
-        default="",
-        help=f"one run under each of these mixes, with a table: all, or {names} (--mix '503 first')",
-    )
     kills = "none; half of the runs at a random moment; or one at each opening, renaming and removing of a file"
     add("--kill", choices=("none", "random", "events"), default="random", help=f"{kills} (--kill events)")
     add("--processes", type=int, default=1, help="start so many at once on one cache (--processes 4)")
     add("--model", choices=tuple(MODELS), default="chat", help="the endpoint (--model completions)")
     add("--samples", type=int, default=1, help="answers to each item (--samples 3)")
     add("--json", action="store_true", help="the sums as JSON")
-    options = parser.parse_args()
-    if options.mix not in ("", "all", *MIXES):
-        parser.error(f"there is no mix {options.mix!r}: all, {', '.join(MIXES)}")
-    return options
+    return parser.parse_args()
 
 
 def main() -> None:
     options, began = parse_options(), time.time()
-    if options.mix:
-        sys.exit(0 if mixes(options) else 1)
     tally = together(options) if options.jobs > 1 else alone(options)
     print(json.dumps(vars(tally)) if options.json else summary(tally, options.seed, time.time() - began))
     sys.exit(0 if tally.sound else 1)
-
-
-def mixes(options: argparse.Namespace) -> bool:
-    """Print the table of mixes; return whether each kept every promise."""
-    prepare()
-    server, rows = Program(FAULTS), []
-    try:
-        for name in MIXES if options.mix == "all" else [options.mix]:
-            rows.append(measure(server, name, MODELS[options.model]))
-            print(f"{name}: {rows[-1].seconds:.1f} s", file=sys.stderr, flush=True)
-    finally:
-        server.close()
-    print(table(rows))
-    return all(row.sound for row in rows)
 
 
 def together(options: argparse.Namespace) -> Tally:

@@ -126,16 +126,6 @@ class Faults:
     """the first ones of a prompt, so many,"""
     every: int = 0
     """or each so many-th call, or connection where the kind comes at accept."""
-    all_first: str = ""
-    """The fault that the first call of every prompt meets."""
-    latency_later: Sequence[float] = ()
-    """(seconds after the first call, the latency from then on)."""
-    rates: Sequence[Sequence[float]] = ()
-    """(seconds after the first call, calls a second from then on): what is above is refused with 429."""
-    retry_after: str = ""
-    """What such refusals say."""
-    most_in_flight: int = 0
-    """Calls beyond so many at once are refused with 429."""
     away: Sequence[float] = ()
     """(after so many answers, seconds): once, connections are broken and refused for so long."""
 
@@ -162,13 +152,10 @@ class FaultServer(LocalServer):
         """From now on; who was told to wait may have died since."""
         self._not_before: dict[str, float] = {}
         self.faults = faults
-        self.times: list[float] = []
-        """Of the first and of the last call since then, in seconds of the loop's clock."""
         self._random = random.Random(faults.seed)
         self._in_a_row: Counter[str] = Counter()
-        self._calls = self._connections = self._in_flight = self._answers = 0
+        self._calls = self._connections = self._answers = 0
         self._faults_given: Counter[str] = Counter()
-        self._bucket = (1.0, 0.0)
         self._was_away = False
 
     def draw(self, prompt: str) -> str | None:
@@ -179,8 +166,6 @@ class FaultServer(LocalServer):
             self._faults_given[prompt] += 1
             faulty = self._faults_given[prompt] <= faults.first.get(prompt, 0)
             return faults.kind if faulty or (faults.every and self._calls % faults.every == 0) else None
-        if faults.all_first and self.requests[prompt] == 1:
-            return faults.all_first
         draw, fault = self._random.random(), None
         if self._in_a_row[prompt] < faults.in_a_row:
             for name, share in faults.mix.items():
@@ -195,41 +180,15 @@ class FaultServer(LocalServer):
         self, prompt: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, completions: bool = False
     ) -> bool:
         """Answer a call, or not; whether the connection is of use after that."""
-        faults, now = self.faults, time.monotonic()
+        faults = self.faults
         self.requests[prompt] += 1
         self.early += time.time() < self._not_before.pop(prompt, 0.0) - 0.01
-        self.times = [self.times[0] if self.times else now, now]
-        if self._too_many(now):
-            self.kinds["429 above the limit"] += 1
-            refused = refusal(429, "slow down", "rate_limit_exceeded")
-            wait = {"Retry_After": faults.retry_after} if faults.retry_after else {}
-            self._tell(prompt, wait)
-            await self._send(writer, refused[0], refused[1], wait)
-            return True
-        self._in_flight += 1
-        try:
-            later = faults.latency_later
-            slow = later and now - self.times[0] >= later[0]
-            await asyncio.sleep(later[1] if slow else faults.latency)
-            fault = self.draw(prompt)
-            self.kinds[fault or own(prompt, faults.own) or "answered"] += 1
-            if fault in KINDS and fault not in REFUSALS:
-                return await self._meet(KINDS[fault], prompt, reader, writer, completions)
-            return await self._old(fault, prompt, reader, writer, completions)
-        finally:
-            self._in_flight -= 1
-
-    def _too_many(self, now: float) -> bool:
-        faults = self.faults
-        if faults.most_in_flight and self._in_flight >= faults.most_in_flight:
-            return True
-        if not faults.rates:
-            return False
-        rate = [per_second for begin, per_second in faults.rates if now - self.times[0] >= begin][-1]
-        tokens, filled = self._bucket
-        tokens = min(max(1.0, rate / 10), tokens + (now - filled) * rate)
-        self._bucket = (tokens - 1 if tokens >= 1 else tokens, now)
-        return tokens < 1
+        await asyncio.sleep(faults.latency)
+        fault = self.draw(prompt)
+        self.kinds[fault or own(prompt, faults.own) or "answered"] += 1
+        if fault in KINDS and fault not in REFUSALS:
+            return await self._meet(KINDS[fault], prompt, reader, writer, completions)
+        return await self._old(fault, prompt, reader, writer, completions)
 
     async def _meet(
         self, kind: Kind, prompt: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, completions: bool
@@ -379,7 +338,7 @@ class FaultServer(LocalServer):
         writer.close()
 
     def seen(self) -> dict[str, Any]:
-        names = ("requests", "answered", "cut", "early", "kinds", "followed", "times")
+        names = ("requests", "answered", "cut", "early", "kinds", "followed")
         return {name: getattr(self, name) for name in names}
 
     async def listen(self, port: int = 0) -> int:
