@@ -7,54 +7,44 @@ from support.cli_help import sentence
 from support.openai_server import KEY, error
 from support.thinned import few
 
+TYPED = {
+    "model=gpt4o_min": "did you mean 'gpt4o_mini'",
+    "prompt=plian": "did you mean 'plain'",
+    "promt=plain": "did you mean 'prompt'",
+    "+task.limt=3": "did you mean 'task.limit'",
+    "+foo=3": "no setting 'foo'",
+    "results=null": "results=None",
+    "cache=null": "cache= takes one name: frozen, off, on, refresh.",
+    "cache.mode=frozn": "did you mean frozen?",
+    "cache.pth=x": "did you mean 'cache.path'",
+    "model.extra.foo=1 model=openai model.model=m": "+model.extra.foo",
+    "model=openai model.model=m model.base_url=localhost": "is no address",
+    "task.limit=-1": "greater than 0",
+    "task.limit=many": "valid integer",
+    "task.num_nodes=[1]": "greater than or equal to 2",
+    "task.split=tset": "did you mean test?",
+    "task.version=v1 task.split=train": "task.version=v1",
+    "task.labels=published task.split=dev": "derived labels",
+    "task.relations=[child] task.num_nodes=[2] task.split=train": "no item is left",
+    "prompt=pair": "These do: cls, confidence, cot",
+    "prompt=nowhere.yaml": "there is no such file",
+    "prompt=empty.yaml": "name no field of the item",
+    "model=gpt4": "set the environment variable OPENAI_API_KEY",
+    "model=openai": "model.model has to be given",
+    "model=nli": "model.path has to be given",
+    "model=nli model.path=/nowhere": "no such folder",
+    "model.name=[": "model.name=[ cannot be read as a setting: a list is [a,b]",
+    "model.name=..": "model.name='..' is no name of a row",
+    "results=blocked/here": "results folder",
+    "model=gpt4 cache.path=blocked/c api_key=1": "api_key",
+    "task.source=file task.path=missing.csv": "missing.csv does not exist",
+    "task.source=file task.path=empty.csv": "no rows",
+    "task.source=file task.path=labels.csv": "row 2 has the label 'maybe'",
+    "task.source=file task.path=columns.csv": "row 1 needs the columns",
+}
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ("model=gpt4o_min", "did you mean 'gpt4o_mini'"),
-        pytest.param("task=cor2cause", "did you mean 'corr2cause'", marks=pytest.mark.slow),
-        pytest.param("prompt=plian", "did you mean 'plain'", marks=pytest.mark.slow),
-        pytest.param("promt=plain", "did you mean 'prompt'", marks=pytest.mark.slow),
-        pytest.param("task.limt=3", "did you mean 'task.limit'", marks=pytest.mark.slow),
-        pytest.param("+task.limt=3", "did you mean 'task.limit'", marks=pytest.mark.slow),
-        pytest.param("+foo=3", "no setting 'foo'", marks=pytest.mark.slow),
-        pytest.param("prompt=1", "prompt=1", marks=pytest.mark.slow),
-        pytest.param("results=null", "results=None", marks=pytest.mark.slow),
-        ("cache=null", "cache= takes one name: frozen, off, on, refresh."),
-        pytest.param("cache=frozn", "did you mean 'frozen'", marks=pytest.mark.slow),
-        pytest.param("cache.mode=frozn", "did you mean frozen?", marks=pytest.mark.slow),
-        pytest.param("cache.pth=x", "did you mean 'cache.path'", marks=pytest.mark.slow),
-        pytest.param("task=null", "task= takes one name: causalbench", marks=pytest.mark.slow),
-        pytest.param("model.extra.foo=1 model=openai model.model=m", "+model.extra.foo", marks=pytest.mark.slow),
-        pytest.param("model=openai model.model=m model.base_url=localhost", "is no address", marks=pytest.mark.slow),
-        pytest.param("task.limit=-1", "greater than 0", marks=pytest.mark.slow),
-        pytest.param("task.limit=many", "valid integer", marks=pytest.mark.slow),
-        pytest.param("task.num_nodes=[1]", "greater than or equal to 2", marks=pytest.mark.slow),
-        pytest.param("task.relations=[parnt]", "did you mean parent?", marks=pytest.mark.slow),
-        pytest.param("task.split=tset", "did you mean test?", marks=pytest.mark.slow),
-        pytest.param("task.version=v1 task.split=train", "task.version=v1", marks=pytest.mark.slow),
-        pytest.param("task.labels=published task.split=dev", "derived labels", marks=pytest.mark.slow),
-        pytest.param(
-            "task.relations=[child] task.num_nodes=[2] task.split=train", "no item is left", marks=pytest.mark.slow
-        ),
-        pytest.param("prompt=pair", "These do: cls, confidence, cot", marks=pytest.mark.slow),
-        pytest.param("prompt=nowhere.yaml", "there is no such file", marks=pytest.mark.slow),
-        pytest.param("prompt=empty.yaml", "name no field of the item", marks=pytest.mark.slow),
-        ("model=gpt4", "set the environment variable OPENAI_API_KEY"),
-        pytest.param("model=openai", "model.model has to be given", marks=pytest.mark.slow),
-        pytest.param("model=nli", "model.path has to be given", marks=pytest.mark.slow),
-        pytest.param("model=causal_lm", "model.path has to be given", marks=pytest.mark.slow),
-        pytest.param("model=nli model.path=/nowhere", "no such folder", marks=pytest.mark.slow),
-        ("model.name=[", "model.name=[ cannot be read as a setting: a list is [a,b]"),
-        pytest.param("model.name=..", "model.name='..' is no name of a row", marks=pytest.mark.slow),
-        pytest.param("results=blocked/here", "results folder", marks=pytest.mark.slow),
-        pytest.param("model=gpt4 cache.path=blocked/c api_key=1", "api_key", marks=pytest.mark.slow),
-        pytest.param("task.source=file task.path=missing.csv", "missing.csv does not exist", marks=pytest.mark.slow),
-        pytest.param("task.source=file task.path=empty.csv", "no rows", marks=pytest.mark.slow),
-        ("task.source=file task.path=labels.csv", "row 2 has the label 'maybe'"),
-        pytest.param("task.source=file task.path=columns.csv", "row 1 needs the columns", marks=pytest.mark.slow),
-    ],
-)
+
+@pytest.mark.parametrize(("arguments", "message"), few(TYPED.items(), 7))
 def test_bad_input_gets_one_sentence(harness, tmp_path, arguments, message):
     (tmp_path / "blocked").write_text("a file where a folder should be")
     (tmp_path / "empty.csv").write_text("input,label\n")
@@ -114,38 +104,25 @@ def test_errors_of_others_do_nothing_to_a_terminal(harness, serve):
     assert not set(process.stderr) & set("\x1b\x07\u202e")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    few(
-        [
-            (
-                ["model=always_no,always_yes"],
-                "for a run with each of them put -m first, harness -m model=always_no,always_yes.",
-            ),
-            (
-                ["task=causalbench/causality", "task.networks=asia,cancer"],
-                "one list of them is 'task.networks=[asia,cancer]'",
-            ),
-            (["prompt=plain,cot"], "put -m first, harness -m prompt=plain,cot."),
-            (
-                ["model=Qwen/Qwen3-8B"],
-                "is model=causal_lm model.path=Qwen/Qwen3-8B or, through vLLM, model=vllm model.path=Qw",
-            ),
-            (["--help", "model=Qwen/Qwen3-8B"], "is model=causal_lm model.path=Qwen/Qwen3-8B or, through vLLM,"),
-            (["model=openai", "model.model=m", "model.max_tokens=100"], "'model.max_tokens': write max_tokens=…."),
-            (["budget=5"], "budget=5 does not say of what: write budget.usd=…, budget.requests=…"),
-            (["model=always_no", "dry_run"], "dry_run alone is no setting: write dry_run=true"),
-            (["results"], "there is no command 'results'"),
-            (["model", "=", "always_no"], "a setting is written without spaces, model=always_no"),
-            (["--version=1"], "--version takes no value"),
-            (["version"], "write harness --version"),
-            (["task=causalbench"], "(did you mean 'causalbench/causality' or 'causalbench/correlation' or"),
-        ],
-        6,
-    ),
-)
+MENDED = {
+    "model=always_no,always_yes": "for a run with each of them put -m first, harness -m model=always_no,always_yes.",
+    "task=causalbench/causality task.networks=asia,cancer": "one list of them is 'task.networks=[asia,cancer]'",
+    "model=Qwen/Qwen3-8B": "is model=causal_lm model.path=Qwen/Qwen3-8B or, through vLLM, model=vllm model.path=Qw",
+    "--help model=Qwen/Qwen3-8B": "is model=causal_lm model.path=Qwen/Qwen3-8B or, through vLLM,",
+    "model=openai model.model=m model.max_tokens=100": "'model.max_tokens': write max_tokens=….",
+    "budget=5": "budget=5 does not say of what: write budget.usd=…, budget.requests=…",
+    "model=always_no dry_run": "dry_run alone is no setting: write dry_run=true",
+    "results": "there is no command 'results'",
+    "model = always_no": "a setting is written without spaces, model=always_no",
+    "--version=1": "--version takes no value",
+    "version": "write harness --version",
+    "task=causalbench": "(did you mean 'causalbench/causality' or 'causalbench/correlation' or",
+}
+
+
+@pytest.mark.parametrize(("arguments", "message"), few(MENDED.items(), 6))
 def test_first_mistakes_are_mended_by_what_is_said(harness, arguments, message):
-    said = sentence(harness(*arguments))
+    said = sentence(harness(*arguments.split()))
     assert message in said and said.count("\n") <= 1 and "this should not have been" not in said
 
 

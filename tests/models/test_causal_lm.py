@@ -5,7 +5,6 @@ import shutil
 import pytest
 from support.conftest_models import lm_checkpoint
 from support.outcomes import each
-from support.thinned import few
 
 from harness.errors import RunStopped
 from harness.models.local.causal_lm import CausalLM
@@ -42,18 +41,6 @@ def by_hand(path, prompt: str, continuation: str) -> float:
     return float(sum(logprobs[k - 1, ids[0, k]] for k in range(start, ids.shape[1])))
 
 
-@pytest.mark.parametrize("kind", few(["gpt2", "llama"], 1))
-def test_ranking_in_batches_agrees_with_one_pass_each(kind, gpt2_path, llama_path):
-    path = {"gpt2": gpt2_path, "llama": llama_path}[kind]
-    found = dict(each(lm(path, chat_template=False, batch_tokens=120).respond([choice(text) for text in TEXTS])))
-    assert len(found) == len(TEXTS)
-    for request, response in found.items():
-        text = request.messages[0].content
-        expected = {word: by_hand(path, text, f" {word}") for word in ("Yes", "No")}
-        assert response.logprobs == pytest.approx(expected, abs=1e-4)
-        assert response.text == max(expected, key=expected.__getitem__)
-
-
 def test_a_padding_token_beyond_the_models_table_changes_nothing(gpt2_path, tmp_path):
     """An added [PAD] whose model was never resized: usual for fine-tuned LLaMA-1 and 2."""
     from transformers import AutoTokenizer
@@ -75,33 +62,6 @@ def test_a_chat_template_is_used_where_there_is_one(llama_path):
     assert response.logprobs["Yes"] == pytest.approx(by_hand(llama_path, "<user>A\n<assistant>", "Yes"), abs=1e-4)
 
 
-def written_by_hand(path, text: str, tokens: int) -> str:
-    """Return what is written greedily, one token at a time, without a cache."""
-    import torch
-
-    tokenizer, model = parts(path)
-    ids = tokenizer(text, return_tensors="pt")["input_ids"]
-    start = ids.shape[1]
-    with torch.no_grad():
-        for _ in range(tokens):
-            best = model(ids).logits[0, -1].argmax()
-            if best == tokenizer.eos_token_id:
-                break
-            ids = torch.cat([ids, best.view(1, 1)], dim=1)
-    return tokenizer.decode(ids[0, start:])
-
-
-@pytest.mark.parametrize("kind", ["gpt2", "llama"])
-def test_writing_in_batches_agrees_with_one_token_at_a_time(kind, gpt2_path, llama_path):
-    path = {"gpt2": gpt2_path, "llama": llama_path}[kind]
-    model = lm(path, method="generate", chat_template=False)
-    assert model.accepts == (ChatRequest,)
-    requests = [ChatRequest((Message("user", text),), max_tokens=12) for text in TEXTS]
-    for request, response in each(model.respond(requests)):
-        assert response.text == written_by_hand(path, request.messages[0].content, 12)
-        assert response.finish_reason in ("stop", "length")
-
-
 def test_a_checkpoints_own_sampling_settings_do_not_leak_in(gpt2_path, tmp_path):
     import json
     import shutil
@@ -116,15 +76,6 @@ def test_a_checkpoints_own_sampling_settings_do_not_leak_in(gpt2_path, tmp_path)
     assert sampled.text == plain.text
 
 
-def test_stop_strings_end_the_text(gpt2_path):
-    text = written_by_hand(gpt2_path, TEXTS[0], 12)
-    stop = text[3:5]
-    request = ChatRequest((Message("user", TEXTS[0]),), max_tokens=12, stop=(stop,))
-    (response,) = dict(each(lm(gpt2_path, method="generate").respond([request]))).values()
-    assert response.text == text[: text.index(stop)]
-    assert response.finish_reason == "stop"
-
-
 def test_what_exceeds_the_context_is_a_failure_for_that_item_only(tmp_path):
     path = lm_checkpoint(tmp_path / "short", "gpt2", max_positions=32)
     found = dict(each(lm(path).respond([choice(TEXTS[1]), choice(TEXTS[2])])))
@@ -133,11 +84,6 @@ def test_what_exceeds_the_context_is_a_failure_for_that_item_only(tmp_path):
     assert isinstance(failure, Failure) and failure.kind == "context_length" and "32" in failure.detail
     long = ChatRequest((Message("user", TEXTS[1]),), max_tokens=500)
     assert isinstance(dict(each(lm(path).respond([long])))[long], Failure)
-
-
-def test_rankings_and_writings_can_be_mixed(gpt2_path):
-    requests = [choice("A"), ChatRequest((Message("user", "A"),), max_tokens=3), choice("B")]
-    assert set(dict(each(lm(gpt2_path).respond(requests)))) == set(requests)
 
 
 def test_low_precision_does_not_round_the_choices_away(tmp_path):
@@ -225,13 +171,6 @@ def test_a_conversation_that_will_not_fit_fails_at_its_first_turn(kind, gpt2_pat
     least = int(failure.detail.removeprefix("the whole conversation has at least ").split()[0])
     assert failure.detail.endswith(f"{least} tokens, the model takes 2048")
     assert least >= len(tokenizer(f"A\n\nB\n\n{long}")["input_ids"]) + 5 > 2048
-
-
-def test_the_limit_of_a_conversation_is_exact(gpt2_path):
-    tokenizer, _ = parts(gpt2_path)
-    needed = len(tokenizer("A \n\nB C")["input_ids"]) + 5
-    assert not isinstance(ahead(gpt2_path, "B C", max_length=needed), Failure)
-    assert isinstance(ahead(gpt2_path, "B C", max_length=needed - 1), Failure)
 
 
 def test_a_template_that_wants_turns_to_alternate_takes_the_turns_ahead(tmp_path):

@@ -61,12 +61,6 @@ def test_padding_of_the_test_split_is_under_five_percent(path, pairs, cores, mon
 
 
 @pytest.mark.slow
-def test_a_window_shorter_than_the_split_pads_little_too(path, pairs, monkeypatch):
-    monkeypatch.setattr(NLI, "window", 256)
-    assert shares(nli(path), pairs)[0] < 0.05
-
-
-@pytest.mark.slow
 def test_bfloat16_decides_nearly_as_float32_does(path, pairs):
     exact, low = (dict(each(nli(path, dtype=dtype).respond(pairs[::4]))) for dtype in ("float32", "bfloat16"))
     assert sum(low[p].text == exact[p].text for p in exact) >= 0.95 * len(exact)

@@ -117,7 +117,7 @@ def test_the_output_layer_is_computed_where_something_is_asked_only(share, check
     assert sum(rows) == 1
 
 
-@pytest.mark.parametrize("kind, batch_tokens, on_gpu", few(WRITTEN, 1))
+@pytest.mark.parametrize("kind, batch_tokens, on_gpu", few(WRITTEN, 3))
 def test_shared_writing_is_that_of_one_token_at_a_time(kind, batch_tokens, on_gpu, checkpoint):
     model = lm(checkpoint(kind), method="generate", batch_tokens=batch_tokens)
     model._engine.on_gpu = on_gpu
@@ -223,14 +223,6 @@ def test_out_of_memory_while_writing_keeps_what_is_written(at, checkpoint, memor
     assert capsys.readouterr().err.count("out of memory with") == 1
 
 
-def test_writing_without_any_memory_ends_the_run(checkpoint, memory_for):
-    model = lm(checkpoint("llama"), method="generate")
-    _ = model._engine
-    memory_for(lambda number, tokens, held: True)
-    with pytest.raises(RunStopped, match="out of memory"):
-        list(each(model.respond(map(writing, TEXTS))))
-
-
 @pytest.mark.parametrize("request_of", [ranking, writing])
 def test_nothing_is_begun_after_ctrl_c(request_of, checkpoint):
     model = lm(checkpoint("gpt2"), batch_tokens=60)
@@ -288,24 +280,6 @@ def test_a_trial_finds_models_that_would_be_wrong(kind, checkpoint, monkeypatch)
         before = lambda sees: torch.ones_like(sees).tril(sees.shape[1] - sees.shape[0])  # noqa: E731
         wrong.setattr(Memory, "_masks", lambda self, sees, depths: masks(self, before(sees), depths))
         assert "off" in (obstacle(model, 512) or "")
-
-
-def test_sharing_can_be_refused(checkpoint, capsys):
-    model = lm(checkpoint("gpt2"), share_prefixes=False)
-    counted = read_tokens(model)
-    found = dict(each(model.respond(map(ranking, TEXTS))))
-    assert sum(counted) > 5 * beginnings(model, map(ranking, TEXTS)) and not capsys.readouterr().err
-    shared = dict(each(lm(checkpoint("gpt2")).respond(map(ranking, TEXTS))))
-    for request, response in found.items():
-        assert shared[request].logprobs == pytest.approx(dict(response.logprobs), abs=1e-4)
-
-
-def test_low_precision_shares_too(checkpoint, capsys):
-    exact = dict(each(lm(checkpoint("llama")).respond(map(ranking, TEXTS))))
-    low = dict(each(lm(checkpoint("llama"), dtype="bfloat16").respond(map(ranking, TEXTS))))
-    assert not capsys.readouterr().err
-    for request, response in low.items():
-        assert response.logprobs == pytest.approx(dict(exact[request].logprobs), abs=0.5)
 
 
 def test_what_is_remembered_is_the_way_down_only(checkpoint, monkeypatch):
