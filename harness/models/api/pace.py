@@ -20,6 +20,8 @@ LONGEST_PAUSE = 60.0
 """Seconds for which a header is believed at most."""
 LOW = 0.1
 """The share of a limit that is left alone, by what headers say: calls that are under way may take it yet."""
+CATCH_UP = 0.025
+"""Seconds of a known rate that a busy machine makes up for at once; servers have some such room."""
 MOST_OPEN = 4
 """Open calls for each slot: those that wait for a retry hold none."""
 _HEADERS = [
@@ -44,6 +46,7 @@ class Pace:
         self._interval = 60.0 / requests_per_minute if requests_per_minute else 0.0
         self._clock = clock
         self._next = self._pause_until = -1e9
+        self._turns: deque[asyncio.Future[None]] = deque()
         self._queue: deque[asyncio.Future[None]] = deque()
         self._answered: deque[bool] = deque(maxlen=16)
 
@@ -92,17 +95,33 @@ class Pace:
         self.taken -= 1
 
     async def _turn(self) -> None:
-        """Wait for the rate and for a pause that the server's headers ask for; both are shown where they take long."""
-        now = self._clock()
-        at = self._next = max(now, self._next + self._interval)
-        while (wait := max(at, self._pause_until) - self._clock()) > 0:
-            if wait > _TICK and self._pause_until > at:
-                RETRIES.begin(id(self), Waiting("the server's limit, as its headers say, is used up", 1, 1))
-                RETRIES.show()
+        """Wait for the rate, and for a pause that the server's headers ask for."""
+        if self._interval or self._pause_until > self._clock():
+            turn = asyncio.get_running_loop().create_future()
+            self._turns.append(turn)
+            if len(self._turns) == 1:
+                self._pump()
+            await turn
+
+    def _pump(self) -> None:
+        """Let as many go as may, and come back when the next one may."""
+        while self._turns:
+            now = self._clock()
             if STOP.requested:
-                raise Interrupted("interrupted before a call went out.")
-            await asyncio.sleep(min(wait, _TICK))
-        RETRIES.end(id(self))
+                error = Interrupted("interrupted before a call went out.")
+                for turn in self._turns:
+                    turn.cancelled() or turn.set_exception(error)
+                self._turns.clear()
+            elif (wait := max(self._next, self._pause_until) - now) > 0:
+                if self._pause_until - now > _TICK:
+                    RETRIES.begin(self, Waiting("the server's limit is used up, as its headers say", 1, 1))
+                    RETRIES.show()
+                asyncio.get_running_loop().call_later(min(wait, _TICK), self._pump)
+                return
+            elif not (turn := self._turns.popleft()).cancelled():
+                self._next = max(self._next, now - CATCH_UP) + self._interval
+                turn.set_result(None)
+        RETRIES.end(self)
 
     def note(self, *, answered: bool) -> None:
         """Take note of whether a call was answered."""
