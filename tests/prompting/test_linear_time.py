@@ -83,7 +83,13 @@ def test_twice_the_length_takes_twice_the_time(seed):
     assert slow(random.Random(seed), 2 if seed == 1 else 200) == []
 
 
-@pytest.mark.parametrize("token", few(["A) ", ".", "…", "Yes\n", "causes are "], 1))
+REPEATED = [
+    *("A) ", ".", "…", "Yes\n", "causes are ", "Answer: Yes\n", ":", "\u00a0", "<think", "the answer is ", "\\boxed{"),
+    *("we cannot deduce that ", "wrong to say ", '": "'),
+]
+
+
+@pytest.mark.parametrize("token", few(REPEATED, 2))
 def test_what_a_model_repeats_until_it_is_cut_off_is_read_in_a_moment(token):
     # 12 to 20 ms a thousand characters when this was written; a quadratic of the least that hurts takes minutes.
     assert all(seconds(reader, token * (200_000 // len(token))) < 20 for reader in READERS.values())

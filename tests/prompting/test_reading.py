@@ -6,12 +6,10 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from time import process_time
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from support.thinned import few
 
 from harness.prompting.reading import read
 from harness.types import IN_FORM
@@ -47,6 +45,7 @@ def differences(file: str) -> Iterator[tuple[str, dict[str, str]]]:
         ("replies_blind.jsonl", 25, 0),
         ("replies_second.jsonl", 12, 0),
         ("sentences.jsonl", 26, 0),
+        ("short_replies.jsonl", 0, 0),
     ],
 )
 def test_replies_are_read_as_a_careful_person_reads_them(file, unread, read_though):
@@ -81,71 +80,6 @@ def test_replies_of_five_prompts_are_read_in_their_form_and_choices(file, unread
         right = said in (reply["verdict"], *reply.get("acceptable", ()))
         found["right" if right else "unread" if label is None else "harm"] += 1
     assert found["harm"] <= harm and found["unread"] <= unread, found
-
-
-# For every way to say it, Yes is read if and only if No is; {w} is the other word.
-WAYS = [
-    *("{v}", "{v}.", "{v}!", "**{v}**", "`{v}`", "“{v}”", "({v})", "[[{v}]]", "## {v}", "- {v}"),
-    *("1. {v}", "> {v}", "✅ {v}", "{v} ❌"),
-    *("Answer: {v}", "The answer is {v}.", "The final answer is: **{v}**.", "answer = {v}"),
-    *("Final decision — {v}", "Answer\n{v}"),
-    *("<answer>{v}</answer>", "[ANSWER]{v}[/ANSWER]", "<b>{v}</b>", "Answer: <{v}>", "#### {v}", "| follows | {v} |"),
-    *("\\boxed{{{v}}}", "$\\boxed{{\\text{{{v}}}}}$", "\\fbox{{{v}}}", "Answer: $\\mathrm{{{v}}}$"),
-    *('{{"answer": "{v}"}}', '{{"why": "They correlate.", "answer": "{v}", "confidence": 0.9}}'),
-    '```json\n{{"result": ["{v}"]}}\n```',
-    *("I'd say {v}.", "So, {v}.", "Let's go with {v}.", "That's a {v} from me", "My guess is {v}."),
-    "It has to be {v}.",
-    *("{v}, because A and B may share a cause.", "{v} - see above", "{v} (90%)", "{v} 0.9"),
-    *("Sure! {v}.", "Yes or no? {v}"),
-    "Step 1: look at A.\nStep 2: look at C.\n\n**Answer:** {v}",
-    "Is A linked to B? {w}. Does the hypothesis follow? {v}.",
-    # Reasoning, and what somebody else writes on.
-    *("<think>The answer is {w}.</think>{v}", "[THINK]Answer: {w}[/THINK]\n{v}"),
-    *("◁think▷{w}◁/think▷{v}", "answer: {w}</think>\n\n{v}"),
-    "<|channel|>analysis<|message|>{w}<|end|><|start|>assistant<|channel|>final<|message|>{v}",
-    *("{v}<|endoftext|>Answer: {w}", "{v}\n\nUser: {w}\nAssistant: {w}", "{v}\n\nQuestion: and C?\nAnswer: {w}"),
-    "Answer: {v}\n\nSuppose there is a closed system of 4 variables.\nAnswer: {w}",
-    # Other worlds, first thoughts, other people, corrections.
-    "Answer: {v}\n\nNote: if the premise had been different, the answer would be {w}.",
-    "{v}. Had B been observed, the answer would have been {w}.",
-    "Answer: {v}. In the absence of C, the answer would be {w}.",
-    *("At first I thought {w}, but the answer is {v}.", "One might say {w}, but the correct answer is {v}."),
-    *("Answer: {w}. Wait, that is wrong. Answer: {v}", "{w}. No wait, {v}.", "The answer is not {w}; it is {v}."),
-    *("The final answer is {v}, not {w}.", "- [x] {v}\n- [ ] {w}", "~~{w}~~ {v}"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("way", WAYS)
-def test_yes_is_read_where_no_is(way):
-    assert [label(way.format(v=v, w=w)) for v, w in (("Yes", "No"), ("No", "Yes"))] == [1, 0]
-
-
-@pytest.mark.parametrize(
-    "way", ["It would be wrong to say {v}.", "One shouldn't say {v} by default.", "Never just say {v}."]
-)
-def test_a_denied_verdict_is_not_the_other_one(way):
-    assert [label(way.format(v=v)) for v in ("yes", "no", "Yes", "No")] == [None] * 4
-
-
-@pytest.mark.parametrize(
-    "reply",
-    [
-        "Yes, they correlate, but there is no causal link.",
-        "Yes, A and B are associated; however, association is not enough for a causal claim.",
-        "Yes. But the direct cause cannot be determined.",
-        "No, they are not independent, but we can deduce the direction.",
-        "No, A and C do not correlate. However, this does establish the direction.",
-        "Yes and no. Yes, as they correlate; no, as the direction is open.",
-        "It depends. Yes, with faithfulness; no, without it.",
-    ],
-)
-def test_a_first_word_that_is_taken_back_is_none_whichever_it_is(reply):
-    assert label(reply) is None
-
-
-def test_a_first_word_stays_that_its_but_agrees_with():
-    assert label("No, they correlate, but this does not establish a direct cause.") == 0
-    assert label("Yes. B is a collider, but C is none, and so the arrow is compelled.") == 1
 
 
 DENIALS = (
@@ -191,17 +125,21 @@ def test_both_words_are_read_alike_in_every_template(file, expected, statement):
     assert len(both) > 100 and {way: labels for way, labels in both.items() if labels != expected} == {}
 
 
+MARKUP = ("<", "&", "analysis")
+"""What is written in one case alone."""
+
+
 @given(
-    st.sampled_from(WAYS),
+    st.sampled_from(templates("ways_to_answer.txt")),
     st.sampled_from(["", " ", "\n", "\n\n", "\u200b", "\ufeff", "\u00a0"]),
     st.sampled_from(["", " ", "\n", "\n\n", "\u200b", " \n ", "\u00a0"]),
     st.sampled_from([str, str.upper, str.lower]),
 )
 @settings(max_examples=150)
 def test_blanks_around_it_and_case_change_no_reading(way, before, after, case):
+    as_said = any(sign in way for sign in MARKUP)
     yes, no = (
-        case(way.format(v=v, w=w)) if "<|" not in way else way.format(v=v, w=w)
-        for v, w in (("Yes", "No"), ("No", "Yes"))
+        way.format(v=v, w=w) if as_said else case(way.format(v=v, w=w)) for v, w in (("Yes", "No"), ("No", "Yes"))
     )
     assert (label(before + yes + after), label(before + no + after)) == (1, 0)
 
@@ -308,27 +246,6 @@ def test_the_statement_itself_is_read_and_no_other(statement, asserts, denies):
     assert denies is None or label(denies, statement=statement) == 0
     assert label(asserts, statement="C directly causes D") is None
     assert label(asserts, statement="") is None
-
-
-SHAPES = [
-    "Answer: Yes\n",
-    ":",
-    "\u00a0",
-    "<think",
-    "the answer is ",
-    "\\boxed{",
-    "we cannot deduce that ",
-    "wrong to say ",
-    '": "',
-]
-
-
-@pytest.mark.parametrize("shape", few(SHAPES, 2))
-def test_a_megabyte_takes_no_longer_than_its_length(shape):
-    # Not a race: what was quadratic here took minutes.
-    begin = process_time()
-    read(shape * (1_000_000 // len(shape)), statement=STATEMENT, next_words=NEXT)
-    assert process_time() - begin < 60
 
 
 @pytest.mark.parametrize(
