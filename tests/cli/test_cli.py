@@ -90,19 +90,6 @@ def test_the_manifest_says_under_which_names_the_server_answered(harness, serve,
     assert manifest["machine"]["cores"] and manifest["harness"]["version"]
 
 
-def test_two_step_chain_of_thought_asks_twice_an_item(harness, serve):
-    server = serve()
-    assert (
-        harness(
-            "model=gpt4", f"model.base_url={server.url}", "prompt=cot_two_step", "task.limit=30", OPENAI_API_KEY=KEY
-        ).returncode
-        == 0
-    )
-    assert len(server.calls) == 60
-    last = server.calls[-1]["messages"]
-    assert [message["role"] for message in last] == ["user", "assistant", "user"]
-
-
 def test_a_task_file_of_the_users_own_has_a_place_of_its_own(harness, tmp_path):
     # Also where the folder's name is one that a command line could not take.
     place = tmp_path / "a (b), c=d"

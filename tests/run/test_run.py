@@ -172,13 +172,8 @@ def test_a_model_that_forgets_items_does_not_pass_for_complete(tmp_path):
                 if k % 2:
                     yield batch
 
-    run(
-        corr2cause(limit=20),
-        load("corr2cause", "plain", ()),
-        Forgetful(lambda r: Response("No")),
-        folder(tmp_path),
-        Progress("t"),
-    )
+    model = Forgetful(lambda r: Response("No"))
+    run(corr2cause(limit=20), load("corr2cause", "plain", ()), model, folder(tmp_path), Progress("t"))
     assert results(tmp_path)["failures"] == {"unanswered": 10}
 
 
@@ -210,19 +205,6 @@ def test_the_plain_prompt_is_the_papers_word_for_word():
     expected = "You are a highly intelligent question-answering bot with profound knowledge of causal inference."
     assert (system[0].role, system[0].content) == ("system", expected)
     assert system[1] == request.messages[0]
-
-
-@pytest.mark.parametrize("name", ["cot", "cot_two_step", "enhanced"])
-def test_with_chain_of_thought_nobody_asks_for_just_an_answer_first(name):
-    task = corr2cause(limit=1)
-    prompt = load("corr2cause", name, task.examples())
-    (item,) = task.items()
-    first = (
-        prompt.opening(item.fields)[0]
-        if prompt.words.opening
-        else prompt.render(item.fields, (), ChatRequest).messages[-1].content
-    )
-    assert "step by step" in first and "Just answer" not in first
 
 
 @pytest.mark.parametrize("name", ["plain", "system", "few_shot", "cot", "cot_two_step", "enhanced"])
