@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 import yaml
 from support.scripted import Scripted
 
@@ -83,11 +84,19 @@ def test_openings_that_share_a_turn_are_announced_by_the_shortest(tmp_path):
     assert [request.ahead for request in model.asked] == [("short",), (), ()]
 
 
-def test_an_opening_that_goes_on_in_the_next_block_is_not_played_again(tmp_path, monkeypatch):
+@pytest.mark.parametrize("failing", [False, True])
+def test_an_opening_that_goes_on_in_the_next_block_is_not_played_again(failing, tmp_path, monkeypatch):
     monkeypatch.setattr("harness.run.BLOCK", 2)
-    model = Scripted(echo)
+
+    def says(request):
+        return (
+            Failure("timeout", "late") if failing and request.messages[-1].content == "tell me of x" else Response("")
+        )
+
+    model = Scripted(says)
     items = [Item(f"{net}{k}", {"net": net, "q": k}, {"gold": 1}, net, {}) for net in "xy" for k in range(5)]
-    pairs = list(ask(items, prompt(tmp_path, ["tell me of {net}"]), model, ChatRequest))
-    assert len(pairs) == 10
+    answered = [record for record, _ in ask(items, prompt(tmp_path, ["tell me of {net}"]), model, ChatRequest)]
+    assert [record.item for record in answered] == [item.id for item in items]
+    assert sum(isinstance(record.outcome, Failure) for record in answered) == (5 if failing else 0)
     assert [r.messages[-1].content for r in model.asked].count("tell me of x") == 1
-    assert len(model.asked) == 12
+    assert len(model.asked) == (7 if failing else 12)

@@ -5,8 +5,12 @@ import json
 from pathlib import Path
 from typing import Any
 
+from support.late import Late
+
 from harness.settings import build
 from harness.types import Item
+
+datasets = Late("datasets")
 
 
 def questions(path: Path | str, **settings: Any) -> Any:
@@ -24,6 +28,8 @@ def written(path: Path, rows: list[dict[str, Any]]) -> Path:
             writer.writerows(rows)
     elif path.suffix == ".json":
         path.write_text(json.dumps(rows), encoding="utf-8")
+    elif path.suffix == ".parquet":
+        datasets.Dataset.from_list(rows).to_parquet(path)
     else:
         path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
     return path

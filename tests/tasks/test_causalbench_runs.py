@@ -76,23 +76,6 @@ def test_a_conversation_of_five_parts_and_a_question():
     assert [r.max_tokens for r in scripted.asked[:6]] == [512] * 5 + [100]
 
 
-@pytest.mark.parametrize("failing", [False, True])
-def test_an_opening_goes_on_from_one_block_of_questions_to_the_next(failing, monkeypatch):
-    monkeypatch.setattr("harness.run.BLOCK", 30)
-    task = causalbench("Causality", networks=["asia", "cancer"], format="data", rows=10)
-
-    def says(request):
-        third = "named Asia" in request.messages[1].content and "part 3 of" in request.messages[-1].content
-        return Failure("timeout", "late") if failing and third else Response("Yes")
-
-    scripted = Scripted(says)
-    answered = [record for record, _ in ask(task.items(), load(task, "closed"), scripted, ChatRequest)]
-    assert [record.item for record in answered] == [item.id for item in task.items()]
-    turns = [r for r in scripted.asked if "Please answer" not in r.messages[-1].content]
-    assert Counter("named Asia" in r.messages[1].content for r in turns) == {True: 3 if failing else 5, False: 5}
-    assert sum(isinstance(record.outcome, Failure) for record in answered) == (280 if failing else 0)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("broken", "kind", "complete"),
@@ -181,22 +164,14 @@ def test_without_an_opening_fixed_replies_change_nothing(harness, serve, tmp_pat
     [
         ("prompt=pair task.format=data", "prompt pair has no words for task.format=data; it has them for background."),
         pytest.param(
-            "prompt=mine.yaml task.format=background",
-            "prompt mine has no words for task.format=background.",
-            marks=pytest.mark.slow,
-        ),
-        pytest.param(
             "prompt=pair task.format=background model=always_no", "These do: closed, open.", marks=pytest.mark.slow
         ),
         ("prompt=unsaid.yaml task.format=data replies=fixed", "replies=fixed: unsaid.yaml has no opening_reply"),
         ("prompt=torn.yaml", "torn.yaml: there is no setting"),
         pytest.param("prompt=number.yaml", "opening_for_each names pars", marks=pytest.mark.slow),
-        pytest.param("task.networks=assia", "did you mean asia?", marks=pytest.mark.slow),
-        pytest.param("task=causalbench/causalty", "did you mean 'causalbench/causality'", marks=pytest.mark.slow),
     ],
 )
 def test_what_does_not_fit_gets_one_sentence(harness, tmp_path, arguments, message):
-    (tmp_path / "mine.yaml").write_text("source: mine\nmakes: [chat]\nuser: '{question}'\n")
     closed = (PROMPTS / "causalbench/closed.yaml").read_text()
     lines = [line for line in closed.splitlines() if "opening_reply" not in line]
     (tmp_path / "unsaid.yaml").write_text("\n".join(lines))
@@ -204,9 +179,8 @@ def test_what_does_not_fit_gets_one_sentence(harness, tmp_path, arguments, messa
     (tmp_path / "number.yaml").write_text(
         "source: mine\nmakes: [chat]\nuser: '{question}'\nopening_for_each: pars\nopening: ['{value}']\n"
     )
-    task = () if arguments.startswith("task=") else ("task=causalbench/causality",)
     model_given = () if "model=" in arguments else ("model=always_no",)
-    assert message in sentence(harness(*task, *model_given, *arguments.split()))
+    assert message in sentence(harness("task=causalbench/causality", *model_given, *arguments.split()))
 
 
 def test_graphs_and_the_leaderboard_from_the_command_line(harness, tmp_path):

@@ -1,15 +1,12 @@
 from __future__ import annotations
 
-import csv
-import json
 from pathlib import Path
 
 import pytest
+from question_files import written
 from support.corr2cause_help import corr2cause
 from support.late import Late
 
-from harness.api import evaluate
-from harness.compare import __main__ as compare
 from harness.errors import ConfigError, DataError
 from harness.tasks.corr2cause.sources import HUB_PATH, HUB_REVISION
 
@@ -43,19 +40,6 @@ def in_three_columns(**more):
     return [{"premise": p, "hypothesis": h, "label": label, **more} for p, h, label in CLAIMS]
 
 
-def written(path: Path, rows) -> str:
-    if path.suffix == ".csv":
-        with path.open("w", newline="", encoding="utf-8") as file:
-            writer = csv.DictWriter(file, list(rows[0]))
-            writer.writeheader()
-            writer.writerows(rows)
-    elif path.suffix == ".parquet":
-        datasets.Dataset.from_list(rows).to_parquet(path)
-    else:
-        path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    return str(path)
-
-
 def of_file(path, **settings):
     return list(corr2cause(source="file", path=str(path), **settings).items())
 
@@ -83,12 +67,6 @@ def test_a_file_of_the_users(tmp_path, name, rows):
     assert [dict(item.labels)["audited"] for item in items] == [0, 1, 0, 1]
 
 
-def test_rows_of_one_premise_are_one_cluster(tmp_path):
-    first, *others = [item.cluster for item in of_file(written(tmp_path / "a.csv", in_two_columns()))]
-    assert len(set(others)) == 1
-    assert first not in others
-
-
 def test_no_label_reaches_the_fields_of_a_row(tmp_path):
     one = of_file(written(tmp_path / "a.csv", in_two_columns()))
     other = of_file(written(tmp_path / "a.csv", [{**row, "label": 1 - row["label"]} for row in in_two_columns()]))
@@ -105,12 +83,6 @@ def test_relation_and_variables_may_be_given(tmp_path, name):
     assert (item.fields["relation"], item.fields["var_i"], item.fields["var_j"]) == ("parent", "B", "C")
     assert item.fields["reading"] == "given"
     assert dict(item.labels) == {"published": 1, "audited": 1}
-
-
-def test_given_columns_go_before_the_text(tmp_path):
-    row = {"premise": COLLIDER, "hypothesis": "C directly causes A.", "label": 0}
-    (item,) = of_file(written(tmp_path / "a.csv", [row | {"relation": "parent", "var_i": "C", "var_j": "A"}]))
-    assert (item.fields["relation"], item.fields["var_i"]) == ("parent", "C")
 
 
 @pytest.mark.parametrize(
@@ -208,12 +180,6 @@ def test_a_premise_that_no_graph_has_keeps_its_published_label_only(tmp_path):
     assert dict(item.labels) == {"published": 1}
 
 
-def test_audited_labels_of_a_file_are_derived(tmp_path):
-    path = written(tmp_path / "a.csv", in_two_columns())
-    task = corr2cause(source="file", path=path, labels="audited")
-    assert [item.labels[task.headline] for item in task.items()] == [0, 1, 0, 1]
-
-
 @pytest.mark.parametrize(
     ("row", "departure"),
     [
@@ -271,9 +237,8 @@ def test_a_row_that_cannot_be_read_is_named(tmp_path, name, change, sentence):
 
 def test_rows_that_repeat_or_contradict_others_are_told(tmp_path):
     rows = in_three_columns()
-    task = corr2cause(
-        source="file", path=written(tmp_path / "a.csv", [*rows, rows[0], rows[1] | {"label": 1 - rows[1]["label"]}])
-    )
+    path = written(tmp_path / "a.csv", [*rows, rows[0], rows[1] | {"label": 1 - rows[1]["label"]}])
+    task = corr2cause(source="file", path=str(path))
     opposite, same = task.remarks
     assert "1 row asks what an earlier one asks and has another label (rows 6 and 2)" in opposite
     assert "1 row repeats an earlier one (row 5 as 1)" in same
@@ -356,32 +321,11 @@ def test_the_perturbations_of_the_hub_are_its_own_texts(hub, perturbation):
         assert [getattr(item, name) for item in theirs] == [getattr(item, name) for item in ours]
 
 
-def test_runs_on_the_hub_and_on_the_builtin_data_are_compared(hub, tmp_path, capsys):
-    settings = {"model": "always_no", "task": "corr2cause", "perturbation": "paraphrase", "num_nodes": [3, 4]}
-    runs = [
-        evaluate(**settings, results=str(tmp_path / "builtin")),
-        evaluate(**settings, results=str(tmp_path / "hub"), source="hub", path=hub),
-    ]
-    compare.main([str(run.folder) for run in runs])
-    report = capsys.readouterr().out
-    assert report.startswith(f"{len(texts('paraphrase'))} items of corr2cause in 5 clusters, published labels.")
-
-
 def test_a_text_that_comes_twice_is_the_builtin_item_once(hub):
     written(Path(hub) / "test.csv", [*in_two_columns(), in_two_columns()[2]])
     items = list(corr2cause(source="hub", path=hub).items())
     assert [items[2].id, items[4].id] == ["n3-g6-child-A-C", "default-test-5"]
     assert items[2].cluster == items[4].cluster == "n3-g6"
-
-
-def test_audited_labels_of_the_hub_are_derived(hub):
-    task = corr2cause(source="hub", path=hub, labels="audited")
-    assert [item.labels[task.headline] for item in task.items()] == [0, 1, 0, 1]
-
-
-def test_filters_apply_to_the_hub(hub):
-    items = list(corr2cause(source="hub", path=hub, relations="child").items())
-    assert [item.id for item in items] == ["n3-g6-child-A-C"]
 
 
 def test_a_split_that_the_data_set_lacks_is_named(hub):
