@@ -23,8 +23,7 @@ from harness.prompting.prompts import Prompt
 from harness.prompting.reading.own_words import own_words
 from harness.prompting.schema import read
 from harness.protocols import Model, Outcomes, Task, Wrapper
-from harness.scoring.audit import audited_sample, judge_words, key_of, read_by_rules, verdict
-from harness.scoring.samples import unread
+from harness.scoring.audit import audited_sample, judge_words, key_of, read_by_rules, unread, verdict
 from harness.settings import build
 from harness.storage import records
 from harness.storage.run_folder import Folder

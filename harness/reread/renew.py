@@ -18,8 +18,8 @@ from harness.prompting.version import by_other_rules, reading_version
 from harness.protocols import Task
 from harness.reread.judging import Judging, NewJudge, own_judge
 from harness.runtime.progress import Progress
-from harness.scoring.audit import by_judge, read_by_rules
-from harness.scoring.samples import summarize, unread
+from harness.scoring.audit import by_judge, read_by_rules, unread
+from harness.scoring.samples import summarize
 from harness.storage import rebuild, records, runs
 from harness.storage.configuration import folder_of, variant
 from harness.storage.manifest import Items, Manifest, provenance

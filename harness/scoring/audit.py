@@ -1,14 +1,16 @@
-"""What a judge may say, and the reader audited: a random sample of the replies that the rules did read."""
+"""What a judge may say and has said, and the reader audited: some of the replies that the rules did read."""
 
 from __future__ import annotations
 
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from heapq import nsmallest
 
 from harness.prompting.constrained import choice_in
-from harness.types import JUDGE, LETTERS, AnswerForm, Failure, Record, Response
+from harness.prompting.reading.own_words import own_words
+from harness.types import JUDGE, LETTERS, TOKENS, Answer, AnswerForm, Failure, Judged, Record, Response, Scores, Usage
 
 NOTHING, NOT_A_WORD, FAILED = "nothing", "not a word", "failed"
 """What a judge read besides answers: none, what only itself knows, and a failed call."""
@@ -37,6 +39,19 @@ def read_by_rules(record: Record) -> bool:
     if isinstance(record.outcome, Failure) or record.answer is None or record.request is None:
         return False
     return record.answer.label is not None and record.answer.rule not in ("", JUDGE) and not record.outcome.logprobs
+
+
+def unread(record: Record) -> bool:
+    """Return whether a record holds a reply in words in which the rules have read nothing."""
+    outcome, answer = record.outcome, record.answer
+    if isinstance(outcome, Failure) or answer is None or not outcome.text.strip() or outcome.logprobs is not None:
+        return False
+    # Of thoughts that never came to an answer there is nothing to judge: a judge would take them for one.
+    return by_judge(record) or (answer.label is None and bool(own_words(outcome.text).strip()))
+
+
+def by_rules_alone(record: Record) -> Record:
+    return replace(record, judgement=None, answer=Answer(label=None)) if by_judge(record) else record
 
 
 def audited_sample(records: Iterable[Record], size: int) -> set[Key]:
@@ -108,3 +123,61 @@ def audit_note(audit: Mapping[str, int], reader: str, *, choices: bool) -> str:
         more, less = ("Yes", "No") if yes > no else ("No", "Yes")
         note += f" Its errors lean to {more}: {max(yes, no):,} wrong {more}, {min(yes, no):,} wrong {less}."
     return f"{note} {besides}".rstrip()
+
+
+class JudgeTally:
+    """Counts of what a judge has read."""
+
+    def __init__(self) -> None:
+        self.judged = self._waiting = self._not_words = 0
+        self._audit: Counter[str] = Counter()
+        self._labels: Counter[int | None] = Counter()
+        self._failures: Counter[str] = Counter()
+        self._audit_failures: Counter[str] = Counter()
+        self._requests: dict[str, Usage] = {}
+        """What each distinct request took: several replies may have been put in the same words."""
+
+    def add(self, record: Record) -> None:
+        """Count a record."""
+        if (judgement := record.judgement) is None:
+            self._waiting += unread(record)
+            return
+        outcome = judgement.outcome
+        if by_judge(record):
+            self.judged += 1
+            if isinstance(outcome, Failure):
+                self._failures[outcome.kind] += 1
+                return
+            self._labels[record.answer.label if record.answer else None] += 1
+            self._not_words += not any(verdict(outcome, choices)[1] for choices in (0, len(LETTERS)))
+        else:
+            self._audit[audit_pair(record)] += 1
+            if isinstance(outcome, Failure):
+                self._audit_failures[outcome.kind] += 1
+        if isinstance(outcome, Response):
+            self._requests.setdefault(judgement.request, outcome.usage)
+
+    def summary(self, judge: str, without: Scores, *, choices: bool) -> Judged:
+        labels = self._labels
+        yes = labels.total() - labels[None] if choices else labels[1]
+        return Judged(
+            judge,
+            yes,
+            0 if choices else labels[0],
+            labels[None],
+            self._waiting,
+            dict(self._failures),
+            total(self._requests.values()),
+            without,
+            self._not_words,
+            dict(sorted(self._audit.items())),
+            dict(self._audit_failures),
+        )
+
+
+def total(usages: Iterable[Usage]) -> Usage:
+    """Return the sum of what several replies took; None for what none of them tells."""
+    counts: Counter[str] = Counter()
+    for usage in usages:
+        counts.update({name: count for name in TOKENS if (count := getattr(usage, name)) is not None})
+    return Usage(**{name: counts.get(name) for name in TOKENS})

@@ -1,4 +1,4 @@
-"""Several answers to each item (samples=5), and replies read by a judge: what is scored of them, and what is told.
+"""Several answers to each item (samples=5): what is scored of them, and what is told.
 
 The vote is Wang et al.'s self-consistency (ICLR 2023): the answer that most draws give. pass@1, pass@k and pass^k are
 the chances that one draw, any of the k, and all of the k are right, estimated by the k draws that there are (Chen et
@@ -14,9 +14,8 @@ from statistics import fmean, pstdev, stdev
 from typing import Any
 
 from harness.errors import ConfigError
-from harness.prompting.reading.own_words import own_words
 from harness.protocols import Task, remarks_of
-from harness.scoring.audit import audit_pair, by_judge, verdict
+from harness.scoring.audit import JudgeTally, by_rules_alone, total
 from harness.scoring.classification import AnswerCounts, decisions
 from harness.scoring.definitions import of_counts
 from harness.scoring.grades import FIRM, GradeCounts, firm_only, with_firm
@@ -24,17 +23,12 @@ from harness.scoring.replies import AnswerNotes
 from harness.scoring.summary import count_field
 from harness.scoring.tally import counted, together
 from harness.types import (
-    LETTERS,
-    TOKENS,
     Answer,
     Failure,
-    Judged,
     Record,
     Response,
     Result,
-    Scores,
     Unreadable,
-    Usage,
 )
 
 
@@ -89,7 +83,7 @@ def vote(records: Sequence[Record]) -> Record:
     ranked = _labels(records).most_common(2)
     label = ranked[0][0] if ranked and (len(ranked) == 1 or ranked[0][1] > ranked[1][1]) else None
     best = next((pair for pair in pairs if pair[0].answer and pair[0].answer.label == label), pairs[0])
-    usage = Usage(**{name: _sum(getattr(r.usage, name) for _, r in pairs) for name in TOKENS})
+    usage = total([response.usage for _, response in pairs])
     answer = best[0].answer if label is not None else Answer(None)
     return replace(best[0], sample=0, answer=answer, outcome=replace(best[1], usage=usage))
 
@@ -149,11 +143,6 @@ class Draws:
         }
 
 
-def _sum(counts: Iterable[int | None]) -> int | None:
-    numbers = [count for count in counts if count is not None]
-    return sum(numbers) if numbers else None
-
-
 def summarize(task: Task, read: Callable[[], Iterable[Record]], samples: int, judge: str | None) -> Result:
     """Return the scores of the records; `read` gives them anew at each call, and `judge` is the name of the judge.
 
@@ -161,7 +150,7 @@ def summarize(task: Task, read: Callable[[], Iterable[Record]], samples: int, ju
     says what it has read, and what the scores would be by the rules alone.
     """
     grades = GradeCounts()
-    tally = _Tally()
+    tally = JudgeTally()
     records = read() if judge is None else counted(read(), tally.add)
     result = summarize_votes(task, counted(records, grades.add), samples)
     counts = grades.summary
@@ -173,67 +162,4 @@ def summarize(task: Task, read: Callable[[], Iterable[Record]], samples: int, ju
     without = result
     if tally.judged:
         without = summarize_votes(task, map(by_rules_alone, read()), samples)
-    return replace(result, judge=tally.summary(judge, result, without.overall))
-
-
-def unread(record: Record) -> bool:
-    """Return whether a record holds a reply in words in which the rules have read nothing."""
-    outcome, answer = record.outcome, record.answer
-    if isinstance(outcome, Failure) or answer is None or not outcome.text.strip() or outcome.logprobs is not None:
-        return False
-    # Of thoughts that never came to an answer there is nothing to judge: a judge would take them for one.
-    return by_judge(record) or (answer.label is None and bool(own_words(outcome.text).strip()))
-
-
-def by_rules_alone(record: Record) -> Record:
-    return replace(record, judgement=None, answer=Answer(label=None)) if by_judge(record) else record
-
-
-class _Tally:
-    """Counts of what a judge has read."""
-
-    def __init__(self) -> None:
-        self.judged = self._waiting = self._not_words = 0
-        self._audit: Counter[str] = Counter()
-        self._labels: Counter[int | None] = Counter()
-        self._failures: Counter[str] = Counter()
-        self._audit_failures: Counter[str] = Counter()
-        self._requests: dict[str, Usage] = {}
-        """What each distinct request took: several replies may have been put in the same words."""
-
-    def add(self, record: Record) -> None:
-        """Count a record."""
-        if (judgement := record.judgement) is None:
-            self._waiting += unread(record)
-            return
-        outcome = judgement.outcome
-        if by_judge(record):
-            self.judged += 1
-            if isinstance(outcome, Failure):
-                self._failures[outcome.kind] += 1
-                return
-            self._labels[record.answer.label if record.answer else None] += 1
-            self._not_words += not any(verdict(outcome, choices)[1] for choices in (0, len(LETTERS)))
-        else:
-            self._audit[audit_pair(record)] += 1
-            if isinstance(outcome, Failure):
-                self._audit_failures[outcome.kind] += 1
-        if isinstance(outcome, Response):
-            self._requests.setdefault(judgement.request, outcome.usage)
-
-    def summary(self, judge: str, result: Result, without: Scores) -> Judged:
-        labels = self._labels
-        yes = sum(labels.values()) - labels[None] if result.choices else labels[1]
-        return Judged(
-            judge,
-            yes,
-            0 if result.choices else labels[0],
-            labels[None],
-            self._waiting,
-            dict(self._failures),
-            Usage(**{kind: _sum(getattr(usage, kind) for usage in self._requests.values()) for kind in TOKENS}),
-            without,
-            self._not_words,
-            dict(sorted(self._audit.items())),
-            dict(self._audit_failures),
-        )
+    return replace(result, judge=tally.summary(judge, without.overall, choices=bool(result.choices)))

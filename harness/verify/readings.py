@@ -13,8 +13,7 @@ from harness.cost.price import costs_money
 from harness.errors import DataError
 from harness.judge import judge_prompt, number_of_choices, reading_of, recorded_prompt, request_to_judge
 from harness.prompting.version import VERSION
-from harness.scoring.audit import by_judge, read_by_rules
-from harness.scoring.samples import unread
+from harness.scoring.audit import by_judge, read_by_rules, unread
 from harness.storage.rebuild import model_of
 from harness.storage.run_folder import MANIFEST, RESULT
 from harness.types import Answer, Failure, Item, Record, Response

@@ -20,7 +20,7 @@ from harness.cli.commands import COMMANDS, module_of
 HOME = Path(__file__).resolve().parents[2]
 ROOMS: dict[str, tuple[int, int]] = {
     "benchmarks": (1493, 20),
-    "harness/*.py": (3065, 17),
+    "harness/*.py": (3064, 17),
     "harness/cache": (1096, 9),
     "harness/causal": (703, 7),
     "harness/charts": (793, 5),
@@ -39,7 +39,7 @@ ROOMS: dict[str, tuple[int, int]] = {
     "harness/report": (798, 5),
     "harness/reread": (461, 4),
     "harness/runtime": (1111, 9),
-    "harness/scoring": (2535, 15),
+    "harness/scoring": (2534, 15),
     "harness/storage": (2541, 15),
     "harness/sweep": (741, 5),
     "harness/tables": (1309, 8),
@@ -49,7 +49,7 @@ ROOMS: dict[str, tuple[int, int]] = {
     "harness/tasks/corr2cause": (2120, 13),
     "harness/tasks/corr2cause/fresh": (799, 6),
     "harness/tasks/questions": (568, 5),
-    "harness/verify": (936, 6),
+    "harness/verify": (935, 6),
     "packages/batches": (1472, 9),
     "packages/bridges": (398, 7),
     "packages/discovery": (795, 5),
