@@ -21,20 +21,13 @@ from harness.types import Failure, Response, Usage
 
 ODD = [
     '{"text":"No","usage":{"input":"9"}}',
-    '{"text":"No","usage":{"input":[9],"output":{}}}',
     '{"text":"No","usage":{"input":NaN}}',
-    '{"text":"No","usage":{"input":1e400}}',
     '{"text":"No","usage":{"input":-9}}',
-    '{"text":"No","usage":{"input":true}}',
     '{"text":"No","usage":{"input":1' + "0" * 30 + "}}",
     '{"text":"No","usage":[1]}',
-    '{"text":"No","usage":"9"}',
     '{"text":"No","served_model":{"name":"m"}}',
-    '{"text":"No","served_model":true}',
     '{"text":"No","finish_reason":["stop"]}',
     '{"text":"No","seconds":"long"}',
-    '{"text":"No","seconds":-Infinity}',
-    '{"text":"No","seconds":true}',
     '{"text":"No","words":1}',
 ]
 """Responses that can be read, with one field that is not what it should be."""

@@ -83,31 +83,11 @@ def test_a_limit_ends_a_run_in_order_and_the_next_one_goes_on(paid, tmp_path, li
     assert paid("task.limit=30", limit).returncode == 0  # what the cache answers takes nothing
 
 
-@pytest.mark.slow
-def test_openings_are_planned_limited_and_paid_for_once(paid, tmp_path):
-    opened = ("task=causalbench/causality", "task.networks=asia", "task.format=data", "task.limit=12")
-    place = "causalbench/causality/format=data,limit=12,networks=asia/closed/gpt4"
-    planned = paid(*opened, "dry_run=true")
-    assert "17 calls to gpt4" in planned.stdout and "5 of them before the questions (openings)" in planned.stdout
-    done = paid(*opened, "budget.requests=3")
-    assert done.returncode == 1 and done.calls == 3 and "budget.requests=3 is reached" in done.stderr
-    done = paid(*opened)
-    assert done.returncode == 0 and done.calls == 17, done.stderr
-    assert result(tmp_path, place)["cost"]["usd"] == pytest.approx(17 * A_CALL)
-    assert result(tmp_path, place)["usage"]["input"] == 17 * 11
-    assert f"asked now: ${14 * A_CALL:.6f}, the rest came from the cache" in done.stdout
-
-
 def test_dollars_need_a_price_before_anything_is_asked(harness, tmp_path):
     done = harness("model=openai", "model.model=mine", "model.base_url=http://proxy.invalid/v1", "budget.usd=1",
                    OPENAI_API_KEY=KEY)  # fmt: skip
     assert done.returncode == 1 and "budget.usd needs the model's price, which is unknown" in done.stderr
     assert list(tmp_path.iterdir()) == []
-
-
-def test_an_unknown_price_is_said_to_be_unknown(harness):
-    where = ("model=openai", "model.model=mine", "model.base_url=http://proxy.invalid/v1", "task.limit=5")
-    assert "Cost: unknown, as the model's price is" in harness(*where, "dry_run=true").stdout
 
 
 def test_a_known_model_at_its_own_address_has_the_price_of_the_table(harness):

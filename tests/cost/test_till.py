@@ -72,13 +72,6 @@ def test_a_try_that_nothing_can_make_room_for_ends():
     assert till.spent.usd == MOST, "a try is entered once"
 
 
-def test_requests_are_tries():
-    till = till_of(A, requests=1)
-    till.failed(A, None)
-    with pytest.raises(BudgetReached, match=r"requests=1 is reached \(1 asked\)"):
-        till.again(A)
-
-
 def test_one_of_a_ranked_requests_calls_was_refused_and_the_others_may_be_billed():
     request = ChoiceRequest((Message("user", "Is it?"),), ("Yes", "No"))
     till = till_of(request, usd=1e6)
