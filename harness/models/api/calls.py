@@ -20,8 +20,8 @@ from harness.protocols import Admission, Outcome, Outcomes
 from harness.runtime.under_way import RETRIES
 from harness.types import ChatRequest, Failure, Request, Response
 
-ALIKE = 5
-"""Prompts of different lengths and equal counts of tokens from which on it is no chance."""
+ALIKE, SMALLEST = 5, 256
+"""Prompts of different lengths and equal counts of tokens from which on it is no chance; the smallest context."""
 GRACE = 60.0
 """Seconds to wait for calls under way once the run's time is over; or twice the slowest answer's, if that is longer."""
 
@@ -230,9 +230,9 @@ class _Calls:
     def _watch_prompts(self, request: Request, response: Response) -> None:
         """Say once that the server seems to cut prompts: it counts the same tokens for many of different lengths."""
         tokens = response.usage.input
-        if self._cut_said or tokens is None or not isinstance(request, ChatRequest):
+        if self._cut_said or (tokens or 0) < SMALLEST or not isinstance(request, ChatRequest):
             return
-        lengths = self._lengths.setdefault(tokens, set())
+        lengths = self._lengths.setdefault(tokens or 0, set())
         lengths.add(sum(len(message.content) for message in request.messages))
         if len(lengths) >= ALIKE and max(lengths) > 1.5 * min(lengths):
             self._cut_said = True

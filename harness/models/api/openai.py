@@ -195,7 +195,8 @@ class Chat(Endpoint):
         most, written = request.max_tokens + self.room_to_think, usage.output - (usage.reasoning or 0)
         if ended(reason) == "complete" and written >= most and request.form is None and not self.reasons:
             return "length"
-        return CONTEXT_FULL if name_of(reason) == "length" and usage.output < most else reason
+        full = usage.output <= 1 or ((usage.input or 1) + usage.output) % 1024 == 0  # contexts are of such sizes
+        return CONTEXT_FULL if name_of(reason) == "length" and usage.output < most and full else reason
 
     def _ranking(self) -> dict[str, JSON]:
         return {"rank": "next token", "top_logprobs": self.top_logprobs}
