@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from harness.prompting.parsing import choice, entailment, verdict
+from harness.prompting.parsing import choice, entailment, likeliest, verdict
 from harness.types import Answer, Response
 
 
@@ -59,6 +59,12 @@ def test_choice_of_very_unlikely_words_does_not_underflow():
 def test_choice_with_an_impossible_one():
     answer = choice(Response("", logprobs={"Yes": -math.inf, "No": -1.0}), ("Yes", "No"))
     assert answer == Answer(0, 0.0, "No")
+
+
+def test_the_likeliest_choice():
+    assert likeliest(Response("", {"A": -1.0, "B": -0.5, "C": -3.0}), "ABC").label == 1
+    assert likeliest(Response("", {"A": -1.0, "B": -1.0, "C": -3.0}), "ABC").label is None
+    assert likeliest(Response("", {"A": -1.0, "B": float("nan")}), "AB").label is None
 
 
 @pytest.mark.parametrize(

@@ -60,7 +60,12 @@ FORMS = {"cot": COT, "choice": "", "plain": "{answer}", "network": "{answer}", "
 
 @pytest.mark.parametrize(
     ("file", "unread", "harm"),
-    [("replies_third.jsonl", 33, 1), ("replies_fourth.jsonl", 11, 0), ("replies_fifth.jsonl", 10, 0)],
+    [
+        ("replies_third.jsonl", 33, 1),
+        ("replies_fourth.jsonl", 11, 0),
+        ("replies_fifth.jsonl", 10, 0),
+        ("short_choices.jsonl", 0, 0),
+    ],
 )
 def test_replies_of_five_prompts_are_read_in_their_form_and_choices(file, unread, harm):
     found: Counter[str] = Counter()
@@ -80,32 +85,6 @@ def test_replies_of_five_prompts_are_read_in_their_form_and_choices(file, unread
         right = said in (reply["verdict"], *reply.get("acceptable", ()))
         found["right" if right else "unread" if label is None else "harm"] += 1
     assert found["harm"] <= harm and found["unread"] <= unread, found
-
-
-DENIALS = (
-    "No, we cannot deduct the following: {s}.",
-    "No, we can't deduce the following statement: {s}. Correlation is not causation.",
-    "Therefore, we cannot deduct the following: {s}.",
-    "No, it is not possible to deduce the following: {s}.",
-    "No, one cannot infer: {s}.",
-    "It cannot be deduced that {s}.",
-)
-STATEMENTS = (
-    STATEMENT,
-    "A is a cause for B, but not a direct one",
-    "There exists at least one collider (i.e., common effect) of A and B",
-    "B causes something else which causes A",
-)
-
-
-@pytest.mark.parametrize("statement", STATEMENTS)
-@pytest.mark.parametrize("way", DENIALS)
-def test_what_is_denied_or_affirmed_in_the_words_of_the_prompt_is_so(way, statement):
-    affirmed = (
-        way.replace("No", "Yes").replace("cannot", "can").replace("can't", "can").replace("not possible", "possible")
-    )
-    assert label(way.format(s=statement), statement=statement) == 0
-    assert label(affirmed.partition(" Correlation")[0].format(s=statement), statement=statement) == 1
 
 
 def templates(file: str) -> list[str]:
@@ -212,43 +191,6 @@ def test_what_decided_is_told(reply, rule, span):
 
 
 @pytest.mark.parametrize(
-    ("statement", "asserts", "denies"),
-    [
-        (
-            "A directly causes B",
-            "Therefore, we can deduce that A is a direct cause of B.",
-            "So A does not directly cause B.",
-        ),
-        (
-            "There exists at least one collider (i.e., common effect) of A and B",
-            "Hence we can conclude that there exists at least one collider of A and B.",
-            "It follows that there is no collider of A and B.",
-        ),
-        (
-            "A is a cause for B, but not a direct one",
-            "We conclude that A is a cause for B, but not a direct one.",
-            None,
-        ),
-        (
-            "asia and tub are causally related.",
-            "Thus asia and tub are causally related.",
-            "Thus asia and tub are not causally related.",
-        ),
-        (
-            "There is a causal connection between either and xray.",
-            "So there is a causal connection between either and xray.",
-            "There is no causal connection between either and xray.",
-        ),
-    ],
-)
-def test_the_statement_itself_is_read_and_no_other(statement, asserts, denies):
-    assert label(asserts, statement=statement) == 1
-    assert denies is None or label(denies, statement=statement) == 0
-    assert label(asserts, statement="C directly causes D") is None
-    assert label(asserts, statement="") is None
-
-
-@pytest.mark.parametrize(
     ("reply", "form", "expected", "rule"),
     [
         (
@@ -285,20 +227,6 @@ def test_the_form_that_was_asked_for_wins_and_is_told(reply, form, expected, rul
 def test_the_span_of_a_form_ends_with_its_answer(reply, form, span):
     answer = read(reply, statement=STATEMENT, form=form)
     assert (answer.rule, answer.span) == (IN_FORM, span)
-
-
-@pytest.mark.parametrize(
-    ("way", "reads"),
-    [
-        ("{w}... no, actually {v}.", "v"),
-        ("I'd say {w}, actually {v}.", "v"),
-        ("I initially thought {w}, but after listing the DAGs I have to say {v}.", "v"),
-        ("Some would say that it holds, but others would answer {v}.", ""),
-    ],
-)
-def test_the_last_correction_counts_and_what_stands_before_a_but_does_not(way, reads):
-    for v, w in (("yes", "no"), ("no", "yes")):
-        assert label(way.format(v=v, w=w)) == ((v == "yes") if reads else None)
 
 
 def test_a_choice_may_have_a_form_too():

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import partial
 
 import pytest
+from support.cladder_help import task as cladder
 
 from harness.errors import ConfigError
-from harness.settings import build
 from harness.tasks.cladder.full_precision import value_of_numbers
 from harness.tasks.cladder.items import public_texts, sample_candidates, text_digest
 from harness.tasks.cladder.queries import NUMERIC
 from harness.tasks.cladder.sources import balanced1000
 from harness.tasks.cladder.stated import XY
 
-
-def task(**settings):
-    shipped = {"_target_": "harness.tasks.cladder.CLadder", "name": "cladder", "prompts": ["plain"]}
-    return build(shipped | {"split": "balanced1000"} | settings, "task")
+task = partial(cladder, split="balanced1000")
 
 
 @pytest.mark.slow

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from harness.settings import build
+from support.cladder_help import task
+
 from harness.tasks.cladder.explain import QuestionExplanations
 
 
 def explained(*names):
-    settings = {
-        "_target_": "harness.tasks.cladder.CLadder",
-        "name": "cladder",
-        "prompts": ["plain"],
-        "split": "sample",
-    }
-    items = {item.id: item for item in build(settings, "task").items()}
+    items = {item.id: item for item in task(split="sample").items()}
     told = QuestionExplanations()
     for name in names:
         told.add(items[name])

@@ -8,8 +8,8 @@ from itertools import islice, product
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
+from support.cladder_help import task
 
-from harness.settings import build
 from harness.tasks.cladder.explain import QuestionExplanations
 from harness.tasks.cladder.formulas import formal, numbers_told, sum_of
 from harness.tasks.cladder.items import fresh_items, sample_candidates
@@ -124,12 +124,7 @@ def mean(scm, subscript, among=None):
 @FEW
 @given(st.integers(0, 10**6), VARIANTS)
 def test_the_formula_on_the_page_lies_between_the_numbers_on_the_page(seed, variant):
-    task = build(
-        {"_target_": "harness.tasks.cladder.CLadder", "name": "cladder", "prompts": ["plain"]}
-        | {"seed": seed, "variants": [variant], "limit": 250},
-        "task",
-    )
-    items, told = list(task.items()), QuestionExplanations()
+    items, told = list(task(seed=seed, variants=[variant], limit=250).items()), QuestionExplanations()
     for item in items:
         told.add(item)
     scms = {model.name: model.scm for models in islice(rounds((variant,), seed), 3) for model in models}

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from support.cladder_help import task
 from support.thinned import few
 
 from harness import evaluate
@@ -14,13 +15,6 @@ from harness.prompting.prompts import load
 from harness.settings import build
 from harness.tasks.cladder.shortcut import FEATURES, features, last_question, shipped, words_of
 from harness.types import ChatRequest, Message
-
-
-def task(**settings):
-    return build(
-        {"_target_": "harness.tasks.cladder.CLadder", "name": "cladder", "prompts": ["plain"], **settings},
-        "task",
-    )
 
 
 def model(sees):

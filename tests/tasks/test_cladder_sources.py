@@ -6,19 +6,14 @@ import csv
 import json
 
 import pytest
+from support.cladder_help import task
 from support.late import Late
 
 from harness.errors import ConfigError, DataError
-from harness.settings import build
 from harness.tasks.cladder.models import sample
 
 datasets = Late("datasets")
 MODELS = [model for model in sample() if model.id % 40 in (0, 5) or model.variant == "deterministic"][:14]
-
-
-def task(**settings):
-    shipped = {"_target_": "harness.tasks.cladder.CLadder", "name": "cladder", "prompts": ["plain"]}
-    return build(shipped | settings, "task")
 
 
 def builtin():

@@ -6,24 +6,16 @@ from collections import Counter
 from itertools import islice
 
 import pytest
+from support.cladder_help import task
 from support.thinned import few
 
 from harness.config_files import PROMPTS
 from harness.errors import ConfigError
 from harness.prompting.prompts import load
-from harness.settings import build
 from harness.tasks.cladder.items import FINITE
 from harness.tasks.cladder.queries import TITLES
 from harness.tasks.cladder.reasoner import LadderReasoner
-from harness.tasks.cladder.task import CLadder
 from harness.types import ChatRequest, Message
-
-
-def task(**settings) -> CLadder:
-    return build(
-        {"_target_": "harness.tasks.cladder.CLadder", "name": "cladder", "prompts": ["plain"], **settings},
-        "task",
-    )
 
 
 def answers(items):

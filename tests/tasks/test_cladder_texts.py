@@ -8,20 +8,13 @@ import numpy as np
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
+from support.cladder_help import task
 from support.thinned import few
 
 from harness.errors import ConfigError
-from harness.settings import build
 from harness.tasks.cladder.items import joined_clusters, public_texts, sample_candidates, text_digest
 
 FEW = settings(max_examples=6, phases=[Phase.generate])
-
-
-def task(**settings):
-    return build(
-        {"_target_": "harness.tasks.cladder.CLadder", "name": "cladder", "prompts": ["plain"], **settings},
-        "task",
-    )
 
 
 @FEW

@@ -5,19 +5,19 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from functools import cache
-from itertools import chain, combinations, permutations, product
+from itertools import chain, combinations, permutations
 from typing import Any
 
-import networkx as nx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support import brute_force
 from support.tools import tool
 
 from harness import evaluate
-from harness.causal.dag import from_integer
 from harness.causal.equivalence import representatives
 from harness.causal.relations import Relation
+from harness.causal.separation import Independence
 from harness.errors import ConfigError
 from harness.tasks.corr2cause import Corr2Cause
 from harness.tasks.corr2cause.arguments import GROUPS, SIZES, length, meanings
@@ -26,69 +26,34 @@ from harness.tasks.corr2cause.fresh.task import Fresh
 
 argument_lengths = tool("argument_lengths")
 
-Fact = tuple[int, int, frozenset[int]]
-
 
 @cache
-def facts(n: int) -> list[Fact]:
+def facts(n: int) -> list[Independence]:
     return [
-        (i, j, frozenset(others))
+        (i, j, given_)
         for i, j in combinations(range(n), 2)
-        for size in range(n - 1)
-        for others in combinations([k for k in range(n) if k not in (i, j)], size)
+        for given_ in brute_force.subsets([k for k in range(n) if k not in (i, j)])
     ]
 
 
-def says(graph: nx.DiGraph) -> int:
-    """Return a graph's independences as bits over `facts`, by moral graphs."""
-    bits = 0
-    for k, (i, j, given_) in enumerate(facts(len(graph))):
-        kept = set().union(*(nx.ancestors(graph, x) | {x} for x in (i, j, *given_)))
-        moral = nx.moral_graph(graph.subgraph(kept)).copy()
-        moral.remove_nodes_from(given_)
-        bits |= (not nx.has_path(moral, i, j)) << k
-    return bits
-
-
-def true_of(graph: nx.DiGraph) -> frozenset[tuple[Relation, int, int]]:
-    """Return what holds in a graph, by its paths."""
-
-    def holds(kind: Relation, i: int, j: int) -> bool:
-        if kind == Relation.PARENT:
-            return graph.has_edge(i, j)
-        if kind == Relation.ANCESTOR:
-            return any(len(path) > 2 for path in nx.all_simple_paths(graph, i, j))
-        here = graph if kind == Relation.COLLIDER else graph.reverse()
-        return any(
-            set(a) & set(b) == {k}
-            for k in set(graph) - {i, j}
-            for a, b in product(*(list(nx.all_simple_paths(here, x, k)) for x in (i, j)))
-        )
-
-    return frozenset(claim for claim in meanings(len(graph)) if holds(*claim))
+def as_bits(n: int, independences: frozenset[Independence]) -> int:
+    return sum((fact in independences) << k for k, fact in enumerate(facts(n)))
 
 
 @cache
 def classes(n: int) -> dict[int, frozenset[tuple[Relation, int, int]]]:
     """Return all labelled classes by what they say, with what follows in them."""
-    follows: dict[int, frozenset[tuple[Relation, int, int]]] = {}
-    pairs = list(combinations(range(n), 2))
-    for directions in product((None, 0, 1), repeat=len(pairs)):
-        graph = nx.DiGraph()
-        graph.add_nodes_from(range(n))
-        edges = (pair[:: 1 - 2 * way] for pair, way in zip(pairs, directions, strict=True) if way is not None)
-        graph.add_edges_from(edges)
-        if nx.is_directed_acyclic_graph(graph):
-            own, here = says(graph), true_of(graph)
-            follows[own] = follows.get(own, here) & here
-    return follows
+    return {
+        as_bits(n, said): frozenset(
+            claim for claim in meanings(n) if all(brute_force.holds(dag, *claim) for dag in members)
+        )
+        for said, members in brute_force.classes(n).items()
+    }
 
 
 def shortest(n: int, number: int, claim: tuple[Relation, int, int]) -> int:
     """Return the length by trying all sets of facts, the small ones first."""
-    graph = nx.DiGraph((u, v) for v, above in enumerate(from_integer(n, number)) for u in range(n) if above >> u & 1)
-    graph.add_nodes_from(range(n))
-    own = says(graph)
+    own = as_bits(n, brute_force.separations(brute_force.numbered(n, number)))
     label = claim in classes(n)[own]
     apart = {own ^ other for other, answers in classes(n).items() if (claim in answers) != label}
     for size in range(len(facts(n)) + 1):
