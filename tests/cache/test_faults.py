@@ -17,6 +17,10 @@ from harness.cache import Store
 from harness.storage import records
 
 
+def says(text: str) -> dict:
+    return chat_reply(text) | {"usage": None}
+
+
 def start(folder: Path, server, *more: str, key: str = KEY) -> forks.Command:
     arguments = ["model=gpt4", f"model.base_url={server.url}", *more]
     return forks.Command("harness", arguments, folder, os.environ | {"OPENAI_API_KEY": key})
@@ -40,7 +44,7 @@ def sound(place: Path, limit: int) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("full", ["cache", "results"])
 def test_a_full_disk_is_a_sentence_and_no_stored_answer_is_asked_again(serve, tmp_path, full):
-    server = serve(lambda *_: chat_reply("No, and this is said at length. " * 30), delay=0.01)
+    server = serve(lambda *_: says("No, and this is said at length. " * 30), delay=0.01)
     with mounted(tmp_path / "disk", "size=300k") as disk:
         cache = (disk if full == "cache" else tmp_path) / "answers.sqlite"
         results = (disk if full == "results" else tmp_path) / "results"
@@ -65,7 +69,7 @@ def test_a_full_disk_is_a_sentence_and_no_stored_answer_is_asked_again(serve, tm
 
 
 def test_a_disk_without_room_for_anything(serve, tmp_path):
-    server = serve()
+    server = serve(lambda *_: says("No"))
     with mounted(tmp_path / "disk", "size=16k") as disk:
         (disk / "ballast").write_bytes(b"0" * 12_000)
         for arguments in (("cache.path=disk/answers.sqlite",), ("results=disk/results",)):
