@@ -109,9 +109,9 @@ class Pace:
             now = self._clock()
             if STOP.requested:
                 error = Interrupted("interrupted before a call went out.")
-                for turn in self._turns:
-                    turn.cancelled() or turn.set_exception(error)
-                self._turns.clear()
+                while self._turns:
+                    if not (turn := self._turns.popleft()).cancelled():
+                        turn.set_exception(error)
             elif (wait := max(self._next, self._pause_until) - now) > 0:
                 if self._pause_until - now > _TICK:
                     RETRIES.begin(self, Waiting("the server's limit is used up, as its headers say", 1, 1))
