@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from facts import Reply, Run, Runs, address
+from facts import Reply, Runs, address
 from moving import wait_for_address
 from playwright.sync_api import Page, expect
 
@@ -232,18 +232,26 @@ def test_keyboard_alone(open_page, runs: Runs) -> None:
     expect(page.get_by_role("combobox", name="Run", exact=True)).to_be_focused()  # the focus is in the view, not lost
 
 
+def saved(page: Page, file: Path) -> list[dict[str, str]]:
+    """Return the rows of the file that the answers in sight are saved as."""
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Save as CSV").click()
+    download.value.save_as(file)
+    return csv_rows(file)
+
+
+def csv_rows(file: Path) -> list[dict[str, str]]:
+    with file.open(encoding="utf-8", newline="") as lines:
+        return list(csv.DictReader(lines))
+
+
 def test_saved_as_csv(open_page, runs: Runs, tmp_path: Path) -> None:
     first, second = runs.get("org/careful"), runs.get("org/hasty")
     page = open_page(address("answers", first.id, vs=second.id, right="wrong"))
-    item_ids = items(page)
-    with page.expect_download() as download:
-        page.get_by_role("button", name="Save as CSV").click()
-    download.value.save_as(tmp_path / "saved.csv")
-    with (tmp_path / "saved.csv").open(encoding="utf-8", newline="") as file:
-        saved = list(csv.DictReader(file))
-    assert [row["item"] for row in saved] == item_ids
+    item_ids, rows = items(page), saved(page, tmp_path / "saved.csv")
+    assert [row["item"] for row in rows] == item_ids
     of = [{reply.item: reply for reply in run.replies} for run in (first, second)]
-    for row in saved:
+    for row in rows:
         a, b = (side[row["item"]] for side in of)
         assert (row["question"], row["gold"]) == (a.question, LABEL[a.gold["published"]])
         assert (row["read"], row["outcome"], row["reply"]) == (LABEL[a.read], "wrong", a.reply)
@@ -252,40 +260,15 @@ def test_saved_as_csv(open_page, runs: Runs, tmp_path: Path) -> None:
 
 def test_saved_draws_have_their_numbers(open_page, runs: Runs, tmp_path: Path) -> None:
     sampled, once = runs.get("org/careful", variant="limit=6,samples=3"), runs.get("org/careful")
-
-    def saved(run: Run, **query: object) -> list[dict[str, str]]:
-        page = open_page(address("answers", run.id, **query))
-        with page.expect_download() as download:
-            page.get_by_role("button", name="Save as CSV").click()
-        download.value.save_as(tmp_path / "saved.csv")
-        with (tmp_path / "saved.csv").open(encoding="utf-8", newline="") as file:
-            return list(csv.DictReader(file))
-
-    rows = saved(sampled, vs=once.id)
+    rows = saved(open_page(address("answers", sampled.id, vs=once.id)), tmp_path / "saved.csv")
     texts = {(reply.item, str(reply.sample)): reply.reply for reply in sampled.replies}
     assert {(row["item"], row["sample"]): row["reply"] for row in rows} == texts and len(rows) == len(texts) == 18
     assert {sample for _, sample in texts} == {"0", "1", "2"} and {row["second_sample"] for row in rows} == {"0"}
     # A column of the table that harness.export writes has the same name and the same numbers.
     assert export([str(sampled.folder), "to=csv", f"out={tmp_path / 'records.csv'}"]) == 0
-    with (tmp_path / "records.csv").open(encoding="utf-8", newline="") as file:
-        assert {(row["item"], row["sample"]): row["text"] for row in csv.DictReader(file)} == texts
-    first = saved(once, vs=sampled.id)
+    assert {(row["item"], row["sample"]): row["text"] for row in csv_rows(tmp_path / "records.csv")} == texts
+    first = saved(open_page(address("answers", once.id, vs=sampled.id)), tmp_path / "saved.csv")
     assert {row["sample"] for row in first} == {"0"} == {row["second_sample"] for row in first if row["second_reply"]}
-
-
-def test_runs_that_have_little_to_show(open_page, runs: Runs) -> None:
-    refused = runs.get("<img src=x onerror='window.owned=true'>", variant="limit=6")
-    page = open_page(address("answers", refused.id))
-    assert [row[3] for row in table_rows(page)] == ["! failed"] * 6
-    expect(page.locator("img")).to_have_count(0)
-    chooser(page, "Run").select_option(runs.get("always_no").id)
-    expect(page.get_by_text(f"{len(runs.get('always_no').replies)} of").first).to_be_visible()
-    samples = runs.get("org/careful", variant="limit=6,samples=3")
-    chooser(page, "Run").select_option(samples.id)
-    expect(page.get_by_text("18 of 18 answers.").first).to_be_visible()
-    lost = runs.get("always_yes", task="causalbench/causality", variant="networks=alarm")
-    page = open_page(address("answers", lost.id))
-    expect(page.get_by_text("The answers of this run are not here")).to_be_visible()
 
 
 def test_the_same_answer_does_not_differ_where_label_sets_do(open_page, runs: Runs) -> None:

@@ -144,12 +144,6 @@ def test_sorted_by_click_and_by_key(open_page, runs: Runs) -> None:
     assert check("precision", "ascending") == values
 
 
-def test_a_heading_breaks_after_its_signs_and_not_within_a_number(open_page) -> None:
-    page = open_page(address("board", task="causalbench/causality"))
-    (settings,) = [line for line in page.locator("main p.settings").all() if "networks=alarm" in line.inner_text()]
-    assert "networks=<wbr>alarm; 6,660 items" in settings.inner_html()
-
-
 def test_filtered(open_page, runs: Runs) -> None:
     page = open_page(address("board", task="corr2cause"))
     every = [row["href"] for table in tables(page) for row in table["rows"]]

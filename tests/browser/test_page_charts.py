@@ -11,8 +11,6 @@ from moving import go, wait_for_view
 from playwright.sync_api import expect
 from support.thinned import few
 
-from harness.charts.values import MARKS
-
 pytestmark = pytest.mark.browser
 
 # What each figure draws and what its table says; by the figure's id.
@@ -33,37 +31,6 @@ NUMBERS = """() => Object.fromEntries([...document.querySelectorAll("main figure
 DRAWN_WITHIN = """(width) => [...document.querySelectorAll("main figure svg[role=group]")].every((one) =>
   one.getBoundingClientRect().right <= width
   && Number(one.getAttribute("width")) === Math.floor(one.parentNode.getBoundingClientRect().width))"""
-
-
-# The charts of scores that are in sight.
-SCORES = """(charts) => charts.filter((one) =>
-  document.querySelector(`#chart-${one.id.replace(/\\W+/g, "-")}.chart-scores`)).flatMap((one) => one.rows)"""
-# Of each role the shape, the name of the colour, and whether the mark is an outline.
-HUE = """const hue = (node) => ["blue", "orange", "green", "grey", "pink"].find((name) =>
-    getComputedStyle(node).getPropertyValue("--hue") === getComputedStyle(document.body).getPropertyValue(`--${name}`));
-  const page = getComputedStyle(document.documentElement).backgroundColor;"""
-MARKS_DRAWN = f"""(groups) => {{
-  {HUE}
-  const shape = (mark) => {{
-    if (mark.tagName === "circle") return "disc";
-    const across = [...mark.points].map((point) => Math.round(point.x));
-    return across.length === 3 ? "triangle" : new Set(across).size === 3 ? "diamond" : "square";
-  }};
-  return Object.fromEntries([...document.querySelectorAll(groups)].map((group) => {{
-    const mark = group.querySelector(".mark");
-    const open = getComputedStyle(mark).fill === page;
-    return [group.getAttribute("class").replace("role-", ""), [shape(mark), hue(mark), open]];
-  }}));
-}}"""
-DOTTED = f"""() => {{
-  {HUE}
-  const shape = (clip) => ({{ circle: "disc", inset: "square" }})[clip.split("(")[0]]
-    || {{ 3: "triangle", 4: "diamond" }}[clip.split(",").length];
-  return Object.fromEntries([...document.querySelectorAll("tbody tr:has(.dot)")].map((row) => {{
-    const style = getComputedStyle(row.querySelector(".dot"));
-    return [row.className.replace("role-", ""), [shape(style.clipPath), hue(row), style.backgroundColor === page]];
-  }}));
-}}"""
 
 
 def percent(value: float | None) -> str:
@@ -243,49 +210,6 @@ def test_the_tip_of_a_focused_mark_goes_along_when_the_page_scrolls(open_page) -
     expect(tip).to_be_visible()
     scroll("scrollBy(0, -20)")
     expect(tip).to_be_hidden()
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_marks_tell_what_answered_as_they_do_in_figures(open_page, report: Path, scheme: str) -> None:
-    page = open_page(address("charts", task="corr2cause"), scheme=scheme)
-    drawn_marks: dict[str, list] = {}
-    for task in ("corr2cause", "causalbench/causality"):
-        go(page, address("charts", task=task))
-        drawn_marks |= page.evaluate(MARKS_DRAWN, ".chart-scores .drawing g[class^=role]")
-        legend = page.get_by_role("figure", name="F1 by model").get_by_role("list", name="Legend")
-        here = {row["role"] for row in page.evaluate(SCORES, charts_of(report, task))}
-        assert legend.get_by_role("listitem").all_inner_texts() == [MARKS[role].title for role in MARKS if role in here]
-        go(page, address("board", task=task))
-        drawn_marks |= {f"{role} in tables": mark for role, mark in page.evaluate(DOTTED).items()}
-    expected = {role: [mark.shape, mark.colour, mark.open] for role, mark in MARKS.items()}
-    # Few items of few clusters: the algorithm's run has no intervals, with which dots stand.
-    dotted = {f"{role} in tables": expected[role] for role in ("model", "baseline", "solver", "cheat")}
-    del expected["cheat"]  # its run, of tables of data, is a set of its own, which is not the one that charts open on
-    assert drawn_marks == expected | dotted
-
-
-def test_lines_have_a_colour_each_and_the_reasoner_its_own(open_page) -> None:
-    page = open_page(modules=True)
-    page.evaluate(
-        """async () => {
-          const { report } = await import("/data/store.js");
-          for (const chart of report.charts.filter((one) => one.kind === "robustness")) {
-            const [one] = chart.rows;
-            const row = (label, role) => ({ ...one, label, role });
-            const models = ["m", "n", "o"].map((label) => row(label, "model"));
-            chart.rows = [row("exact", "solver"), ...models, row("yes", "baseline")];
-          }
-        }"""
-    )
-    go(page, address("charts", task="corr2cause"))
-    colours = page.evaluate(
-        f"""() => {{
-          {HUE}
-          const series = [...document.querySelector(".chart-robustness .drawing").querySelectorAll(".series")];
-          return Object.fromEntries(series.map((one) => [one.querySelector(".end").textContent, hue(one)]));
-        }}"""
-    )
-    assert colours == {"exact": "green", "m": "blue", "n": "orange", "o": "pink", "yes": "grey"}
 
 
 def test_opens_on_the_set_with_the_most_runs(open_page, report: Path) -> None:

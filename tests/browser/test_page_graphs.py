@@ -176,15 +176,6 @@ def test_a_chooser_keeps_the_focus_and_the_place(open_page, runs: Runs) -> None:
     expect(page.get_by_role("heading", name="cancer: true and answered graph")).to_be_visible()
 
 
-def test_pictures_stand_at_one_height(open_page, runs: Runs) -> None:
-    page = open_page(address("graphs", graph_run(runs, "org/hasty").id, "asia", vs=graph_run(runs, "always_yes").id))
-    captions = page.locator("main figure figcaption strong, main figure figcaption span")
-    assert len({round(element.bounding_box()["height"]) for element in captions.all()}) > 1, (
-        "the test needs one that wraps"
-    )
-    assert len({element.bounding_box()["y"] for element in page.locator("main figure svg").all()}) == 1
-
-
 def test_choosers_and_the_way_back(open_page, runs: Runs) -> None:
     hasty, yes = graph_run(runs, "org/hasty"), graph_run(runs, "always_yes")
     page = open_page(address("graphs", hasty.id, "asia"))

@@ -140,20 +140,6 @@ def test_the_graphs_behind_an_answer(open_page, runs: Runs, holds: bool, least: 
     expect(page.get_by_text(f"{len(dags)} graphs fit the premise")).to_be_visible()
 
 
-def test_pictures_of_few_variables_are_no_higher_than_wide(open_page) -> None:
-    page = open_page(modules=True)
-    draw = """async (count) => {
-        const { circleLayout } = await import("/graphs/layout.js");
-        const { graphPicture } = await import("/graphs/picture.js");
-        const nodes = [..."ABCDEF"].slice(0, count);
-        const picture = graphPicture({ nodes, at: circleLayout(count, 62), edges: [], round: true });
-        return picture.getAttribute("viewBox").split(" ").map(Number);
-    }"""
-    for count in range(2, 7):
-        _, _, width, height = page.evaluate(draw, count)
-        assert height < 1.2 * width, count
-
-
 def test_two_models_side_by_side(open_page, runs: Runs) -> None:
     first, second, less = (
         runs.get("org/careful"),

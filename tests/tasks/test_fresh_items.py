@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import os
 import re
-import subprocess
-import sys
 from collections import Counter
 from functools import cache
 from itertools import combinations, islice, product
@@ -220,25 +216,6 @@ def test_both_wordings_and_names():
     prompts_words = " ".join(str(prompts.load("corr2cause", name, ()).words) for name in ("plain", "pair")).lower()
     known = set(ENGLISH_STOP_WORDS) | set(spoken.replace(".", " ").split()) | set(prompts_words.split()) | set(Relation)
     assert len(nonsense) > 1000 and not nonsense & known and all(name.isalpha() for name in nonsense)
-
-
-PROGRAM = """
-import json, sys
-from harness.settings import build
-task = build(json.loads(sys.argv[1]), "task")
-print(json.dumps([[item.id, dict(item.fields), dict(item.labels)] for item in task.items()]))
-"""
-
-
-@pytest.mark.slow
-def test_another_process_and_hash_seed_give_the_same_items():
-    section = SECTION | {"limit": 24, "seed": 11, "names": "words", "num_nodes": [5, 6]}
-    here = [[item.id, dict(item.fields), dict(item.labels)] for item in build(section, "task").items()]
-    there = subprocess.run(
-        [sys.executable, "-c", PROGRAM, json.dumps(section)],
-        env=os.environ | {"PYTHONHASHSEED": "1"}, capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    assert json.loads(there.stdout) == here
 
 
 def test_the_items_of_seed_0_are_these():
