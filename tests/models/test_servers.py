@@ -32,7 +32,7 @@ from support.server import RawServer, http
 from support.wire_faults import KINDS
 from support.wire_faults.kind import Kind
 
-from harness.errors import ConfigError, RunStopped
+from harness.errors import ConfigError, Interrupted, RunStopped
 from harness.models.api import retry
 from harness.models.api.anthropic import Messages
 from harness.models.api.azure import Azure
@@ -42,6 +42,7 @@ from harness.models.api.gemini import GenerateContent
 from harness.models.api.openai import Chat, Completions
 from harness.models.api.pace import pause
 from harness.models.api.replies import ended
+from harness.runtime.signals import STOP
 from harness.runtime.under_way import RETRIES
 from harness.types import ChatRequest, Failure, Message, Response
 
@@ -624,3 +625,18 @@ def test_a_missing_sdk_is_one_sentence_with_the_command(monkeypatch, model, pack
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(ConfigError, match=r"needs .* SDK: pip install -e '\.\["):
         asked("http://localhost/v1", "?", model=model)
+
+
+def test_ctrl_c_does_not_wait_for_a_rate(serve, monkeypatch):
+    """What is under way is finished and handed out; what waits for its turn does not go out any more."""
+
+    def reply(path, body, number):
+        monkeypatch.setattr(STOP, "requested", True)
+        return chat_reply("No")
+
+    server, began, found = serve(reply), time.monotonic(), []
+    requests = [ChatRequest((Message("user", f"{k}?"),), max_tokens=16) for k in range(5)]
+    model = Chat(name="m", model="m", base_url=server.url, requests_per_minute=1)
+    with pytest.raises(Interrupted, match="before a call went out"):
+        found.extend(each(model.respond(requests)))
+    assert len(server.calls) == len(found) == 1 and time.monotonic() - began < 20
