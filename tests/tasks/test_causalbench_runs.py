@@ -6,16 +6,14 @@ import json
 from collections import Counter
 
 import pytest
-from support.causalbench_help import RECEIVED, SENTENCE, answers, causalbench, is_part, last, load, result_in
+from support.causalbench_help import RECEIVED, SENTENCE, answers, causalbench, is_part, load, result_in
 from support.cli_help import sentence
-from support.openai_server import KEY, error
+from support.openai_server import KEY
 from support.scripted import Scripted
-from support.thinned import few
 
 from harness.config_files import PROMPTS
 from harness.run import ask
-from harness.storage import records
-from harness.types import ChatRequest, Failure, Response
+from harness.types import ChatRequest, Response
 
 DATA = ("task=causalbench/causality", "task.networks=[asia,cancer]", "task.format=data", "task.limit=40")
 
@@ -74,58 +72,6 @@ def test_a_conversation_of_five_parts_and_a_question():
     )
     # Turn by turn the opening has room for more than a word.
     assert [r.max_tokens for r in scripted.asked[:6]] == [512] * 5 + [100]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("broken", "kind", "complete"),
-    few(
-        [
-            (lambda: error(500, "oops"), "server_error", False),
-            (lambda: error(400, "what is this"), "bad_request", False),
-            (lambda: error(400, "too long", code="context_length_exceeded"), "context_length", True),
-        ],
-        1,
-    ),
-)
-def test_a_turn_that_fails_fails_the_questions_of_its_network(harness, serve, tmp_path, broken, kind, complete):
-    down = [True]
-
-    def reply(path, body, number):
-        third = network_of(body) == "Asia" and "Here is the part 3 of" in last(body)
-        return broken() if third and down else answers(path, body, number)
-
-    server = serve(reply)
-    arguments = (*DATA[:3], "task.rows=20", *model(server, "model.attempts=1"))
-    process = harness(*arguments, OPENAI_API_KEY=KEY)
-    place = tmp_path / "results/causalbench/causality/format=data,networks=asia+cancer,rows=20/closed/gpt4"
-    answered = list(records.read(place / "records.jsonl"))
-    assert Counter((record.cluster, isinstance(record.outcome, Failure)) for record in answered) == {
-        ("asia", True): 280,
-        ("cancer", False): 100,
-    }
-    for record in answered:
-        if record.cluster == "asia":
-            assert record.outcome.kind == kind and record.outcome.detail.startswith("opening, turn 3: ")
-            assert record.answer is None and record.request is None
-    result = result_in(place)
-    assert result["complete"] is complete and result["failures"] == {kind: 280}
-    networks = result["scores"]["exact"]["network"]
-    assert (networks["asia"]["failed"], networks["cancer"]["failed"]) == (280, 0)
-    assert networks["asia"]["shd"] is None and networks["cancer"]["shd"] is not None
-    assert process.returncode == (0 if complete else 1)
-    assert process.stdout.startswith("NOT COMPLETE") is not complete
-    # No turn after the third, and no question about a network that the model does not know.
-    calls = [network_of(call) for call in server.calls]
-    assert Counter(calls) == {"Asia": 3, "Cancer": 5 + 100}
-    if not complete:
-        assert f"280 {kind}" in process.stderr
-    if kind == "server_error":
-        down.clear()
-        again = harness(*arguments, OPENAI_API_KEY=KEY)
-        assert again.returncode == 0, again.stderr
-        assert Counter(network_of(call) for call in server.calls[len(calls) :]) == {"Asia": 3 + 280}
-        assert result_in(place)["complete"] is True
 
 
 @pytest.mark.slow
