@@ -50,6 +50,8 @@ WRONG = [
     [f"{FORM}=1"],
     [f"--{FORM}"],
     [FORM],
+    [f"+model.extra.foo='{FORM}"],
+    ["model=vllm", "model.path=x", f"model.args=[--api-key,{PLAIN}]"],
     ["+model.extra.foo=${oc.env:OTHER_TOKEN}"],
     ["+model.extra.foo=${oc.env:OPENAI_API_KEY}"],
     ["model=leaky"],
