@@ -136,8 +136,7 @@ def test_its_interval_rests_on_the_clusters_that_hold_either_class_and_either_an
     assert found["mcc"].interval and found["mcc"].interval[0] < found["mcc"].interval[1]
     counts[0, [0, 2]] = 0
     counts[0, [1, 3]] = 1, 1
-    [found] = ratio_intervals([ClusterSums(counts, ratios("wrong"))])
-    assert "fewer than 6" in found["mcc"].reason
+    assert "fewer than 6" in ratio_intervals([ClusterSums(counts, ratios("wrong"))])[0]["mcc"].reason
 
 
 def test_where_it_is_undefined(mcc):

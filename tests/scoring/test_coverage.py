@@ -44,9 +44,8 @@ def coverage(clusters: int, times: int = 1000) -> tuple[dict[str, float], dict[s
     hits = {name: [[], []] for name in NAMES}
     for _ in range(times):
         counts = population(clusters, random)
-        [estimates] = ratio_intervals([ClusterSums(counts, ratios_of_counts("wrong"))])
-        clustered = {name: estimate.interval for name, estimate in estimates.items()}
-        for way, ranges in enumerate((clustered, naive(counts, random))):
+        [of] = ratio_intervals([ClusterSums(counts, ratios_of_counts("wrong"))])
+        for way, ranges in enumerate(({name: of[name].interval for name in NAMES}, naive(counts, random))):
             for name in NAMES:
                 if ranges[name] is not None:
                     low, high = ranges[name]

@@ -7,14 +7,13 @@ import math
 import numpy as np
 import pytest
 from harness_papers.published import wilson_intervals
+from statsmodels.stats.proportion import proportion_confint
 
 from harness.scoring.classification import AnswerCounts
 
 
 @pytest.mark.parametrize(("hits", "total"), [(0, 342), (342, 342), (1, 3), (163, 342), (1943, 2246)])
 def test_wilson_is_statsmodels(hits, total):
-    from statsmodels.stats.proportion import proportion_confint
-
     ours = wilson_intervals(AnswerCounts(tp=hits, fp=total - hits))["precision"]
     assert ours == pytest.approx(proportion_confint(hits, total, method="wilson"), abs=1e-12)
 
