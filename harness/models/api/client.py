@@ -57,10 +57,6 @@ class HttpClient(DefaultAioHttpClient):
                 "http://HOST:PORT, with user:password@ before HOST where it asks for them."
             ) from None
 
-    async def close(self) -> None:
-        """Close the connections, as the SDKs' clients do."""
-        await self.aclose()
-
     async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
         """Return a whole response. Raises LostError, TimeoutError or InvalidReplyError where there is none.
 
@@ -130,7 +126,7 @@ class Wire:
         """Take an SDK's client; `translate` makes a completion of the provider's own reply."""
         self.sdk, self._pace, self._translate = sdk, pace, translate
         self._key = key if len(key) >= SECRET else ""
-        self.close = sdk.close
+        self.close = getattr(sdk, "close", None) or sdk.aclose
 
     async def post(self, path: str, body: Mapping[str, JSON]) -> dict[str, Any]:
         """Return the reply to a call, as a completion; raises as `reply` does."""

@@ -21,7 +21,6 @@ from harness.models.api.families import (
     family_of,
     provider_of,
 )
-from harness.models.api.faults import RefusedError
 from harness.models.api.replies import UnsupportedError
 from harness.protocols import Outcomes, Traits
 from harness.runtime import secrets
@@ -208,6 +207,8 @@ class Endpoint(ABC):
 
     async def post(self, wire: Wire, path: str, body: Mapping[str, JSON], request: Request) -> Any:
         """Return the reply to a call. Raises UnsupportedError if the server refuses one of its parameters."""
+        from harness.models.api.faults import RefusedError
+
         try:
             return await wire.post(path, {**body, "stream": False})  # some gateways stream unless they are told not to
         except RefusedError as error:

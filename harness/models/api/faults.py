@@ -6,6 +6,7 @@ when a call is tried again is the policy's (retry.py).
 
 from __future__ import annotations
 
+import http.client
 import json
 import re
 import time
@@ -14,7 +15,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import cache, cached_property
-from http import HTTPStatus
 from typing import Any, Literal
 
 from pydantic import TypeAdapter
@@ -76,7 +76,7 @@ class RefusedError(Exception):
 
         `status` is HTTP's, or what the body gives itself. `usage`: the tokens that the server counted nevertheless.
         """
-        self.words = words_of(body)[:_LONGEST].strip() or phrase(status)
+        self.words = words_of(body)[:_LONGEST].strip() or http.client.responses.get(status, "no explanation")
         """All of its words; the text of the exception is their beginning, on one line."""
         super().__init__(one_line(mask_keys(self.words)))
         self.status, self.headers, self.usage = status, headers, usage
@@ -140,14 +140,6 @@ def _parsed(text: str) -> Any:
         return json.loads(text[: 1 << 16])
     except (ValueError, RecursionError):
         return None
-
-
-def phrase(status: int) -> str:
-    """Return HTTP's phrase for a status."""
-    try:
-        return HTTPStatus(status).phrase
-    except ValueError:
-        return "no explanation"
 
 
 _NUMBER = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*(?:s|sec|seconds?)?\s*(?:[,;].*)?", re.IGNORECASE | re.ASCII)

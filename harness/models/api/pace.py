@@ -152,7 +152,4 @@ def pause(headers: Mapping[str, str]) -> float:
 
 def seconds(when: str) -> float:
     """Return the seconds of a span such as 1s, 6m0s, 250ms, or until a moment (RFC 3339); 0 where it is neither."""
-    if "T" not in when:
-        return span(when)
-    moment = date_of(when)
-    return 0.0 if moment is None else max(0.0, moment - time.time())
+    return max(0.0, (date_of(when) or 0.0) - time.time()) if "T" in when else span(when)

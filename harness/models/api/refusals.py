@@ -88,7 +88,9 @@ def error_in(reply: Mapping[str, Any], headers: Mapping[str, str]) -> RefusedErr
     reason = choice.get("finish_reason")
     if isinstance(reason, str) and reason.lower() in _FAILED:
         return refused(_FAILED[reason.lower()], f"the reply ended with finish_reason {reason}")
-    if says_something(choice):
+    message = choice.get("message")
+    parts = [part for name, part in message.items() if name != "role"] if isinstance(message, dict) else [message]
+    if any((*parts, choice.get("text"), choice.get("logprobs"))):  # words, thoughts, a refusal, a tool call
         return None
     if reason == "model_context_window_exceeded":
         return refused(
@@ -99,13 +101,6 @@ def error_in(reply: Mapping[str, Any], headers: Mapping[str, str]) -> RefusedErr
     if nothing or (reason == "stop" and "message" in choice and counts.output == 0):
         return refused(502, "the reply is empty, and no token was generated")
     return None
-
-
-def says_something(choice: Mapping[str, Any]) -> bool:
-    """Test whether a choice has any content: words, thoughts, a refusal, a tool call, probabilities."""
-    message = choice.get("message")
-    parts = [part for name, part in message.items() if name != "role"] if isinstance(message, dict) else [message]
-    return any((*parts, choice.get("text"), choice.get("logprobs")))
 
 
 def _is_error(error: Any) -> bool:

@@ -245,6 +245,4 @@ class Policy:
 
 
 def _error(state: RetryCallState) -> BaseException:
-    error = state.outcome.exception() if state.outcome else None
-    assert error is not None
-    return error
+    return (state.outcome and state.outcome.exception()) or RuntimeError()
