@@ -111,7 +111,7 @@ class Tally(Generic[Kind]):
         import numpy as np
 
         drawn, by_part = self._drawn(_joined([self._arrays[kind][0] for kind in members]), parts)
-        present, codes = np.unique(drawn), self._codes[by_part]
+        present, codes = np.flatnonzero(np.bincount(drawn)), self._codes[by_part]  # np.unique imports numpy.ma
         entries = [(*self._arrays[kind], column) for kind, columns in members.items() for column in columns]
         units, counts = _joined([of for of, _, _ in entries]), _joined([numbers for _, numbers, _ in entries])
         places = np.repeat([column for *_, column in entries], [len(of) for of, *_ in entries]).astype(np.int64)
@@ -129,7 +129,7 @@ class Tally(Generic[Kind]):
         """Return the code of what intervals draw, for each unit, and whether that is parts of its only cluster."""
         import numpy as np
 
-        by_part = parts and len(np.unique(self._codes[False][units])) == 1
+        by_part = parts and len(np.flatnonzero(np.bincount(self._codes[False][units]))) == 1
         return self._codes[by_part][units], by_part
 
     @cached_property
