@@ -196,7 +196,7 @@ def with_workers(prepared: Prepared, place: Path, by: Engine, name: str, orders:
         orders = orders if spending.plan(known, say).total.calls else ()
         if orders and spending.paid:
             spending.announce(known, say)
-        if orders:
+        if orders and store is not None:
             hand_out(store, prepared, orders[0]["known"])
     for file in (*place.glob("*.json"), *place.glob("budget.sqlite*")):
         file.unlink()
