@@ -147,7 +147,7 @@ ARGS = [
     "--served-model-name",
     "gpt2x4b8",
     "--chat-template",
-    "/work/templates/keys1234.jinja",
+    "/srv/templates/keys1234.jinja",
     "--stop-token=token12345",
     "--sort-key",
     "timestamp_2026_01_01",
