@@ -39,7 +39,7 @@ Elapsed = float
 Usd = float
 Finite = float
 Means = Literal["json_schema", "json_object", "structured_outputs", "guided_choice", "regex", "tool"]
-"""How a server is asked to hold a reply to a prompt's choices; configs/model/openai.yaml says what each one means."""
+"""How a server is asked to hold a reply to a prompt's choices; those of today are json_schema and tool."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import get_args
 
 import pytest
-from support.openai_server import KEY, REFUSED_FORMS, Server, chat_reply, error, held_reply
+from support.openai_server import KEY, Server, chat_reply, held_reply
 from support.outcomes import each
 
 from harness.codec import request_digest, request_json
-from harness.errors import ConfigError, RunStopped
-from harness.models.api.answer_forms import form_parameters
+from harness.errors import ConfigError
 from harness.models.api.openai import Chat
 from harness.models.baselines import Baseline
 from harness.prompting.constrained import choice_in, constrained
@@ -23,7 +21,7 @@ from harness.tasks.causalbench.answer_matrix import readings
 from harness.types import IN_FORM, NOT_IN_FORM, AnswerForm, ChatRequest, Failure, Means, Message, Record, Response
 
 FIELDS = {"premise": "A correlates with B.", "statement": "A causes B", "hypothesis": "A causes B."}
-MEANS = get_args(Means)
+MEANS: tuple[Means, ...] = ("json_schema", "tool")
 
 
 def chat(server: Server, **settings) -> Chat:
@@ -41,7 +39,6 @@ def test_by_each_means_a_server_that_holds_replies_gives_one_of_the_choices(serv
     prompt, request = prompt_and_request(means, words)
     for answer, label in (("Yes", 1), ("No", 0)):
         reasoning = 'Step 1: the answer: Yes? "answer": "No"? {"answer": "Maybe"}\nSo the answer is no, or yes.'
-        reasoning = reasoning if means != "regex" else "Step 1: the answer is no, or yes."
         server = serve(lambda path, body, number, a=answer, r=reasoning: held_reply(body, a, r))
         ((_, response),) = each(chat(server).respond([request]))
         assert isinstance(response, Response) and response.finish_reason == "stop", response
@@ -68,24 +65,11 @@ def test_what_is_sent_is_what_the_servers_document():
         "additionalProperties": False,
     }
     held = {"type": "json_schema", "json_schema": {"name": "answer", "strict": True, "schema": schema}}
-    assert form_parameters(form) == {"response_format": held}
-    assert list(form_parameters(form)["response_format"]["json_schema"]["schema"]["properties"]) == [
-        "reasoning",
-        "answer",
-    ]
-    assert form_parameters(replace(form, means="json_object")) == {
-        "response_format": {"type": "json_object", "schema": schema}
-    }
-    assert form_parameters(replace(form, means="structured_outputs")) == {"structured_outputs": {"json": schema}}
-    assert form_parameters(replace(form, means="guided_choice")) == {"guided_json": schema}
-    plain = replace(form, reasoning=False)
-    assert form_parameters(replace(plain, means="structured_outputs")) == {
-        "structured_outputs": {"choice": ["Yes", "No"]}
-    }
-    assert form_parameters(replace(plain, means="guided_choice")) == {"guided_choice": ["Yes", "No"]}
-    assert form_parameters(replace(plain, means="regex")) == {"regex": "(Yes|No)"}
-    tool = form_parameters(replace(plain, means="tool"))
-    assert tool["tool_choice"] == {"type": "function", "function": {"name": "answer"}}
+    model = Chat(name="m", model="gpt-4o", base_url="http://localhost/v1")
+    sent = model.call(ChatRequest((Message("user", "?"),), 16, form=form))[1]
+    assert sent["response_format"] == held and list(schema["properties"]) == ["reasoning", "answer"]
+    sent = model.call(ChatRequest((Message("user", "?"),), 16, form=replace(form, means="tool")))[1]
+    assert sent["tool_choice"] == {"type": "function", "function": {"name": "answer"}}
 
 
 @pytest.mark.parametrize(
@@ -163,37 +147,6 @@ def test_prompts_that_let_the_model_reason_are_known_and_have_the_words_that_the
     prompt = load("corr2cause", "cot", ())
     assert "reasoning" not in prompt.as_json and constrained(prompt, "tool").as_json["reasoning"] is True
     assert prompt.digest == "d0b724ec53db0f8c559281897b623849afe7f7d32008dfb7c42cbd28443ea864"
-
-
-@pytest.mark.parametrize("words", REFUSED_FORMS)
-def test_a_server_that_refuses_is_told_in_its_words_with_the_setting(serve, key, words):
-    status, message = REFUSED_FORMS[words]
-    server = serve(lambda *_: error(status, message))
-    _, request = prompt_and_request("json_schema")
-    with pytest.raises(RunStopped) as stopped:
-        each_of = list(each(chat(server).respond([request])))
-        raise AssertionError(each_of)
-    sentence = str(stopped.value)
-    assert message[:50] in sentence and "set model.constrain to another way than json_schema" in sentence
-    assert "(json_object, structured_outputs" in sentence and len(server.calls) == 1
-
-
-def test_another_refusal_and_an_unheld_request_are_told_as_ever(serve, key):
-    _, request = prompt_and_request("json_schema")
-    ((_, outcome),) = each(chat(serve(lambda *_: error(400, "odd"))).respond([request]))
-    assert outcome == Failure("bad_request", "400: odd")
-    refused = REFUSED_FORMS["DeepSeek"]
-    ((_, outcome),) = each(chat(serve(lambda *_: error(*refused))).respond([replace(request, form=None)]))
-    assert outcome == Failure("bad_request", f"400: {refused[1]}")
-
-
-def test_a_refusal_after_answers_is_of_one_item(serve, key):
-    _, request = prompt_and_request("json_schema")
-    server = serve(lambda path, body, n: held_reply(body, "No") if n <= 3 else error(400, "response_format: too odd"))
-    requests = [replace(request, sample=k) for k in range(4)]
-    found = [outcome for _, outcome in each(chat(server, max_concurrency=1).respond(requests))]
-    assert [type(outcome) for outcome in found] == [Response] * 3 + [Failure] and len(server.calls) == 4
-    assert found[3].kind == "invalid_reply" and "response_format: too odd" in found[3].detail
 
 
 @pytest.mark.parametrize("calls", [7, [7], [{"function": 7}], [{"function": {"arguments": {"answer": "Yes"}}}]])

@@ -33,7 +33,7 @@ def test_sends_the_conversation_and_records_what_came_back(serve, key):
     assert sent["messages"] == [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Well?"}]
     assert (sent["model"], sent["temperature"], sent["max_tokens"], sent["seed"]) == ("gpt-4", 0, 16, 0)
     assert sent["stop"] == ["\n"]
-    assert "top_p" not in sent and "max_completion_tokens" not in sent
+    assert "max_completion_tokens" not in sent
     assert server.headers[0]["Authorization"] == f"Bearer {key}"
     assert (response.text, response.finish_reason, response.served_model) == ("Yes", "stop", "served-name-2024")
     usage = response.usage
@@ -46,7 +46,7 @@ def test_a_reasoning_model_gets_no_temperature_and_room_to_think(serve, key, nam
     server = serve()
     outcomes(chat(server, model=name, reasoning_effort="low", reasoning_tokens=1000), [ask("?", stop=("\n",))])
     sent = server.calls[0]
-    assert not {"temperature", "top_p", "max_tokens", "stop", "reasoning_tokens"} & set(sent)
+    assert not {"temperature", "max_tokens", "stop", "reasoning_tokens"} & set(sent)
     assert sent["max_completion_tokens"] == 1016
     assert sent["reasoning_effort"] == "low"
 
@@ -58,10 +58,9 @@ def test_other_models_are_not_taken_for_reasoning_ones(serve, key, name):
     assert server.calls[0]["max_tokens"] == 16
 
 
-@pytest.mark.parametrize("setting", [{"temperature": 0.7}, {"top_p": 0.5}])
-def test_sampling_of_a_reasoning_model_is_refused_not_dropped(key, setting):
-    with pytest.raises(ConfigError, match="takes neither temperature nor top_p"):
-        Chat(name="m", model="o1", base_url="http://localhost/v1", **setting)
+def test_sampling_of_a_reasoning_model_is_refused_not_dropped(key):
+    with pytest.raises(ConfigError, match="takes no temperature"):
+        Chat(name="m", model="o1", base_url="http://localhost/v1", temperature=0.7)
 
 
 def test_an_effort_that_is_given_is_sent_to_any_model(serve, key):

@@ -82,19 +82,12 @@ def held_reply(body: dict[str, Any], answer: str, reasoning: str = "First, A cau
     The model behind it wants to say `answer`, in words where nothing holds it.
     """
     format = body.get("response_format", {})
-    schema, choices, called = None, None, False
+    schema, called = None, False
     if format.get("type") == "json_schema":
         schema = format["json_schema"]["schema"]
         properties = list(schema["properties"])
         if not format["json_schema"]["strict"] or schema["additionalProperties"] or schema["required"] != properties:
             return error(400, "Invalid schema for response_format 'answer': 'required' is required to be supplied")
-    elif format.get("type") == "json_object":
-        schema = format["schema"]
-    elif held := body.get("structured_outputs"):
-        assert len(held) == 1
-        schema, choices = held.get("json"), held.get("choice")
-    elif "guided_choice" in body or "guided_json" in body:
-        schema, choices = body.get("guided_json"), body.get("guided_choice")
     elif "tools" in body:
         (tool,) = body["tools"]
         called = body["tool_choice"]["function"]["name"] == tool["function"]["name"]
@@ -105,11 +98,6 @@ def held_reply(body: dict[str, Any], answer: str, reasoning: str = "First, A cau
             for name, kind in schema["properties"].items()
         }
         text = json.dumps(members, ensure_ascii=False)
-    elif choices is not None:
-        text = answer if answer in choices else choices[-1]
-    elif "regex" in body:
-        wanted = (answer, json.dumps({"reasoning": reasoning, "answer": answer}))
-        text = next(text for text in wanted if re.fullmatch(body["regex"], text))
     else:
         text = f"I should say: {answer}, I think."
     pieces = re.findall(r"\w+|\W", text)  # about as many tokens

@@ -130,7 +130,8 @@ class Wire:
 
     async def post(self, path: str, body: Mapping[str, JSON]) -> dict[str, Any]:
         """Return the reply to a call, as a completion; raises as `reply` does."""
-        return await self.reply(lambda: self.sdk.post(path, body=dict(body), cast_to=httpx2.Response))
+        sent = {**body, "stream": False}  # some gateways stream unless they are told not to
+        return await self.reply(lambda: self.sdk.post(path, body=sent, cast_to=httpx2.Response))
 
     async def reply(self, call: Callable[[], Awaitable[Any]]) -> dict[str, Any]:
         """Return the reply to a call of the SDK, as a completion.

@@ -21,7 +21,6 @@ from harness.models.api.families import (
     family_of,
     provider_of,
 )
-from harness.models.api.replies import UnsupportedError
 from harness.protocols import Outcomes, Traits
 from harness.runtime import secrets
 from harness.types import JSON, ChatRequest, ChoiceRequest, Failure, Means, Request, Response
@@ -64,7 +63,6 @@ class Endpoint(ABC):
     method: Literal["generate", "rank"] = "generate"
     api_key_env: str | None = "OPENAI_API_KEY"
     temperature: Annotated[float, Field(ge=0)] | None = 0.0
-    top_p: Annotated[float, Field(gt=0, le=1)] | None = None
     seed: Annotated[int | Literal["auto"] | None, PlainValidator(_seed)] = "auto"
     extra: Mapping[str, Any] = field(default_factory=dict)
     max_concurrency: Annotated[int, Field(gt=0)] = 64
@@ -155,7 +153,7 @@ class Endpoint(ABC):
 
     def sampling(self) -> dict[str, JSON]:
         """Return the sampling parameters to send, without those that are None."""
-        parameters = {"temperature": self.temperature, "top_p": self.top_p, **self.extra}
+        parameters = {"temperature": self.temperature, **self.extra}
         return {name: value for name, value in parameters.items() if value is not None}
 
     def draw(self, sample: int) -> dict[str, int]:
@@ -205,19 +203,6 @@ class Endpoint(ABC):
         )
         return Wire(sdk, self.key, pace)
 
-    async def post(self, wire: Wire, path: str, body: Mapping[str, JSON], request: Request) -> Any:
-        """Return the reply to a call. Raises UnsupportedError if the server refuses one of its parameters."""
-        from harness.models.api.faults import RefusedError
-
-        try:
-            return await wire.post(path, {**body, "stream": False})  # some gateways stream unless they are told not to
-        except RefusedError as error:
-            from harness.models.api.refusals import unsupported
-
-            if sentence := unsupported(error, self.base_url, self.model, request, body, self.extra):
-                raise UnsupportedError(sentence) from None
-            raise
-
     @abstractmethod
     def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
         """Call many at once; yield the answers that arrived together, as they arrive."""
@@ -229,8 +214,7 @@ class Endpoint(ABC):
 
     async def send(self, wire: Wire, request: Request) -> Any:
         """Return the reply to the one call that answers a request."""
-        path, body = self.call(request)
-        return await self.post(wire, path, body, request)
+        return await wire.post(*self.call(request))
 
     @abstractmethod
     def call(self, request: Request) -> tuple[str, dict[str, JSON]]:

@@ -54,7 +54,7 @@ class GenerateContent(Chat):
 
         class GeminiWire(Wire):
             async def post(self, path: str, body: Mapping[str, JSON]) -> dict[str, Any]:
-                rest = {name: value for name, value in body.items() if name not in ("contents", "stream")}
+                rest = {name: value for name, value in body.items() if name != "contents"}
                 config: Any = {**once, "http_options": {"extra_body": rest, "timeout": timeout}}
 
                 async def call() -> httpx2.Response:

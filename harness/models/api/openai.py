@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, get_args
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
 from harness.errors import ConfigError
-from harness.models.api.answer_forms import FORM_PARAMETERS, form_parameters
 from harness.models.api.endpoint import Endpoint
 from harness.models.api.families import Family, Limit, family_of
 from harness.models.api.replies import (
@@ -29,6 +28,7 @@ from harness.models.api.replies import (
 from harness.protocols import Outcomes, as_text
 from harness.types import (
     JSON,
+    AnswerForm,
     ChatRequest,
     ChoiceRequest,
     Failure,
@@ -46,6 +46,10 @@ CONTEXT_FULL = (
     "the reply ended before its limit: the server's context is full. The server has its size (num_ctx of Ollama, "
     "--ctx-size of llama.cpp, --max-model-len of vLLM)"
 )
+FORM = "answer"
+"""What the schema of a reply, or the tool in its place, and its field are called."""
+_FORMS = {"response_format", "structured_outputs", "guided_choice", "regex", "grammar", "tools", "tool_choice"}
+"""Parameters that hold a reply to a form. If model.extra has one of them, ours would contradict it."""
 TopLogprobs = Annotated[int, Field(ge=1, le=1000)]
 
 
@@ -60,7 +64,7 @@ class Chat(Endpoint):
     """Messages in, one message out; or the probabilities of its first token."""
 
     top_logprobs: TopLogprobs = 20
-    constrain: Means | None = "json_schema"
+    constrain: Literal["json_schema", "tool"] | None = "json_schema"
     reasoning: bool | None = None
     reasoning_effort: str | None = None
     reasoning_tokens: Annotated[int, Field(ge=0)] = 8192
@@ -68,7 +72,7 @@ class Chat(Endpoint):
     respond = _respond
 
     kind: ClassVar[str] = "openai.chat"
-    forms: ClassVar[tuple[Means, ...]] = get_args(Means)
+    forms: ClassVar[tuple[Means, ...]] = ("json_schema", "tool")
     """The ways of restricting replies to choices (model.constrain) that the API has."""
 
     def __post_init__(self) -> None:
@@ -80,9 +84,9 @@ class Chat(Endpoint):
             raise ConfigError(f"model.seed={self.seed}: {self.cannot['seed']}")
         if self.constrain is not None and self.constrain not in self.forms:
             raise ConfigError(f"model.constrain={self.constrain}: this API knows {', '.join(self.forms)}.")
-        if self.family.temperature == "refused" and (self.temperature or self.top_p is not None):
+        if self.family.temperature == "refused" and self.temperature:
             raise ConfigError(
-                f"{self.model} is a reasoning model, which takes neither temperature nor top_p: leave them out, or set "
+                f"{self.model} is a reasoning model, which takes no temperature: leave it out, or set "
                 "model.reasoning=false if it is not one."
             )
         if self.method == "rank":
@@ -96,12 +100,10 @@ class Chat(Endpoint):
                 "the choices). Set model.reasoning_effort=none where the model can leave thinking out, or "
                 "model.reasoning=false if it is not one."
             )
-        bending = [f"model.temperature={self.temperature}"] if self.temperature not in (None, 0, 1) else []
-        bending += [f"model.top_p={self.top_p}"] if self.top_p is not None else []
-        if bending:
+        if self.temperature not in (None, 0, 1):
             raise ConfigError(
                 "model.method=rank reads the model's own probabilities, and draws nothing: some servers give them as "
-                f"changed by {' and '.join(bending)}. Leave {'both' if len(bending) > 1 else 'it'} out."
+                f"changed by model.temperature={self.temperature}. Leave it out."
             )
 
     def ranks_by_token(self, choices: tuple[str, ...]) -> bool:
@@ -110,7 +112,7 @@ class Chat(Endpoint):
     @property
     def means(self) -> Means | None:
         """How replies are restricted to choices; None if `extra` restricts them already."""
-        return None if FORM_PARAMETERS & set(self.extra) else self.constrain
+        return None if _FORMS & set(self.extra) else self.constrain
 
     @property
     def family(self) -> Family:
@@ -142,10 +144,10 @@ class Chat(Endpoint):
         return self._identity() | thoughts | (self._ranking() if self.method == "rank" else {})
 
     def sampling(self) -> dict[str, JSON]:
-        """Return the sampling parameters, without temperature and top_p if the model refuses them."""
+        """Return the sampling parameters, without the temperature if the model refuses it."""
         parameters = super().sampling()
         if self.family.temperature == "refused":
-            parameters = {name: value for name, value in parameters.items() if name not in ("temperature", "top_p")}
+            parameters.pop("temperature", None)
         return parameters | ({"reasoning_effort": self.reasoning_effort} if self.reasoning_effort else {})
 
     def call(self, request: Request) -> tuple[str, dict[str, JSON]]:
@@ -161,7 +163,7 @@ class Chat(Endpoint):
         if request.stop and self.family.stop == "sent":
             parameters["stop"] = list(request.stop)
         if request.form is not None:
-            parameters |= form_parameters(request.form)
+            parameters |= _held(request.form)
         return "/chat/completions", parameters
 
     def read(self, reply: Any, request: Request, seconds: float) -> Response | Failure:
@@ -200,6 +202,20 @@ class Chat(Endpoint):
 
     def _ranking(self) -> dict[str, JSON]:
         return {"rank": "next token", "top_logprobs": self.top_logprobs}
+
+
+def _held(form: AnswerForm) -> dict[str, JSON]:
+    """Return the parameters that hold a reply to a form. Models write the members in order: the reasoning is first."""
+    members: dict[str, JSON] = {"reasoning": {"type": "string"}} if form.reasoning else {}
+    members[FORM] = {"type": "string", "enum": list(form.choices)}
+    schema: JSON = {"type": "object", "properties": members, "required": list(members), "additionalProperties": False}
+    if form.means == "json_schema":
+        return {"response_format": {"type": form.means, form.means: {"name": FORM, "strict": True, "schema": schema}}}
+    function: JSON = {"name": FORM, "description": "Give the answer.", "parameters": schema}
+    return {
+        "tools": [{"type": "function", "function": function}],
+        "tool_choice": {"type": "function", "function": {"name": FORM}},
+    }
 
 
 def _arguments_of(message: Mapping[str, Any]) -> str:
@@ -264,7 +280,7 @@ class Completions(Endpoint):
         from harness.models.api.ranking import ask_echoes
 
         # Echoing scores the prompt's own tokens and draws nothing, so no sampling parameters are sent.
-        post = partial(self.post, wire, "/completions", request=request)
+        post = partial(wire.post, "/completions")
         return await ask_echoes(post, {"model": self.model, **self.extra}, as_text(request.messages), request.choices)
 
     def read(self, reply: Any, request: Request, seconds: float) -> Response | Failure:

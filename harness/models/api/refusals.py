@@ -1,4 +1,4 @@
-"""Errors inside of a reply whose status is success, and parameters that a server refuses.
+"""Errors inside of a reply whose status is success.
 
 Routers send the status before the server behind them fails: HTTP 200, and the failure in the body or in the choice.
 Read as an answer, such a reply would be stored for good as an empty or broken one.
@@ -6,14 +6,11 @@ Read as an answer, such a reply would be stored for good as an empty or broken o
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from typing import Any, get_args
+from typing import Any
 
-from harness.models.api.answer_forms import FORM_PARAMETERS
-from harness.models.api.faults import RefusedError, in_words
+from harness.models.api.faults import RefusedError
 from harness.models.api.replies import usage_of
-from harness.types import JSON, ChatRequest, ChoiceRequest, Means, Request
 
 _STATUSES = {
     "rate_limit": 429,
@@ -40,30 +37,6 @@ _STATUSES = {
 _FAILED = {"error": 502, "network_error": 502, "insufficient_system_resource": 503, "abort": 502}
 """Reasons to finish that are failures of the server's (OpenRouter, Z.AI, DeepSeek, vLLM, SGLang)."""
 _NO_ERROR: tuple[Any, ...] = (None, False, 0, "", "0", 200, "200", "ok", "OK", "success", [], {})
-_SETTINGS = {
-    **{name: f"model.{name}=null" for name in ("seed", "temperature", "top_p", "reasoning_effort")},
-    "logprobs": "model.method=generate, or model.top_logprobs to what it allows",
-    "top_logprobs": "model.top_logprobs to what it allows, or model.method=generate",
-    "echo": "model.method=generate",
-    "stop": "prompt to one without stop",
-    "max_tokens": "model.reasoning=true if it takes max_completion_tokens, else max_tokens of the prompt to less",
-    "max_completion_tokens": "model.reasoning=false if it takes max_tokens, else model.reasoning_tokens to less",
-}
-_OTHER = "model.extra without it"
-"""What leaves out or changes a parameter."""
-_OF_FORM = re.compile(
-    r"response_?format|json|schema|structured|guided|grammar|regex|\btools?\b|function|requested parameters",
-    re.IGNORECASE,
-)
-_OF_LOGPROBS = re.compile(r"log_?prob|requested parameters", re.IGNORECASE)
-_REFUSES = re.compile(
-    r"support|not (?:permitted|allowed|valid|available|accepted|recognized|enabled)|unknown|unrecogni[sz]ed|unexpected"
-    r"|extra[_ ](?:inputs?|fields?|forbidden)|invalid|cannot find|deprecated|only the default|must be|too large"
-    r"|at most|less than|greater than|removed|instead",
-    re.IGNORECASE,
-)
-_PLAIN = frozenset(("seed", "temperature", "top_p", "logprobs", "echo"))
-"""Parameters whose names no sentence holds for another reason; those with _ and quoted ones are as clear."""
 
 
 def error_in(reply: Mapping[str, Any], headers: Mapping[str, str]) -> RefusedError | None:
@@ -121,45 +94,3 @@ def named_status(error: Any, reply: Mapping[str, Any] | None = None) -> int:
             return int(text)
     names = " ".join(value.lower() for value in named if isinstance(value, str))
     return next((status for part, status in _STATUSES.items() if part in names), 502)
-
-
-def unsupported(
-    error: RefusedError, where: str, model: str, request: Request, body: Mapping[str, JSON], extra: Mapping[str, Any]
-) -> str | None:
-    """Return a sentence on the setting to change if a server refuses something that a call asks for; else None."""
-    told, form = error.told, request.form if isinstance(request, ChatRequest) else None
-    if error.fault.fault == "item" or error.status in (402, 429) or error.status > 501:
-        return None
-    if isinstance(request, ChoiceRequest) and _OF_LOGPROBS.search(told):
-        names = ["logprobs"]
-    elif error.fault.fault in ("request", "moment"):
-        names = [name for name in dict.fromkeys((*body, *extra)) if _refused(name, error)]
-    else:
-        names = []
-    if form is not None and (FORM_PARAMETERS & {*names} or (not names and _OF_FORM.search(told))):
-        others = ", ".join(means for means in get_args(Means) if means != form.means)
-        settings = [f"model.constrain to another way than {form.means} ({others}), or leave answer=choice out"]
-        names = ["response_format"]
-    elif not names:
-        return None
-    else:
-        settings = [f"model.extra without {name}" if name in extra else _SETTINGS.get(name, _OTHER) for name in names]
-    parameters = f"parameter{'s' * (len(names) > 1)} {', '.join(names)}"
-    said = " and ".join(dict.fromkeys(settings))
-    return f"{where} refuses the {parameters} for {model} ({in_words(error).rstrip('.')}): set {said}."
-
-
-def _refused(name: str, error: RefusedError) -> bool:
-    """Test whether a server's words name a parameter as refused, as "use 'max_completion_tokens'" does not."""
-    if name in ("model", "messages", "prompt", "stream") or (
-        name != error.parameter and not _REFUSES.search(error.words)
-    ):
-        return False
-    plain = name in _PLAIN or "_" in name
-    pattern = (
-        rf"(?<![\w.]){name}(?!\w)"
-        if plain
-        else rf"['\"`\[]{name}['\"`\]]|\b{name}:|(?:parameters?|name|body\.)\W*{name}\b"
-    )
-    found = re.finditer(pattern, error.words)
-    return name == error.parameter or any(not re.search(r"\buse\W+$", error.words[: m.start()], re.I) for m in found)
