@@ -18,21 +18,12 @@ HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 URLS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["urls"]
 SECTIONS = {
-    "Start": ("glossary", "troubleshooting", "commands", "coming_from"),
-    "Measure a model": (
-        "models",
-        "presets",
-        "servers",
-        "tasks",
-        "prompts",
-        "sweeps",
-    ),
-    "Read the results": ("results", "replies", "leaderboard", "findings", "recorded"),
-    "Publish": ("conventions", "versions"),
-    "Pay once": ("money", "cache"),
+    "Start": ("models", "tasks", "results", "glossary", "commands", "troubleshooting", "coming_from"),
+    "What numbers mean": ("corr2cause", "causalbench", "cladder", "findings", "paper_findings", "recorded"),
+    "Ask": ("presets", "servers", "prompts", "replies", "sweeps", "money", "cache", "reliability"),
+    "Show": ("leaderboard", "report", "python", "api", "versions"),
     "Packages": tuple(sorted(page.parent.name for page in (ROOT / "packages").glob("*/README.md"))),
-    "Add something": ("adding", "python", "api", "CONTRIBUTING"),
-    "Understand it": ("architecture", "reliability", "report", "CHANGELOG", "SECURITY", "CODE_OF_CONDUCT", "AGENTS"),
+    "Change it": ("adding", "architecture", "CONTRIBUTING", "AGENTS", "CHANGELOG", "SECURITY", "CODE_OF_CONDUCT"),
     "What ships": ("shipped", "shipped_leaderboard"),
 }
 FROM_ROOT = ("CONTRIBUTING", "CHANGELOG", "SECURITY", "CODE_OF_CONDUCT", "AGENTS")
@@ -42,6 +33,7 @@ SOURCES = {
     "shipped_leaderboard": ROOT / "results" / "shipped" / "LEADERBOARD.md",
     **{name: ROOT / f"{name}.md" for name in FROM_ROOT},
     **{page.stem: page for page in sorted((ROOT / "docs").glob("*.md"))},
+    "paper_findings": ROOT / "docs" / "paper" / "findings.md",
     **{page.parent.name: page for page in sorted((ROOT / "packages").glob("*/README.md"))},
 }
 PAGE_OF = {source.resolve(): name for name, source in SOURCES.items()}

@@ -1,4 +1,4 @@
-"""Every number of findings.md and conventions.md says where it comes from, and those made in seconds are made here.
+"""Every number told of a benchmark says where it comes from, and those that follow from what ships are made here.
 
 A comment stands behind a paragraph, list or table: `<!-- numbers: quick NAME; given 21 95 -->` (NAME is a function of
 support/document_numbers.py, which returns what has to be printed, in its order; those given are defined or others'),
@@ -14,10 +14,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from support.document_numbers import QUICK
+from support.document_numbers import QUICK, constant_models, scores
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "docs" / name for name in ("findings.md", "conventions.md")]
+PAGES = [
+    ROOT / "docs" / f"{name}.md" for name in ("findings", "paper/findings", "corr2cause", "causalbench", "cladder")
+]
 MARKER = re.compile(r"<!-- numbers: (?P<kind>quick|command|source) (?P<what>[^;>]+?)(?:; given (?P<given>[^>]+?))? -->")
 NOT_A_RESULT = re.compile(
     r"`[^`]*`|\]\([^)]*\)|https?://\S+|\b(?:Tables?|Figures?|[Ss]ections?|Appendix|arXiv|doi) [\dIVX.]+"
@@ -67,20 +69,9 @@ MADE_HERE = [
 ]
 
 
-LONGEST = (
-    *("head_table", "collider_errors", "shortcut", "errors_renamed"),
-    *("zero_shot_floor", "errors", "near_the_top", "closed_vocabulary"),
-)
-"""The first takes a quarter of a minute, of all runs of five models, the others seconds each."""
-
-
 @pytest.mark.parametrize(
     ("page", "lines", "marker"),
-    [
-        pytest.param(*one, id=f"{one[0].stem}-{name}", marks=[pytest.mark.slow] * (name in LONGEST))
-        for one in MADE_HERE
-        for name in [one[2]["what"]]
-    ],
+    [pytest.param(*one, id=f"{one[0].parent.stem}-{one[0].stem}-{one[2]['what']}") for one in MADE_HERE],
 )
 def test_numbers_that_take_seconds_are_those_of_their_command(page, lines, marker):
     printed = numbers(lines, cells=True)
@@ -91,6 +82,20 @@ def test_numbers_that_take_seconds_are_those_of_their_command(page, lines, marke
             printed.remove(number)
     assert not +given, f"given, and not printed: {dict(+given)}"
     assert printed == QUICK[marker["what"]](), f"{page.name}: {marker['what']}"
+
+
+def test_the_floors_that_pages_quote_are_those_that_ship():
+    yes, no, counts = (
+        scores(model, "default", "published")["all"] for model in ("always_yes", "always_no", "shortcut")
+    )
+    floors = [f"{100 * value:.2f}" for value in (yes["f1"], counts["f1"], no["accuracy"])]
+    for name in ("README.md", "skills/measure-causal-reasoning/SKILL.md"):
+        assert all(floor in (ROOT / name).read_text(encoding="utf-8") for floor in floors), (name, floors)
+
+
+def test_the_constant_models_of_causalbench_are_those_that_ship():
+    page = (ROOT / "docs/tasks.md").read_text(encoding="utf-8")
+    assert constant_models() in page
 
 
 def test_all_that_is_made_here_is_printed_somewhere():

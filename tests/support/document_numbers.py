@@ -1,23 +1,17 @@
-"""The numbers of findings.md and conventions.md that take seconds, as they have to be printed, in their order."""
+"""The numbers of the documents that follow from what ships, as they have to be printed, in their order."""
 
 from __future__ import annotations
 
 import csv
 import json
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
-from harness.causal.equivalence import representatives
-from harness.scoring.summary import summarize
 from harness.storage.runs import load
 from harness.tasks.causalbench.networks import load as load_network
 from harness.tasks.causalbench.rendering import DEFAULT
-from harness.tasks.corr2cause.arguments import MANY, SIZES, length, meanings
-from harness.tasks.corr2cause.claim import truth
 from harness.tasks.corr2cause.enumerate import public_test
-from harness.tasks.corr2cause.task import ORDERS
 from harness.types import Scores
 
 ROOT = Path(__file__).parents[2]
@@ -33,9 +27,8 @@ def folder(model: str, variant: str) -> Path:
 
 @cache
 def scores(model: str, variant: str, labels: str) -> Mapping[str, Scores]:
-    """Return the rows of a run by what is in them, scored anew: the intervals in its file are of its own labels."""
-    records = load(folder(model, variant)).records()
-    rows = summarize(records, headline=labels, orders=ORDERS, unreadable="wrong").scores[labels]
+    """Return the rows of a run's result by what is in them."""
+    rows = load(folder(model, variant)).result.scores[labels]
     return {"all": rows["overall"]["all"], **rows["relation"], **rows["num_nodes"]}
 
 
@@ -77,47 +70,9 @@ def near_the_top() -> list[str]:
     return [f1, *(f"{value:.2f}" for value in best), *interval]
 
 
-def collider_errors() -> list[str]:
-    """The same runs, by audited labels: tiny's false positives; the parents found, as they are and renamed"""
-    models = ("linear", "tiny")
-    parents = [
-        scores(model, variant, "audited")["parent"].confusion["tp"]
-        for variant in ("default", "perturbation=permutation")
-        for model in models
-    ]
-    return [str(n) for n in (scores("tiny", "default", "audited")["all"].confusion["fp"], *parents)]
-
-
-def closed_vocabulary() -> list[str]:
-    row = scores("hypothesis_only", "perturbation=refactorization", "published")["all"]
-    paraphrased = scores("tiny", "perturbation=paraphrase", "published")["all"]
-    return [*percent(row, "accuracy", interval=False), *percent(paraphrased, "f1")]
-
-
 def train_split() -> list[str]:
     data = json.loads((MODELS / "linear" / "training.json").read_text())["data"]
     return [f"{data['premises']:,}", f"{data['items']:,}"]
-
-
-def small_model_files() -> list[str]:
-    """python tools/small_models.py"""
-    shares, linear = (
-        json.loads((MODELS / name / "training.json").read_text()) for name in ("hypothesis_only", "linear")
-    )
-    number, threshold = shares["numbers"]["shares"], str(shares["settings"]["threshold"])
-    regressions, known = linear["numbers"]["regressions"], linear["numbers"]["sentences"]
-    return [str(n) for n in (number, threshold, threshold, regressions, known, number - regressions)]
-
-
-def arguments() -> list[str]:
-    """python tools/argument_lengths.py"""
-    counts = Counter(
-        (truth(n, number)[relation][i] >> j & 1, min(length(n, number, relation, i, j), MANY))
-        for n in SIZES
-        for number in representatives(n)
-        for relation, i, j in meanings(n)
-    )
-    return [f"{counts[label, k]:,}" for label in (1, 0) for k in range(MANY + 1)]
 
 
 def second_method() -> list[str]:
@@ -203,6 +158,16 @@ def wrong_labels() -> list[str]:
     return found
 
 
+def corr2cause_floors() -> list[str]:
+    """harness -m model=always_yes,hypothesis_only,shortcut"""
+    models = ("always_yes", "hypothesis_only", "shortcut")
+    return [
+        value
+        for model in models
+        for value in percent(scores(model, "default", "published")["all"], "f1", interval=False)
+    ]
+
+
 def shortcut() -> list[str]:
     """harness -m model=shortcut task.labels=null,audited"""
     found = []
@@ -213,10 +178,31 @@ def shortcut() -> list[str]:
     return [*found, *percent(row, "f1", interval=False), *percent(row, "auroc", interval=False)]
 
 
+def constant_models() -> str:
+    """Return the rows of tasks.md: constant models and a coin over the networks of CausalBench."""
+    lines = []
+    for task, title in {
+        "correlation/default": "correlation",
+        "skeleton/default": "skeleton (`exact` questions)",
+        "causality/default": "causality, method 1",
+        "causality/method=2": "causality, method 2",
+        "cot/default": "chains of causes",
+    }.items():
+        for model in ("always_yes", "always_no", "random_uniform"):
+            sets = load(ROOT / "results/shipped/causalbench" / task / "closed" / model).result.scores
+            exact, paper = (sets.get(name, sets["exact"])["overall"]["all"] for name in ("exact", "paper"))
+            matrix = [(paper, name) for name in ("macro_f1", "cell_accuracy", "cell_shd") if paper.metric("cell_shd")]
+            numbers = [(exact, name) for name in ("f1", "accuracy", "shd")] + (matrix or 3 * [(paper, "")])
+            cells = [(row[name], 1 if name.endswith("shd") else 100) for row, name in numbers]
+            words = ["–" if value is None else f"{value * factor:.2f}" for value, factor in cells]
+            lines.append(f"| {title} | {model} | {' | '.join(words)} |")
+    return "\n".join(lines)
+
+
 QUICK: Mapping[str, Callable[[], list[str]]] = {
     function.__name__: function
     for function in (
-        public_labels, wrong_labels, head_table, zero_shot_floor, near_the_top, forced_errors, collider_errors, errors,
-        errors_renamed, closed_vocabulary, train_split, small_model_files, arguments, second_method, floors, shortcut,
+        public_labels, wrong_labels, head_table, zero_shot_floor, near_the_top, forced_errors, errors, errors_renamed,
+        train_split, second_method, floors, corr2cause_floors, shortcut,
     )
 }  # fmt: skip

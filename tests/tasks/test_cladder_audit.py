@@ -1,4 +1,4 @@
-"""What is wrong in CLadder's sample questions, as docs/conventions.md counts it."""
+"""What is wrong in CLadder's sample questions, as docs/cladder.md counts it."""
 
 from __future__ import annotations
 

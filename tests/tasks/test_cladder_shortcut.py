@@ -33,7 +33,7 @@ def items():
 
 @pytest.mark.slow
 def test_the_pages_numbers_are_those_of_its_command():
-    page = (Path(__file__).parents[2] / "docs" / "conventions.md").read_text()
+    page = (Path(__file__).parents[2] / "docs" / "cladder.md").read_text()
     items = list(task().items())
     for name, sees in (("cladder_words", "words"), ("cladder_shortcut", "numbers")):
         assert f"| {name} | {100 * accuracy(sees, items):.1f} [" in page

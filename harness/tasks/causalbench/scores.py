@@ -1,4 +1,4 @@
-"""Records into a Result: both conventions side by side; docs/conventions.md says in plain words what each one means."""
+"""Records into a Result: both conventions side by side; docs/causalbench.md says in plain words what each one means."""
 
 from __future__ import annotations
 

@@ -118,7 +118,7 @@ def exact_skeleton(network: Network, adjacent: Matrix, *, seed: int) -> Question
 
 
 def paper_skeleton(network: Network, adjacent: Matrix, either_way: Matrix) -> QuestionTable:
-    """Follow the published rule, item for item (established from the released data; see docs/conventions.md).
+    """Follow the published rule, item for item (established from the released data).
 
     For every ordered pair (a, b): if b is an ancestor or a descendant of a, one item "directly related", labelled 1.
     Otherwise one item for every c, labelled 1 iff c is an ancestor or a descendant of both; the label is also in the

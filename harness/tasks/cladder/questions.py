@@ -2,7 +2,7 @@
 
 The numbers are there twice: as they follow from the model, and as the authors' files have them. The files take a
 variable's parents for independent of each other given what is known. Where they share a cause that is a mistake, and
-P(Y), P(Y | X) and the effects that rest on them come out wrong (docs/conventions.md has the counts).
+P(Y), P(Y | X) and the effects that rest on them come out wrong (docs/cladder.md has the counts).
 """
 
 from __future__ import annotations

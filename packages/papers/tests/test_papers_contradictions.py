@@ -1,4 +1,4 @@
-"""Where the numbers of Zhou et al. contradict each other, as docs/conventions.md says."""
+"""Where the numbers of Zhou et al. contradict each other, as harness_papers/data/published/README.md says."""
 
 from __future__ import annotations
 
