@@ -58,13 +58,12 @@ def _result_table(result: Result, label_set: str) -> Table:
     counts = counts_of([row for groups in breakdowns.values() for row in groups.values()])
     lines = []
     for breakdown, groups in breakdowns.items():
-        few = breakdown != "overall" and all(scores.items <= FEW_ITEMS for scores in groups.values())
         for group, scores in groups.items() if "/" not in breakdown else ():
             name = group if breakdown == "overall" else f"{breakdown.replace('_', ' ')}: {group}"
             cells = [metric_cell(scores.metric(metric) or Metric(metric, None)) for metric in metrics]
             cells += [derived_cell(scores, name) for name in shares]
             cells += [count_cell(scores, count) for count in counts]
-            lines.append(Line([Cell(name, name), *cells], small=breakdown.replace("_", " ") if few else ""))
+            lines.append(Line([Cell(name, name), *cells]))
     columns = [
         Column(title, title),
         *(Column(name, definition(name).title, "metric") for name in [*metrics, *shares]),

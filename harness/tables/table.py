@@ -51,8 +51,6 @@ class Line:
     """What tells it from all other rows, even where readers are told only once."""
     ranked: bool = True
     """Whether it may be best or second: no baseline, no reasoner, and nothing that a paper prints."""
-    small: str = ""
-    """The breakdown it belongs to, if each row of that has but a few items: a terminal only names it."""
 
     def place(self, cell: Cell, places: Mapping[str, int]) -> int | None:
         """Return whether a cell of it is best (0) or second (1) by `Table.places`; None for any other."""

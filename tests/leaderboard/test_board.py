@@ -1,12 +1,11 @@
 """Tables of the leaderboard in every form, and what is chosen for them."""
 
-import csv
-import io
 import json
 import re
 from dataclasses import replace
 
 import pytest
+from support.golden import assert_golden
 from support.written_runs import board_row, write_manifest
 
 from harness.errors import ConfigError
@@ -15,8 +14,8 @@ from harness.leaderboard.build import BoardOptions, build
 from harness.leaderboard.comparable import select_runs
 from harness.storage.result_json import result_json
 from harness.storage.runs import Run
-from harness.tables.latex_html import html, latex, tex
-from harness.tables.markdown_csv_json import as_csv, as_json, markdown
+from harness.tables.latex_html import latex, tex
+from harness.tables.markdown_csv_json import markdown
 from harness.types import Metric, Result, Scores, Usage
 
 
@@ -32,6 +31,10 @@ def run(model, f1=0.5, *, headline="published", items="a" * 64, variant="default
     return board_row("corr2cause", variant, "plain", model, complete, Result(headline, said, 9, {}, {}, Usage()), items)
 
 
+def of_role(role, row):
+    return replace(row, manifest=replace(row.manifest, role=role))
+
+
 def saved(folder, row):
     place = folder / row.variant / row.model
     place.mkdir(parents=True)
@@ -41,13 +44,25 @@ def saved(folder, row):
     write_manifest(place, names, row.result, complete=row.complete, items=row.items)
 
 
-def test_latex_marks_the_best_and_the_second_and_escapes():
-    text = latex(build([run("a_b&c", 0.9), run("m", 0.5), run("z", 0.1)], BoardOptions(metrics=("f1",))))
-    assert r"a\_b\&c & \textbf{90.00} {[}80.0, 110.0] \\" in text
-    assert r"m & \underline{50.00} {[}" in text and "z & 10.00" in text
-    assert all(word in text for word in (r"\toprule", r"\midrule", r"\bottomrule", r"95\% intervals"))
+@pytest.mark.parametrize("form", leaderboard.RENDERERS)
+def test_a_leaderboard_in_every_form(form):
+    rows = [
+        *(run("a_b&c", 0.9), run("m", 0.5), run("<script>", None), run("z", 0.1), run("gpt", complete=False)),
+        *(run("a", variant="limit=100", items="b" * 64), of_role("solver", run("exact", 0.99))),
+    ]
+    assert_golden(
+        f"leaderboard.{form}", f"{leaderboard.RENDERERS[form](build(rows, BoardOptions(('f1', 'accuracy'))))}\n"
+    )
+
+
+def test_nothing_means_something_else_to_latex():
     assert tex("\\{50%}") == r"\textbackslash{}\{50\%\}"
     assert tex('6" gpt\n\n\0x') == "6'' gpt   x"  # \textquotedbl is not in LaTeX's usual fonts
+
+
+def test_a_wide_table_takes_both_columns_of_a_page():
+    assert r"\begin{table*}" not in latex(build([run("a")], BoardOptions(("f1",))))
+    assert latex(build([run("a" * 100)], BoardOptions(("f1",)))).count("table*}") == 2
 
 
 def test_of_a_distance_the_lowest_is_best_and_of_a_density_none():
@@ -58,15 +73,11 @@ def test_of_a_distance_the_lowest_is_best_and_of_a_density_none():
 def test_distances_of_a_column_have_the_same_decimals():
     found = build([run("a", shd=3.0, sid=7.0), run("b", shd=5.25, sid=9.0)], BoardOptions(("shd", "sid")))
     assert [[cell.text for cell in line.cells[1:]] for line in found[0].lines] == [["3.00", "7"], ["5.25", "9"]]
-    assert r"\textbf{3.00} & \textbf{7}" in latex(found) and json.loads(as_json(found))
+    assert r"\textbf{3.00} & \textbf{7}" in latex(found)
 
 
 def test_ties_share_the_first_place():
     assert latex(build([run("a"), run("b"), run("c", 0.1)], BoardOptions(("f1",)))).count(r"\textbf{50.00}") == 2
-
-
-def of_role(role, row):
-    return replace(row, manifest=replace(row.manifest, role=role))
 
 
 def test_no_baseline_solver_or_cheat_is_the_best_or_second():
@@ -77,31 +88,6 @@ def test_no_baseline_solver_or_cheat_is_the_best_or_second():
     ]
     text = latex(build([*beside, run("m", 0.5), run("z", 0.1)], BoardOptions(("f1",))))
     assert re.findall(r"\\(?:textbf|underline)\{[\d.]+\}", text) == [r"\textbf{50.00}", r"\underline{10.00}"]
-
-
-def test_a_long_table_goes_on_in_another_one_and_notes_stand_in_the_last():
-    table = build([run(f"m{n:03}", n / 200) for n in range(70)] + [run("gpt", complete=False)], BoardOptions(("f1",)))
-    text = latex(table)
-    assert text.count(r"\begin{table}") == 2 and text.count("corr2cause, continued.") == 1
-    rows = [len(re.findall(r"^m\d+ &", part, re.MULTILINE)) for part in text.split(r"\end{table}")]
-    assert sum(rows) == 70 and max(rows) <= 46 and text.endswith(r"\end{table}")
-    assert text.count("not ranked: default/plain/gpt") == 1 and "not ranked" in text.rpartition(r"\begin{table}")[2]
-    few = latex(build([run("a"), run("gpt", complete=False)]))
-    assert few.index("not ranked") < few.index(r"\end{table") and "continued" not in few
-
-
-def test_a_wide_table_takes_the_page_and_is_made_to_fit():
-    assert r"\begin{table*}" not in latex(build([run("a")], BoardOptions(("f1",))))
-    wide = latex(build([run("a" * 100)], BoardOptions(("f1",))))
-    assert wide.count("table*}") == 2 and r"\resizebox{" in wide
-
-
-def test_a_caption_of_latex_has_words_and_the_source_says_which_runs_these_are():
-    text = latex(build([run("a", variant="limit=100")]))
-    (caption,) = (line for line in text.splitlines() if line.startswith(r"\caption"))
-    assert caption.startswith(r"\caption{corr2cause. A sample of 100. Best") and "item set" not in caption
-    assert text.splitlines()[text.splitlines().index(caption) + 1] == r"\label{tab:corr2cause-a-sample-of-100}"
-    assert "% variant limit=100; 100 items, item set aaaaaaaa" in text.splitlines()
 
 
 @pytest.mark.parametrize(
@@ -117,39 +103,9 @@ def test_what_all_runs_of_a_table_have_is_said_once_in_its_heading(variants, hea
     assert table.heading == heading
 
 
-def test_latex_puts_tables_out_before_it_has_too_many_to_hold():
-    tables = build([run("a", items=f"{number:064}", variant=f"limit={number}") for number in range(23)])
-    parts = latex(tables).split("\\clearpage")
-    assert [part.count(r"\end{table") for part in parts] == [10, 10, 3]
-
-
 def test_a_row_of_markdown_is_a_line_whatever_its_model_is_called():
     rows = [line for line in markdown(build([run("a\nb|c\u2028d")])).splitlines() if line.startswith("| ")]
     assert len(rows) == 3 and rows[2].startswith(r"| a b\|c d |")
-
-
-def test_html_is_escaped():
-    text = html(build([run("<script>"), run("b", 0.1)]))
-    assert "&lt;script&gt;" in text and "<script>" not in text and "<b>50.00</b>" in text
-
-
-def test_numbers_stand_below_their_headings_beside_intervals_or_the_room_of_one():
-    tables = build([run("a"), run("b", None), run("c", 0.1)], BoardOptions(("f1",)))
-    page, room = html(tables), '<span style="min-width:12ch">'
-    assert f'<th class="number"><span class="whole">F1 {room}</span></span></th>' in page
-    assert f"<b>50.00</b> {room}[40.0, 70.0]</span>" in page and f"– {room}</span>" in page
-    room = r"\phantom{ {[}"
-    assert f"model & F1{room}" in latex(tables) and f"b & --{room}" in latex(tables)
-
-
-def test_csv_and_json_hold_the_values_and_who_they_are_of():
-    tables = build([run("a"), run("b", complete=False)], BoardOptions(("f1",)))
-    rows = list(csv.DictReader(io.StringIO(as_csv(tables))))
-    assert (rows[0]["model"], rows[0]["variant"], rows[0]["f1"], rows[0]["f1_low"]) == ("a", "default", "0.5", "0.4")
-    assert (rows[1]["model"], rows[1]["complete"], rows[1]["f1"]) == ("b", "False", "")
-    table = json.loads(as_json(tables))["tables"][0]
-    assert table["rows"][0]["f1"]["value"] == 0.5 and table["rows"][0]["prompt"] == "plain"
-    assert table["not_complete"] == [{"variant": "default", "prompt": "plain", "model": "b"}]
 
 
 def test_other_items_and_other_labels_have_tables_of_their_own():

@@ -42,7 +42,7 @@ ROOMS: dict[str, tuple[int, int]] = {
     "harness/scoring": (2534, 15),
     "harness/storage": (2541, 15),
     "harness/sweep": (741, 5),
-    "harness/tables": (1309, 8),
+    "harness/tables": (1073, 8),
     "harness/tasks": (1188, 9),
     "harness/tasks/causalbench": (1937, 13),
     "harness/tasks/cladder": (3090, 18),
