@@ -13,6 +13,7 @@ import yaml
 
 import harness
 from harness.cli.commands import COMMANDS
+from harness.scoring.grades import FIRM, GRADES
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(
@@ -61,6 +62,20 @@ def test_the_readme_is_short_and_leads_to_every_document():
     assert len(readme.read_text(encoding="utf-8").splitlines()) <= 110
     told = {file.resolve() for file, _ in links(readme)}
     assert {page for page in PAGES if page.parent == ROOT / "docs"} <= told
+
+
+def test_results_show_what_their_command_prints(harness):
+    """The first command of docs/results.md, over the runs that ship."""
+    page = (ROOT / "docs/results.md").read_text(encoding="utf-8")
+    command, _, shown = page.partition("$ harness leaderboard ")[2].partition("```")[0].partition("\n")
+    words = [str(ROOT / word) if word.startswith("results/") else word for word in command.split()]
+    assert shown.strip() in harness(*words, module="harness.leaderboard").stdout
+
+
+def test_replies_name_every_grade_and_whether_it_is_firm():
+    page = (ROOT / "docs/replies.md").read_text(encoding="utf-8")
+    told = dict(re.findall(r"^\| ([a-z ]+) \|.*\| (yes|no) \|$", page, flags=re.MULTILINE))
+    assert told == {grade: "yes" if grade in FIRM else "no" for grade in GRADES}
 
 
 def test_the_packages_licence_names_those_of_the_data():

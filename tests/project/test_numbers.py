@@ -9,12 +9,14 @@ by hand, a definition). It speaks for all that stands between it and the marker,
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from support.document_numbers import QUICK, constant_models, scores
+from support.document_numbers import QUICK, constant_models, recorded_answers, scores
 
 ROOT = Path(__file__).parents[2]
 PAGES = [
@@ -96,6 +98,23 @@ def test_the_floors_that_pages_quote_are_those_that_ship():
 def test_the_constant_models_of_causalbench_are_those_that_ship():
     page = (ROOT / "docs/tasks.md").read_text(encoding="utf-8")
     assert constant_models() in page
+
+
+def test_the_recorded_answers_score_as_their_page_says():
+    assert recorded_answers() in (ROOT / "docs/recorded.md").read_text(encoding="utf-8")
+
+
+def test_what_is_told_of_the_reader_is_what_its_benchmark_counts():
+    command = [sys.executable, str(ROOT / "benchmarks/reading.py")]
+    counts: Counter[str] = Counter()
+    for number, kind in re.findall(r"(?<=[ \n])(\d+) (as|not|although)", subprocess.check_output(command, text=True)):
+        counts[kind] += int(number)
+    page = " ".join((ROOT / "docs/prompts.md").read_text(encoding="utf-8").split())
+    assert f"On {counts.total():,} composed replies" in page
+    assert f"{counts['as']:,} are read as a person reads them" in page
+    assert (
+        f"{counts['although']} is read although it says nothing, {counts['not']} not at all and none as another" in page
+    )
 
 
 def test_all_that_is_made_here_is_printed_somewhere():

@@ -199,6 +199,24 @@ def constant_models() -> str:
     return "\n".join(lines)
 
 
+def recorded_answers() -> str:
+    """Return the rows of recorded.md: accuracy of o1 on CLadder, by each label set."""
+    lines = []
+    for labels, variant in (("published", ""), ("exact", "labels=exact,"), ("stated", "labels=stated,")):
+        place = ROOT / "results/shipped/cladder" / f"{variant}split=balanced1000"
+        models = ("recorded/o1-preview", "recorded/o1-mini", "recorded/o1-mini-no-reasoning")
+        rows = [
+            load(place / model).result.scores[labels]["overall"]["all"]
+            for model in (*models, "plain/ladder_reasoner", "plain/cladder_shortcut")
+        ]
+        cells = [percent(row, "accuracy") for row in rows]
+        told = [f"{cell[0]} [{cell[1]}, {cell[2]}]" for cell in cells[:3]] + [
+            cell[0] if "." in cell[0] else f"{cell[0]}.00" for cell in cells[3:]
+        ]
+        lines.append(f"| `{labels}` | {rows[0].items:,} | {' | '.join(told)} |")
+    return "\n".join(lines)
+
+
 QUICK: Mapping[str, Callable[[], list[str]]] = {
     function.__name__: function
     for function in (
