@@ -11,14 +11,17 @@ import json
 import os
 import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import fields
-from functools import lru_cache
+from contextlib import suppress
+from dataclasses import fields, is_dataclass
+from functools import cache, lru_cache
 from io import BufferedReader
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, TypeVar
 
+from msgspec import NODEFAULT, ValidationError, convert, structs
+
 from harness.types import (
-    TOKENS,
     AnswerForm,
     ChatRequest,
     ChoiceRequest,
@@ -26,7 +29,6 @@ from harness.types import (
     PairRequest,
     Request,
     Response,
-    Usage,
 )
 
 KINDS: Mapping[str, type[Request]] = {"chat": ChatRequest, "choice": ChoiceRequest, "pair": PairRequest}
@@ -38,8 +40,8 @@ MOST_TOKENS = 10**9
 """The most tokens that one call may report; no context is near it."""
 MOST_USD = 10**6
 """The most that one call may be said to cost."""
-MOST_SECONDS = 10**9
-"""The longest that one call may be said to have taken."""
+ALWAYS = ("sample", "label", "probability", "span", "seconds", "cached")
+"""Fields that a file has even where they are as by default."""
 
 
 def kind_of(request: Request) -> str:
@@ -183,88 +185,54 @@ def charge(value: object) -> float | None:
     return float(value)
 
 
+def as_json(value: Any, own: Mapping[type, Callable[[Any], Any]] = MappingProxyType({})) -> Any:
+    """Return a part of a record or a result as JSON: its fields in their order, but those that are as by default.
+
+    `own` says how values of a type are written that have another form in the file.
+    """
+    if write := own.get(type(value)):
+        return write(value)
+    if isinstance(value, str | int | float) or value is None:
+        return value
+    if isinstance(value, Mapping):
+        return {name: as_json(part, own) for name, part in value.items()}
+    if isinstance(value, tuple | list):
+        return [as_json(part, own) for part in value]
+    parts = {name: part for name, empty in _parts(type(value)) if (part := getattr(value, name)) != empty}
+    if "outside" in parts:  # a bound says something of each of the choices, or that there is none
+        parts = {name: getattr(value, name) for name, _ in _parts(type(value)) if name in (*parts, "bounded")}
+    return {name: as_json(part, own) for name, part in parts.items()}
+
+
+@cache
+def _parts(kind: type) -> Sequence[tuple[str, Any]]:
+    """Return the fields of a type, each with the value at which it is left out."""
+    parts = fields(kind) if is_dataclass(kind) else structs.fields(kind)
+    empty = {part.name: part.default_factory() if callable(part.default_factory) else part.default for part in parts}
+    return [(name, NODEFAULT if name in ALWAYS else value) for name, value in empty.items()]
+
+
 def response_json(response: Response) -> dict[str, Any]:
     """Return a response as JSON, without empty fields and without whether it came from the cache."""
-    always = ("seconds",) if response.outside is None else ("seconds", "bounded")
-    content = {"text": response.text}
-    for name, empty in _EMPTY.items():
-        if (value := getattr(response, name)) != empty or name in always:
-            content[name] = _plain(value)
+    content: dict[str, Any] = as_json(response)
+    del content["cached"]
     return content
 
 
 def response_from_json(content: Any, *, cached: bool) -> Response:
     """Return the response that `response_json` wrote.
 
-    The answer was paid for, so a field beside it that has a wrong type (a count that is a text, a name that is a list)
-    is dropped. Raises ValueError where the text or the log-probabilities cannot be read.
+    The answer was paid for: where a field beside it is not of its type, it is taken without these. Raises ValueError
+    where the text or the log-probabilities cannot be read.
     """
-    if not isinstance(content, Mapping) or not isinstance(text := content.get("text"), str):
-        raise ValueError("it has no text")
-    beside = {name: read(content[name]) for name, read in _BESIDE.items() if name in content}
-    return Response(text, **beside, cached=cached)
-
-
-def _logprobs(values: Any) -> Mapping[str, float] | None:
-    if values is None:
-        return None
-    if isinstance(values, Mapping) and all(map(_is_logprob, values.values())):
-        return values
-    raise ValueError("its log-probabilities are none")
-
-
-def _is_logprob(value: Any) -> bool:
-    """Return whether a value is a log-probability: up to rounding not above zero, minus infinity allowed."""
-    return (type(value) is float and value < 1) or (type(value) is int and -(10**15) < value < 1)
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else ""
-
-
-def _usage(counts: Any) -> Usage:
-    if not isinstance(counts, Mapping):
-        return Usage()
-    return Usage(**{name: read(counts[name]) for name, read in _COUNTED.items() if name in counts})
-
-
-def _seconds(value: Any) -> float:
-    return value if type(value) in (int, float) and 0 <= value <= MOST_SECONDS else 0.0
-
-
-def _share(value: Any) -> float | None:
-    return value if type(value) in (int, float) and 0 <= value <= 1 else None
-
-
-def _names(values: Any) -> tuple[str, ...]:
-    return tuple(values) if isinstance(values, list) and all(isinstance(name, str) for name in values) else ()
-
-
-def _plain(value: Any) -> Any:
-    """Return a part of a response as JSON."""
-    if isinstance(value, str | float):
-        return value
-    if isinstance(value, Usage):
-        return {name: count for name in _COUNTED if (count := getattr(value, name)) is not None}
-    return dict(value) if isinstance(value, Mapping) else list(value) if isinstance(value, tuple) else value
-
-
-_COUNTED: Mapping[str, Callable[[Any], Any]] = dict.fromkeys(TOKENS, token_count) | {"usd": charge}
-_READERS: Mapping[str, Callable[[Any], Any]] = {
-    "str": _text,
-    "bool": lambda value: value is True,
-    "TokenCount | None": token_count,
-    "Elapsed": _seconds,
-    "Probability | None": _share,
-    "tuple[str, ...]": _names,
-    "Mapping[str, LogProbability] | None": _logprobs,
-    "Usage": _usage,
-}
-_BESIDE: Mapping[str, Callable[[Any], Any]] = {
-    part.name: _READERS[str(part.type)] for part in fields(Response) if part.name not in ("text", "cached")
-}
-"""How each field of a response beside its text is read, by its type, in the order of the file."""
-_EMPTY: Mapping[str, Any] = {name: getattr(Response(""), name) for name in _BESIDE}
+    if not isinstance(content, Mapping):
+        raise ValueError("it is no object")
+    known = {name: content[name] for name in Response.__struct_fields__ if name in content} | {"cached": cached}
+    answer = {name: known[name] for name in ("text", "logprobs", "cached") if name in known}
+    for parts in (known, answer):
+        with suppress(ValidationError):
+            return convert(parts, Response)
+    raise ValueError("it has no text, or its log-probabilities are none")
 
 
 def _form(form: AnswerForm) -> dict[str, Any]:

@@ -14,6 +14,8 @@ from functools import cache
 from itertools import chain
 from typing import Any
 
+from msgspec import structs
+
 from harness.codec import request_digest
 from harness.config_files import PROMPTS
 from harness.errors import ConfigError, HarnessError, RunStopped
@@ -143,8 +145,8 @@ def judged(record: Record, judgement: Judgement | None, choices: int) -> Record:
     if judgement is None:
         return record
     if not unread(record):
-        return replace(record, judgement=judgement)
-    return replace(record, judgement=judgement, answer=reading_of(judgement.outcome, choices))
+        return structs.replace(record, judgement=judgement)
+    return structs.replace(record, judgement=judgement, answer=reading_of(judgement.outcome, choices))
 
 
 def _ask(judge: Judge, requests: Iterable[Request]) -> tuple[Mapping[str, Judgement], RunStopped | None]:

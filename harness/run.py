@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import chain, islice
+
+from msgspec.structs import replace
 
 from harness.codec import request_digest
 from harness.errors import Interrupted, RunStopped

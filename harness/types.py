@@ -7,8 +7,10 @@ answer, the task scores the records.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass, field, fields
-from typing import Any, Literal
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta, Struct
 
 JSON = Any
 """A value that json.dumps takes: str, int, float, bool, None, lists and dicts of these."""
@@ -25,25 +27,31 @@ RECORDED = "recorded answer"
 Role = Literal["model", "baseline", "solver", "algorithm", "cheat"]
 """What answers: a language model, or what one is compared with. A solver computes the answer from the question's own
 words, an algorithm learns a graph from data, and a cheat looks at what tells nothing of the question."""
-TokenCount = int
-"""How many tokens one call took. What numbers of this and the next types may be in a file: harness.storage.forms."""
-Tally = int
-"""How many there are of something in a run."""
-LabelCode = int
+MOST = 10**15
+"""No number in a file of a run is beyond it; what readers compute of such numbers stays finite."""
+Tally = Annotated[int, Meta(ge=0, le=MOST)]
+"""How many there are of something in a run, or how many tokens a call took."""
+LabelCode = Annotated[int, Meta(ge=0, lt=len(LETTERS))]
 """0 for No and 1 for Yes; of a question with choices the place of one."""
-Probability = float
-LogProbability = float
+Probability = Annotated[float, Meta(ge=0, le=1)]
+LogProbability = Annotated[float, Meta(lt=1)]
 """Natural, and up to rounding not above 0."""
-Elapsed = float
-"""Seconds."""
-Usd = float
-Finite = float
+Amount = Annotated[float, Meta(ge=0, le=MOST)]
+"""Seconds, or USD."""
+Finite = Annotated[float, Meta(ge=-MOST, le=MOST)]
+Range = tuple[Finite, Finite]
 Means = Literal["json_schema", "json_object", "structured_outputs", "guided_choice", "regex", "tool"]
 """How a server is asked to hold a reply to a prompt's choices; those of today are json_schema and tool."""
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Part(Struct, frozen=True, forbid_unknown_fields=True):
+    """A part of a record or of a result: as it is written here it stands in files, and is checked when it is read.
+
+    What is as by default is left out of a file (harness.codec.as_json).
+    """
+
+
+class Item(Struct, frozen=True):
     """One question of a benchmark."""
 
     id: str
@@ -54,10 +62,10 @@ class Item:
     task picks the headline."""
     cluster: str
     """What is independent: the premise or the network the item comes from."""
-    unit: str = field(default="", kw_only=True)
-    """What is a unit within one cluster, such as the pair of variables `a -> b` of a network; empty where none is."""
     groups: Mapping[str, str]
     """The breakdowns the item counts in, such as relation: parent."""
+    unit: str = ""
+    """What is a unit within one cluster, such as the pair of variables `a -> b` of a network; empty where none is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,36 +125,33 @@ Request = ChatRequest | ChoiceRequest | PairRequest
 """Frozen and hashable: a request is its own dictionary key, and equal requests are asked once."""
 
 
-@dataclass(frozen=True, slots=True)
-class Usage:
+class Usage(Part, frozen=True):
     """Tokens as the API or the tokenizer counted them, and what they cost; None where unknown."""
 
-    input: TokenCount | None = None
-    output: TokenCount | None = None
-    cached_input: TokenCount | None = None
-    reasoning: TokenCount | None = None
-    cache_write: TokenCount | None = None
-    usd: Usd | None = None
+    input: Tally | None = None
+    output: Tally | None = None
+    cached_input: Tally | None = None
+    reasoning: Tally | None = None
+    cache_write: Tally | None = None
+    usd: Amount | None = None
     """What the server says it charged for the call; it goes before any price table."""
 
 
-TOKENS = tuple(part.name for part in fields(Usage) if part.name != "usd")
+TOKENS = tuple(name for name in Usage.__struct_fields__ if name != "usd")
 """The fields of Usage that are counts of tokens."""
 
 
-@dataclass(frozen=True, slots=True)
-class Response:
+class Response(Part, frozen=True):
     """What a model said. In files its fields stand in this order, and those that are empty are left out."""
 
     text: str
     logprobs: Mapping[str, LogProbability] | None = None
     """Natural logarithms: of each choice for a ChoiceRequest, of each class for a PairRequest."""
-    _: KW_ONLY
     outside: Probability | None = None
     """Of a ranking by the next token: the probability of all tokens that begin none of the choices."""
     bounded: tuple[str, ...] = ()
     """Choices that none of the returned tokens begins: their log-probability is an upper bound."""
-    usage: Usage = field(default_factory=Usage)
+    usage: Usage = Usage()
     finish_reason: str = ""
     """stop, length, …; `premise_truncated` where an encoder did not see the whole premise."""
     served_model: str = ""
@@ -156,12 +161,11 @@ class Response:
     """Who served the model, where the server is a router that says so."""
     system_fingerprint: str = ""
     """The server's own name of the configuration that answered."""
-    seconds: Elapsed = 0.0
+    seconds: Amount = 0.0
     cached: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(Part, frozen=True):
     """A call that gave no usable reply. Never an answer, never stored, asked again by the next run."""
 
     kind: str
@@ -174,7 +178,10 @@ FINAL_FAILURES = frozenset({"context_length", "content_filter", "refusal", "inva
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What was read from a response. `label` is None where nothing could be read."""
+    """What was read from a response. `label` is None where nothing could be read.
+
+    A dataclass, since the rules of reading copy it as one, and the digest of their files stands in every manifest.
+    """
 
     label: LabelCode | None
     probability: Probability | None = None
@@ -187,8 +194,7 @@ class Answer:
     """How sure of this answer a reply says that it is, where its prompt asks; never taken for a probability of Yes."""
 
 
-@dataclass(frozen=True, slots=True)
-class Judgement:
+class Judgement(Part, frozen=True):
     """What the judge of a run made of a reply in which the rules had read nothing, or that it was to audit."""
 
     request: str
@@ -196,13 +202,11 @@ class Judgement:
     outcome: Response | Failure
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(Struct, frozen=True):
     """One item with what became of it: all that scoring needs."""
 
     item: str
     cluster: str
-    unit: str = field(default="", kw_only=True)
     groups: Mapping[str, str]
     labels: Mapping[str, LabelCode]
     request: str | None
@@ -214,26 +218,25 @@ class Record:
     judgement: Judgement | None = None
     """None where no judge was asked; otherwise the answer is the judge's, and the rules had none, or it is theirs, and
     the judge was asked what they ought to have read."""
+    unit: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Metric:
+class Metric(Part, frozen=True):
     """A number with a name, shares as fractions; None where it is undefined."""
 
     name: str
-    value: float | None
-    interval: tuple[float, float] | None = None
+    value: Finite | None
+    interval: Range | None = None
     """95%, over clusters."""
     no_interval: str = ""
     """Why a value has none."""
-    bounds: tuple[float, float] | None = None
+    bounds: Range | None = None
     """The value if all failed calls and unreadable replies had been wrong, and right; None where there are none."""
-    firm: tuple[float, float] | None = None
+    firm: Range | None = None
     """The bounds if only firm answers counted, and all others were unreadable; None where all are firm."""
 
 
-@dataclass(frozen=True, slots=True)
-class Scores:
+class Scores(Part, frozen=True):
     """One row of a result: how many, and how well."""
 
     items: Tally
@@ -249,7 +252,7 @@ class Scores:
     """Behind the intervals; 0 where there are none."""
     cut_off: Tally = 0
     """Of the unreadable replies, those that were cut off while the model was still thinking."""
-    confusion: Mapping[str, Tally] = field(default_factory=dict)
+    confusion: Mapping[str, Tally] = {}
     """Items by what became of them: tp, fp, fn, tn, and where there are any unreadable_positive, unreadable_negative,
     failed_positive, failed_negative. Unreadable replies stand here as such, however they score. Empty in rows that are
     means of others."""
@@ -263,8 +266,7 @@ class Scores:
         return next((metric for metric in self.metrics if metric.name == name), None)
 
 
-@dataclass(frozen=True, slots=True)
-class Judged:
+class Judged(Part, frozen=True):
     """What a judge has read, and what the scores are without it."""
 
     model: str
@@ -282,9 +284,9 @@ class Judged:
     """The headline scores of all items by the rules alone."""
     not_words: Tally = 0
     """Of the replies left unreadable, those where the judge's own reply is none of its words."""
-    audit: Mapping[str, Tally] = field(default_factory=dict)
+    audit: Mapping[str, Tally] = {}
     """Of a sample of the replies that the rules did read, how often the rules and the judge read what: "1/0"."""
-    audit_failures: Mapping[str, Tally] = field(default_factory=dict)
+    audit_failures: Mapping[str, Tally] = {}
     """Of that sample, the judge's calls that failed, by kind."""
 
     @property
@@ -293,8 +295,7 @@ class Judged:
         return self.yes + self.no + self.unreadable + sum(self.failures.values())
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(Part, frozen=True):
     """What a run comes to: scores per label set, breakdown and group."""
 
     headline: str
@@ -309,19 +310,19 @@ class Result:
     """Sums over the records; where a model was asked, over the distinct requests of the run, openings included."""
     notes: tuple[str, ...] = ()
     """Sentences that belong beside the scores."""
-    served_models: Mapping[str, Tally] = field(default_factory=dict)
+    served_models: Mapping[str, Tally] = {}
     """The model names that the server gave with its replies, and how often each."""
-    providers: Mapping[str, Tally] = field(default_factory=dict)
+    providers: Mapping[str, Tally] = {}
     """The same for the providers behind a router,"""
-    system_fingerprints: Mapping[str, Tally] = field(default_factory=dict)
+    system_fingerprints: Mapping[str, Tally] = {}
     """and for the configurations of the server."""
-    samples: Mapping[str, Finite | None] = field(default_factory=dict)
+    samples: Mapping[str, Finite | None] = {}
     """What single draws come to, where each item has several answers and the scores are those of the vote."""
     judge: Judged | None = None
     """What another model has read where the rules could not; None for a run without a judge."""
-    files: Mapping[str, str] = field(default_factory=dict)
+    files: Mapping[str, str] = {}
     """Further files of the run's folder, their text by name, such as graphs/asia/cause.csv."""
-    grades: Mapping[str, Tally] = field(default_factory=dict)
+    grades: Mapping[str, Tally] = {}
     """How many answers were read how, by the names of harness.scoring.grades; {} where all are in their form."""
     choices: tuple[str, ...] = ()
     """What the answers 0, 1, 2, … are called where they are places of choices; () where they are No and Yes."""

@@ -11,6 +11,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from msgspec import structs
+
 from harness.errors import DataError, HarnessError, RunStopped
 from harness.judge import read_rest
 from harness.prompting.prompts import Prompt
@@ -72,9 +74,9 @@ class RereadableRun:
             assert item is not None  # verified
             again = record
             if isinstance(record.outcome, Response):
-                again = replace(record, answer=self.prompt.parse(record.outcome, item.fields), judgement=None)
+                again = structs.replace(record, answer=self.prompt.parse(record.outcome, item.fields), judgement=None)
                 if not by_judge(record) and read_by_rules(again):
-                    again = replace(again, judgement=record.judgement)  # what audited the rules stays
+                    again = structs.replace(again, judgement=record.judgement)  # what audited the rules stays
             yield again, one.line
 
     def nothing_to_judge(self) -> bool:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from heapq import nsmallest
+
+from msgspec.structs import replace
 
 from harness.prompting.constrained import choice_in
 from harness.prompting.reading.own_words import own_words

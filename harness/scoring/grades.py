@@ -7,7 +7,8 @@ read by a rule of which nothing is known, such as a name that a parser of one's 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from harness.types import IN_FORM, JUDGE, NOT_IN_FORM, RECORDED, Answer, Record, Result, Scores
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import fsum, nan
 from statistics import fmean
 from typing import TYPE_CHECKING, Literal
+
+from msgspec.structs import replace
 
 from harness.scoring.definitions import definition
 from harness.scoring.intervals import ClusterSums, Estimate, fraction, ratio_intervals, with_intervals

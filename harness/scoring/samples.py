@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from statistics import fmean, pstdev, stdev
 from typing import Any
+
+from msgspec.structs import replace
 
 from harness.errors import ConfigError
 from harness.protocols import Task, remarks_of

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Annotated, Any, TypeVar, get_type_hints
 
 import msgspec
-from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec import UNSET, Meta, Struct, UnsetType, structs
 
 from harness.types import LETTERS
 
@@ -27,13 +27,10 @@ Pair = Annotated[list[Finite], Meta(min_length=2, max_length=2)]
 Part = dict[str, Any]
 LIMITS: Mapping[str, Any] = {
     "Tally": Whole,
-    "TokenCount": Annotated[int, Meta(ge=0, le=10**9)],
-    "Usd": Annotated[float, Meta(ge=0, le=10**6)],
     "LabelCode": Annotated[int, Meta(ge=0, lt=len(LETTERS))],
     "Probability": Annotated[float, Meta(ge=0, le=1)],
     "LogProbability": Annotated[float, Meta(lt=1)],
     "Finite": Finite,
-    "Elapsed": Annotated[float, Meta(ge=0, le=10**9)],
 }
 """What numbers may be in a file, by the names that harness.types has for their types."""
 _NOUNS = {"str": "text", "int": "whole number", "float": "number", "array": "list", "bool": "true or false"}
@@ -70,13 +67,13 @@ def form_of(
     """
     hints = get_type_hints(kind, localns={**LIMITS, **types}, include_extras=True)
     fields: list[tuple[str, Any] | tuple[str, Any, Any]] = []
-    for field in dataclasses.fields(kind):
+    for field in dataclasses.fields(kind) if dataclasses.is_dataclass(kind) else structs.fields(kind):
         hint = hints[field.name]
         if field.name in without:
             continue
         if partial:
             fields.append((field.name, hint | None, None))
-        elif field.name in required or field.default is field.default_factory is dataclasses.MISSING:
+        elif field.name in required or field.default is field.default_factory:  # both are missing
             fields.append((field.name, hint))
         else:  # an empty part is left out of the file, and null is refused
             filled = hint.__args__[0] if field.default is None else hint

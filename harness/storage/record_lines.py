@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 from types import NoneType
 from typing import Any, Protocol, get_args, get_type_hints
 
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, UnsetType, structs
 
 from harness.codec import response_from_json, response_json
 from harness.scoring.grades import grade_of_rule
@@ -99,11 +99,13 @@ _IN_LINE = object()
 
 def _defaults(kind: type, without: tuple[str, ...] = ()) -> dict[str, Any]:
     """Return the fields that a line has of a record or of an answer, and with which value each is left out."""
-    parts = [part for part in fields(kind) if part.name not in without]
+    every = fields(kind) if is_dataclass(kind) else structs.fields(kind)  # type: ignore[arg-type]
+    parts = [part for part in every if part.name not in without]
     return {part.name: _IN_LINE if part.name in _ALWAYS else part.default for part in parts}
 
 
-_BESIDE_REPLY = _defaults(Record, _OF_REPLY)
+_OF_RECORD = _defaults(Record, _OF_REPLY)
+_BESIDE_REPLY = {name: _OF_RECORD[name] for name in ("item", "cluster", "unit", "groups", "labels", "sample")}
 _OF_ANSWER = _defaults(Answer)
 _NO_ANSWER = Answer(label=None)
 OF_ITEM = tuple(name for name in _BESIDE_REPLY if name != "sample")

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, fields
 from typing import Any
+
+from msgspec import structs
 
 from harness.scoring import bootstrap
 from harness.storage.forms import Amount, Finite, Open, Pair, Part, PlaceForm, Whole, checked, form_of
 from harness.types import JSON, LETTERS, Judged, Metric, Result, Scores, Usage
 
 _COUNTS = ("items", "positives", "unreadable", "failed")
-_FLAT = tuple(part.name for part in fields(Scores) if part.name != "metrics")
+_FLAT = tuple(name for name in Scores.__struct_fields__ if name != "metrics")
 """What a row of scores holds besides its metrics,"""
 _OF_METRICS: Mapping[str, Any] = {"no_interval": dict[str, list[str]]} | dict.fromkeys(
     ("intervals", "bounds", "firm"), dict[str, Pair]
@@ -39,7 +40,7 @@ class _WholeResult(Open):
             raise ValueError("a question has no more choices than letters")
 
 
-_Usage = form_of(Usage, without=("usd",), TokenCount=Whole)
+_Usage = form_of(Usage, without=("usd",))
 _Row = form_of(Scores, without=("metrics",), more=_OF_METRICS)
 _Judged = form_of(Judged, also={"replies": Whole}, more={"cost": CostForm | None}, Usage=_Usage, Scores=Part)
 ResultForm = form_of(
@@ -61,7 +62,7 @@ def result_json(result: Result) -> dict[str, Any]:
     return {name: parts[name] for name in _ORDER if parts[name] or name in _ALWAYS}
 
 
-_PARTS = tuple(part.name for part in fields(Result) if part.name not in _NOT_IN_FILE)
+_PARTS = tuple(name for name in Result.__struct_fields__ if name not in _NOT_IN_FILE)
 _HEAD, _TAIL = ("headline", "choices", "clusters", "interval", "failures", "finish_reasons"), ("usage", "scores")
 _ORDER = (*_HEAD, *(part for part in _PARTS if part not in (*_HEAD, *_TAIL)), *_TAIL)
 _ALWAYS = ("headline", "clusters", "failures", "finish_reasons", "usage", "scores")
@@ -72,9 +73,9 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Scores):
         return _row_json(value)
     if isinstance(value, Usage):
-        return {name: count for name, count in asdict(value).items() if count is not None}
+        return {name: count for name, count in structs.asdict(value).items() if count is not None}
     if isinstance(value, Judged):
-        parts = {part.name: _plain(getattr(value, part.name)) for part in fields(Judged)}
+        parts = {name: _plain(getattr(value, name)) for name in Judged.__struct_fields__}
         parts = {
             name: part for name, part in parts.items() if part or name not in ("not_words", "audit", "audit_failures")
         }
@@ -99,7 +100,7 @@ def result_from_json(content: Mapping[str, Any]) -> Result:
         for label_set, breakdowns in content["scores"].items()
     }
     if "judge" in content:
-        judge = {part.name: content["judge"][part.name] for part in fields(Judged) if part.name in content["judge"]}
+        judge = {name: content["judge"][name] for name in Judged.__struct_fields__ if name in content["judge"]}
         without = _row_from_json(judge["without"], ".judge.without")
         parts["judge"] = Judged(**judge | {"usage": Usage(**judge["usage"]), "without": without})
     return Result(**parts | {name: tuple(parts[name]) for name in ("notes", "choices") if name in parts})

@@ -15,6 +15,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
 
+from msgspec import structs
+
 from harness.codec import digest
 from harness.errors import ConfigError, DataError, StoreError
 from harness.storage.atomic_write import beside, format_json, full, json_round_trip, object_in, prepare, write
@@ -119,7 +121,7 @@ class Folder:
 
     def with_usage(self, result: Result) -> Result:
         """Return the result with the tokens of every distinct request once, openings included, if there is a ledger."""
-        return result if self.ledger is None else replace(result, usage=self.ledger.usage)
+        return result if self.ledger is None else structs.replace(result, usage=self.ledger.usage)
 
     def finish(self, result: Result, *, items: Items, complete: bool) -> None:
         """Move the records into place and write result.json and manifest.json.

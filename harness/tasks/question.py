@@ -1,7 +1,7 @@
 """`from harness import questions`: the questions of a task for other programs, which their replies are scored by.
 
 A question is plain data: what `dataclasses.asdict` makes of it, another process reads back as `Question(**data)`. All
-that is imported for it is pydantic, PyYAML and, for what needs numbers, numpy.
+that is imported for it is msgspec, pydantic, PyYAML and, for what needs numbers, numpy.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Literal
+
+from msgspec import structs
 
 from harness.config_files import CONFIGS, listed, read_yaml, use_folder
 from harness.errors import ConfigError, unknown
@@ -220,7 +222,7 @@ def _items(task: Task) -> Iterator[Item]:
     while isinstance(task, TaskBase) and isinstance(task, Drawn) and task.limit is None and type(task.seed) is int:
         task = replace(task, seed=task.seed + 1)
         for item in task.items():
-            yield replace(item, id=f"{item.id} seed {task.seed}")
+            yield structs.replace(item, id=f"{item.id} seed {task.seed}")
 
 
 def _word(prompt: Prompt, choices: Sequence[str], label: int) -> str:

@@ -6,10 +6,10 @@ import csv
 import gzip
 import json
 import shutil
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from omegaconf import OmegaConf
 from support.compared_runs import always, put, record, right
 

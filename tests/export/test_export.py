@@ -8,10 +8,10 @@ import json
 import shutil
 import subprocess
 import zipfile
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from support.compared_runs import always, put
 
 from harness.codec import request_digest

@@ -4,9 +4,9 @@ import csv
 import json
 import re
 import subprocess
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 from support.cache_help import mounted
 from support.written_runs import board_row, write_manifest
 

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 from support.page_help import Page, run
 from support.resealing import change
 
@@ -38,7 +39,7 @@ def test_no_more_items_are_made_than_the_records_account_for(folder, claimed, co
         nonlocal made
         for number in itertools.count() if endless else range(min(claimed, 5_000)):
             made += 1
-            yield replace(first, id=f"i{number}")
+            yield structs.replace(first, id=f"i{number}")
 
     read = load(folder)
     first = next(iter(task_of(read.manifest).items()))

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from harness.report.items import Answers
 from harness.scoring.grades import ANNOUNCED, FORM, JUDGED, SAID, UNKNOWN, firm_only, grade_of

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import random
 import time
-from dataclasses import replace
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 from support.corr2cause_help import SIZES
 from support.late import Late
 

@@ -16,7 +16,7 @@ import harness.types
 
 FIELDS = """\
     tone: str = ""
-    drafts: TokenCount | None = None
+    drafts: Tally | None = None
     polite: bool = False
     doubt: Probability | None = None
 """
@@ -30,7 +30,7 @@ module = sys.modules["harness.types"] = types.ModuleType("harness.types")
 exec(compile(open(source).read(), source, "exec"), module.__dict__)
 harness.types = module
 
-from dataclasses import replace
+from msgspec.structs import replace
 from pathlib import Path
 from support.compared_runs import always, put
 from harness.codec import response_from_json, response_json

@@ -3,9 +3,9 @@
 import gzip
 import io
 import json
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from harness.codec import request_digest, text_digest
 from harness.errors import DataError, StoreError

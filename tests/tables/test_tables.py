@@ -1,8 +1,7 @@
 """Results as tables."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from harness.tables.markdown_csv_json import markdown, markdown_table
 from harness.tables.numbers import metric_text, metrics_of

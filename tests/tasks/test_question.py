@@ -28,7 +28,8 @@ for task, settings in json.loads(sys.argv[1]):
 tops = {name.partition(".")[0] for name in sys.modules} - set(sys.stdlib_module_names)
 print(json.dumps([sorted(name for name in tops if not name.startswith("_")), time.process_time()]))
 """
-LIGHT = {"annotated_types", "harness", "numpy", "pydantic", "pydantic_core", "typing_extensions", "typing_inspection",
+LIGHT = {"annotated_types", "harness", "msgspec", "numpy", "pydantic", "pydantic_core", "typing_extensions",
+         "typing_inspection",
          "yaml", "cython_runtime"}  # fmt: skip
 
 
@@ -39,7 +40,7 @@ def light_imports(*tasks: tuple[str, dict]) -> tuple[set[str], float]:
     return set(names), seconds
 
 
-def test_a_question_needs_pydantic_yaml_and_numpy_and_no_more_than_a_moment():
+def test_a_question_needs_msgspec_pydantic_yaml_and_numpy_and_no_more_than_a_moment():
     names, seconds = light_imports(("corr2cause", {"limit": 3}))
     assert names <= LIGHT - {"numpy"}
     assert seconds < 3, "processor time, of which a third of a second is usual"

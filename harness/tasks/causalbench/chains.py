@@ -8,6 +8,8 @@ from itertools import pairwise
 from string import ascii_uppercase
 from typing import ClassVar
 
+from msgspec import structs
+
 from harness.codec import shuffled
 from harness.scoring.bootstrap import NO_MEAN
 from harness.scoring.tally import counted
@@ -161,7 +163,7 @@ class Chains(TaskBase):
             so_far = both.get(length, True)
             both[length] = False if False in (so_far, correct) else None if None in (so_far, correct) else True
         rows["overall"]["all"] = _with_longest(rows["overall"]["all"], both)
-        return replace(result, scores={"exact": rows})
+        return structs.replace(result, scores={"exact": rows})
 
 
 class _Right(dict[tuple[str, int], bool | None]):
@@ -174,7 +176,7 @@ class _Right(dict[tuple[str, int], bool | None]):
 
 def _with_longest(row: Scores, right: Mapping[int, bool | None]) -> Scores:
     value = longest(right)
-    return replace(
+    return structs.replace(
         row, metrics=(*row.metrics, Metric("longest_chain", value, no_interval="" if value is None else NO_MEAN))
     )
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
 from statistics import fmean
+
+from msgspec.structs import replace
 
 from harness.scoring import graphs
 from harness.scoring.classification import multiclass

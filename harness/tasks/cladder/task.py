@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib import resources
 from typing import Annotated, Literal
 
+from msgspec.structs import replace
 from pydantic import Field
 
 from harness.errors import ConfigError, unknown

@@ -9,11 +9,12 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from statistics import fmean
 from typing import Literal, get_args
+
+from msgspec.structs import replace
 
 from harness.scoring import means
 from harness.tasks.causalbench.networks import NETWORKS, SCALES, edges, load, meanings

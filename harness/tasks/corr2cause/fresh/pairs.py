@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import chain, count, islice
 from typing import Annotated, ClassVar, Literal
 
+from msgspec.structs import replace
 from pydantic import Field
 
 from harness.causal.relations import Relation

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
 from typing import Annotated, ClassVar, Literal
 
+from msgspec.structs import replace
 from pydantic import Field
 
 from harness.codec import uniform
