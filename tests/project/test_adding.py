@@ -1,23 +1,19 @@
-"""A benchmark from outside the package, as docs/adding.md has it, through every command that runs or reads it."""
+"""What docs/adding.md has, from its page: a benchmark from outside through every command, and a model."""
 
 from __future__ import annotations
 
 import json
 import re
+import shlex
 from pathlib import Path
 
 import pytest
 from support.openai_server import chat_reply
 from support.page_help import Page
 
-PAGE = (
-    Path(__file__)
-    .resolve()
-    .parents[2]
-    .joinpath("docs", "adding.md")
-    .read_text(encoding="utf-8")
-    .partition("\n## A model\n")[0]
-)
+TEXT = Path(__file__).resolve().parents[2].joinpath("docs", "adding.md").read_text(encoding="utf-8")
+PAGE, _, AFTER = TEXT.partition("\n## A model\n")
+MODEL = AFTER.partition("\n## ")[0]
 BLOCKS = re.findall(r"`([\w/]+\.\w+)`[^`\n]*(?:`[^`\n]*`[^`\n]*)*:\n\n```\w+\n(.*?)```", PAGE, re.DOTALL)
 """The files of the page: each name stands in the line before its block."""
 OTHERS = re.compile(r"corr2cause|causalbench|bnlearn|jin et al|zhou et al|convention|data v2", re.IGNORECASE)
@@ -91,7 +87,6 @@ def test_a_file_of_questions_goes_through_every_command_without_python(put, ende
     assert command and set(command[1].split()[2:]) == {"task.path=mine.csv", "model=random_uniform"}
 
 
-@pytest.mark.slow
 def test_a_benchmark_of_a_folder_goes_through_every_command(put, ended, harness, tmp_path):
     put()
     two_runs(ended)
@@ -135,12 +130,19 @@ def test_a_prompt_with_a_parser_of_its_own_reads_the_replies(put, ended, key, se
     assert [call["messages"][-1]["content"].splitlines()[0] for call in server.calls] == ["A causes B."] * 2
 
 
-@pytest.mark.slow
-def test_what_takes_seconds_to_import_takes_it_too(put, ended, tmp_path):
-    put()
-    two_runs(ended)
-    for to in ("parquet", "hf"):
-        ended("results", f"to={to}", f"out=out/{to}", module="harness.export")
-    ended("results", "format=svg", module="harness.plot")
-    figures = {file.name for file in tmp_path.glob("figures/*.svg")}
-    assert figures and all("arrows" in name for name in figures)
+def test_a_model_of_a_folder_answers_as_its_rule_says_and_its_answers_are_stored(harness, tmp_path):
+    parts = [part.partition("\n") for part in MODEL.split("```")[1::2]]
+    blocks = {language: text for language, _, text in parts}
+    tmp_path.joinpath("my_models.py").write_text(blocks["python"])
+    config = tmp_path / "configs" / "model" / "keyword.yaml"
+    config.parent.mkdir(parents=True)
+    config.write_text(blocks["yaml"])
+    command, *arguments = shlex.split(blocks["console"])
+    assert command == "harness"
+    harness(*arguments)
+    (file,) = tmp_path.rglob("records.jsonl")
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    texts = [("confounder" in line["request"]["messages"][0]["text"], line["response"]["text"]) for line in lines]
+    assert len(texts) == 40 and {*texts} == {(True, "Yes"), (False, "No")}
+    assert "40 answers came from the cache, 0 were asked now" in harness(*arguments, "model.window=1").stdout
+    assert "from the cache" not in harness(*arguments, "model.phrase=collider", "model.name=other").stdout

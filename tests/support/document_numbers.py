@@ -105,31 +105,17 @@ def paper() -> Iterator[Mapping[str, str]]:
         )
 
 
-def confusion(columns: tuple[tuple[str, str], ...]) -> list[str]:
-    """Return true and false positives and the missed, by audited labels: relation by relation, then by size."""
+def errors() -> list[str]:
+    """True and false positives and the missed, by audited labels: relation by relation, then by size."""
     found = []
-    sizes = (("2", "3"), ("4",), ("5",), ("6",))
-    for names in (
-        *((name,) for name in ("parent", "ancestor", "child", "descendant", "collider", "confounder")),
-        *sizes,
-    ):
+    columns = [("hypothesis_only", "default")]
+    columns += [(model, variant) for model in ("linear", "tiny") for variant in ("default", "perturbation=permutation")]
+    relations = [(name,) for name in ("parent", "ancestor", "child", "descendant", "collider", "confounder")]
+    for names in (*relations, ("2", "3"), ("4",), ("5",), ("6",)):
         for model, variant in columns:
             rows = [scores(model, variant, "audited")[name].confusion for name in names]
             found += [str(sum(row[cell] for row in rows)) for cell in ("tp", "fp", "fn")]
     return found
-
-
-def errors() -> list[str]:
-    """The same runs, task.labels=audited"""
-    plain, renamed = "default", "perturbation=permutation"
-    return confusion(
-        (("hypothesis_only", plain), ("linear", plain), ("linear", renamed), ("tiny", plain), ("tiny", renamed))
-    )
-
-
-def errors_renamed() -> list[str]:
-    variants = ("default", "perturbation=permutation", "perturbation=paraphrase")
-    return confusion(tuple(("tiny_renamed", variant) for variant in variants))
 
 
 def wrong(model: str, variant: str) -> set[str]:
@@ -220,7 +206,7 @@ def recorded_answers() -> str:
 QUICK: Mapping[str, Callable[[], list[str]]] = {
     function.__name__: function
     for function in (
-        public_labels, wrong_labels, head_table, zero_shot_floor, near_the_top, forced_errors, errors, errors_renamed,
+        public_labels, wrong_labels, head_table, zero_shot_floor, near_the_top, forced_errors, errors,
         train_split, second_method, floors, corr2cause_floors, shortcut,
     )
 }  # fmt: skip
