@@ -8,8 +8,6 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import chain, islice
 
-from msgspec.structs import replace
-
 from harness.codec import request_digest
 from harness.errors import Interrupted, RunStopped
 from harness.judge import Judge, read_rest
@@ -27,7 +25,7 @@ from harness.storage import records
 from harness.storage.manifest import TracedItems
 from harness.storage.run_folder import Folder
 from harness.tasks.check import CheckedItems, look_ahead
-from harness.types import FINAL_FAILURES, Failure, Item, Record, Request, Response, Result, Transcript
+from harness.types import FINAL_FAILURES, Failure, Item, Record, Request, Response, Result, Transcript, replace
 
 BLOCK = 4096
 """Items whose openings are played together; prompts without an opening know no blocks."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
+from msgspec.structs import replace as replace
 
 JSON = Any
 """A value that json.dumps takes: str, int, float, bool, None, lists and dicts of these."""

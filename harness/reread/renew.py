@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
-
-from msgspec import structs
 
 from harness.errors import DataError, HarnessError, RunStopped
 from harness.judge import read_rest
@@ -27,7 +25,7 @@ from harness.storage.configuration import folder_of, variant
 from harness.storage.manifest import Items, Manifest, provenance
 from harness.storage.run_folder import MANIFEST, Folder
 from harness.storage.runs import Run
-from harness.types import JSON, Record, Response, Result, Usage
+from harness.types import JSON, Record, Response, Result, Usage, replace
 from harness.verify.records import ItemsById
 from harness.verify.run import problems_of
 
@@ -38,7 +36,7 @@ class NotReread(HarnessError):
     """Signals that a run has nothing to read again; not an error."""
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Change:
     """The outcome of reading a run again."""
 
@@ -53,7 +51,7 @@ class Change:
     """Why the judge was not asked about all of them."""
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class RereadableRun:
     """A run that holds, with the parts that its records are read with."""
 
@@ -74,9 +72,9 @@ class RereadableRun:
             assert item is not None  # verified
             again = record
             if isinstance(record.outcome, Response):
-                again = structs.replace(record, answer=self.prompt.parse(record.outcome, item.fields), judgement=None)
+                again = replace(record, answer=self.prompt.parse(record.outcome, item.fields), judgement=None)
                 if not by_judge(record) and read_by_rules(again):
-                    again = structs.replace(again, judgement=record.judgement)  # what audited the rules stays
+                    again = replace(again, judgement=record.judgement)  # what audited the rules stays
             yield again, one.line
 
     def nothing_to_judge(self) -> bool:
@@ -156,7 +154,7 @@ def renew(source: RereadableRun, new: NewJudge | None, progress: Progress, *, dr
 def _manifest(source: RereadableRun, new: NewJudge | None, judging: Judging | None, *, in_place: bool) -> Manifest:
     """Return the manifest of the new result, like that of the original command."""
     run, now = source.run, provenance({})
-    manifest = replace(
+    manifest = dataclasses.replace(
         run.manifest.unfinished,
         reading=reading_version(run.manifest.words),
         reread={"at": now["started"], "harness": now["harness"]},
@@ -166,7 +164,7 @@ def _manifest(source: RereadableRun, new: NewJudge | None, judging: Judging | No
     if new is None or in_place:
         return manifest
     settings = {**manifest.configuration["task"], "judge": new.model.name}
-    return replace(
+    return dataclasses.replace(
         manifest,
         run={**manifest.run, "variant": variant(settings)},
         configuration={**manifest.configuration, "task": settings, "judge": new.configuration(source.prompt)},

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from msgspec.structs import replace
-
-from harness.types import IN_FORM, JUDGE, NOT_IN_FORM, RECORDED, Answer, Record, Result, Scores
+from harness.types import IN_FORM, JUDGE, NOT_IN_FORM, RECORDED, Answer, Record, Result, Scores, replace
 
 FORM, ANNOUNCED, SAID, JUDGED, BY_OTHERS, UNKNOWN = "form", "announced", "other words", "judged", "recorded", "unknown"
 GRADES = {

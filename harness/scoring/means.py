@@ -8,13 +8,11 @@ from math import fsum, nan
 from statistics import fmean
 from typing import TYPE_CHECKING, Literal
 
-from msgspec.structs import replace
-
 from harness.scoring.definitions import definition
 from harness.scoring.intervals import ClusterSums, Estimate, fraction, ratio_intervals, with_intervals
 from harness.scoring.summary import OVERALL, Group, OutcomeCounts, rows_of
 from harness.scoring.tally import Tally, counted
-from harness.types import Metric, Record, Result, Scores
+from harness.types import Metric, Record, Result, Scores, replace
 
 if TYPE_CHECKING:
     import numpy as np

@@ -12,8 +12,6 @@ from collections.abc import Callable, Iterable, Sequence
 from statistics import fmean, pstdev, stdev
 from typing import Any
 
-from msgspec.structs import replace
-
 from harness.errors import ConfigError
 from harness.protocols import Task, remarks_of
 from harness.scoring.audit import JudgeTally, by_rules_alone, total
@@ -30,6 +28,7 @@ from harness.types import (
     Response,
     Result,
     Unreadable,
+    replace,
 )
 
 

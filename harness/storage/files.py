@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -29,12 +28,8 @@ LARGEST = 1 << 28
 """Bytes of a line of records: four times the largest reply that is taken."""
 LARGEST_FILE = 1 << 25
 """Bytes of a file that is read whole, such as result.json: two hundred times the largest that ships with harness."""
-MOST_VALUES = 1_000_000
-"""Members of all lists and objects of a JSON text together: each takes ten to sixty times its bytes."""
 DEEPEST = 64
 """Levels of JSON. What a run leaves has fewer than twenty; Python's own limit depends on who calls."""
-
-_STRINGS = re.compile(rb'"(?:[^"\\]|\\.)*+"', re.DOTALL)
 
 
 class DamagedError(DataError):
@@ -91,10 +86,7 @@ def parse_json(text: bytes, *, constants: bool = False) -> Any:
     NaN and Infinity are no JSON and refused, unless `constants`: a record may hold the log-probability -Infinity. A
     name that an object holds twice is refused: other programs may read the other value.
     """
-    if _marks(text) > MOST_VALUES and _marks(_STRINGS.sub(b"", text)) > MOST_VALUES:
-        raise ValueError(f"it holds more than {MOST_VALUES:,} values")
     try:
-        # As UTF-8, since json.loads would take UTF-16, in which the signs that were counted are others.
         value = (_RECORD if constants else _FILE).decode(text.decode())
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
@@ -138,11 +130,6 @@ def inside(folder: Path, *parts: str) -> Path | None:
     if not place.is_file():
         raise DataError(f"{place} {NO_FILE}")
     return place
-
-
-def _marks(text: bytes) -> int:
-    """Count the characters that begin a member of a list or an object."""
-    return text.count(b",") + text.count(b"[") + text.count(b"{")
 
 
 def _deeper(value: Any, levels: int) -> bool:

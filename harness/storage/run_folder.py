@@ -8,14 +8,13 @@ whatever moment: where manifest.json says complete, everything is of one run; el
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
-
-from msgspec import structs
 
 from harness.codec import digest
 from harness.errors import ConfigError, DataError, StoreError
@@ -25,7 +24,7 @@ from harness.storage.files import DAMAGED, inside
 from harness.storage.manifest import Items, Manifest, SealedRecords
 from harness.storage.records import Writer, any_answer
 from harness.storage.result_json import counts, result_json
-from harness.types import JSON, Response, Result, Usage
+from harness.types import JSON, Response, Result, Usage, replace
 
 RECORDS, PARTIAL, RESULT, MANIFEST = "records.jsonl", "records.partial.jsonl", "result.json", "manifest.json"
 COMPRESSED = f"{RECORDS}.gz"
@@ -121,7 +120,7 @@ class Folder:
 
     def with_usage(self, result: Result) -> Result:
         """Return the result with the tokens of every distinct request once, openings included, if there is a ledger."""
-        return result if self.ledger is None else structs.replace(result, usage=self.ledger.usage)
+        return result if self.ledger is None else replace(result, usage=self.ledger.usage)
 
     def finish(self, result: Result, *, items: Items, complete: bool) -> None:
         """Move the records into place and write result.json and manifest.json.
@@ -139,7 +138,7 @@ class Folder:
             content = json_round_trip({"run": self.manifest.run, "complete": complete, **result_json(result), **cost})
             if "judge" in content and self.judge_ledger is not None:
                 content["judge"] |= json_round_trip(self.judge_ledger.cost_json)
-            final = replace(
+            final = dataclasses.replace(
                 self.manifest,
                 items=items,
                 counts=counts(result),

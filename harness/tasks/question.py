@@ -6,13 +6,11 @@ that is imported for it is msgspec, pydantic, PyYAML and, for what needs numbers
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Literal
-
-from msgspec import structs
 
 from harness.config_files import CONFIGS, listed, read_yaml, use_folder
 from harness.errors import ConfigError, unknown
@@ -22,7 +20,7 @@ from harness.protocols import Drawn, Task
 from harness.scoring.replies import while_thinking
 from harness.settings import build
 from harness.tasks.base import TaskBase
-from harness.types import JSON, Answer, ChatRequest, Failure, Item, Record, Response, Result
+from harness.types import JSON, Answer, ChatRequest, Failure, Item, Record, Response, Result, replace
 
 REFUSED = frozenset(("content_filter", "refusal"))
 """Finish reasons of replies that somebody held back: no answers, whatever is left of their words."""
@@ -31,7 +29,7 @@ _LIMIT = frozenset(("length", "max_tokens", "max_output_tokens", "max_completion
 Reason = Literal["", "unreadable", "refused", "cut off"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class ScoredAnswer:
     """What was read from a reply, and whether it is right."""
 
@@ -49,7 +47,7 @@ class ScoredAnswer:
     """Which rule of harness.prompting.reading read them."""
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Question:
     """A question as a model is asked it, and all that it takes to score what the model says."""
 
@@ -140,7 +138,7 @@ def questions(task: str, prompt: str | None = None, **settings: Any) -> Iterator
     return map(writer.question, _items(writer.task))
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class QuestionWriter:
     """A task with the prompt that makes questions of its items."""
 
@@ -220,9 +218,9 @@ def _prompt(task: Task, name: str | None) -> tuple[str, Prompt]:
 def _items(task: Task) -> Iterator[Item]:
     yield from task.items()
     while isinstance(task, TaskBase) and isinstance(task, Drawn) and task.limit is None and type(task.seed) is int:
-        task = replace(task, seed=task.seed + 1)
+        task = dataclasses.replace(task, seed=task.seed + 1)
         for item in task.items():
-            yield structs.replace(item, id=f"{item.id} seed {task.seed}")
+            yield replace(item, id=f"{item.id} seed {task.seed}")
 
 
 def _word(prompt: Prompt, choices: Sequence[str], label: int) -> str:

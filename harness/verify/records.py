@@ -8,8 +8,6 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from msgspec.structs import replace
-
 from harness.codec import KINDS, by_digest, canonical, request_json, text_digest
 from harness.cost.price import cost_of
 from harness.errors import ConfigError
@@ -29,6 +27,7 @@ from harness.types import (
     Record,
     Request,
     Response,
+    replace,
 )
 from harness.verify.readings import Readings
 

@@ -9,7 +9,6 @@ import shutil
 from pathlib import Path
 
 import pytest
-from msgspec.structs import replace
 from omegaconf import OmegaConf
 from support.compared_runs import always, put, record, right
 
@@ -21,7 +20,7 @@ from harness.settings import build
 from harness.storage.records import Writer
 from harness.storage.run_folder import RECORDS, RESULT
 from harness.tables.markdown_csv_json import csv_text
-from harness.types import Answer, ChatRequest, Failure
+from harness.types import Answer, ChatRequest, Failure, replace
 
 ROOT = Path(__file__).parents[2]
 

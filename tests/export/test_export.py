@@ -11,7 +11,6 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from msgspec.structs import replace
 from support.compared_runs import always, put
 
 from harness.codec import request_digest
@@ -19,7 +18,7 @@ from harness.export import TARGETS, main
 from harness.runtime.signals import INTERRUPTED
 from harness.storage.records import Writer
 from harness.storage.run_folder import MANIFEST, RECORDS, RESULT
-from harness.types import Answer, ChatRequest, Failure, Message, PairRequest, Record, Response, Usage
+from harness.types import Answer, ChatRequest, Failure, Message, PairRequest, Record, Response, Usage, replace
 
 HOSTILE = 'a,"b"\r\nc\rd\te;\x00 é 🙂 \ud83d {"x": 1} </script>'
 OF_RUNS = [name for name, target in TARGETS.items() if name not in ("mlflow", "wandb")]

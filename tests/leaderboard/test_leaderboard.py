@@ -6,7 +6,6 @@ import re
 import subprocess
 
 import pytest
-from msgspec.structs import replace
 from support.cache_help import mounted
 from support.written_runs import board_row, write_manifest
 
@@ -15,7 +14,7 @@ from harness.leaderboard.build import build
 from harness.scoring.replies import AnswerNotes
 from harness.storage.result_json import result_json
 from harness.tables.markdown_csv_json import markdown
-from harness.types import NOT_IN_FORM, Answer, Metric, Record, Response, Result, Scores, Usage
+from harness.types import NOT_IN_FORM, Answer, Metric, Record, Response, Result, Scores, Usage, replace
 
 GOOD = {"run": {"task": "t", "variant": "v", "prompt": "p", "model": "m"}, "complete": True}
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import time
-from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from msgspec import structs
 from support.page_help import Page, run
 from support.resealing import change
 
@@ -19,6 +18,7 @@ from harness.report import items as report_items
 from harness.report.__main__ import main
 from harness.storage.rebuild import SPARE, task_of
 from harness.storage.runs import load
+from harness.types import replace
 
 ASKED = 20
 
@@ -39,14 +39,14 @@ def test_no_more_items_are_made_than_the_records_account_for(folder, claimed, co
         nonlocal made
         for number in itertools.count() if endless else range(min(claimed, 5_000)):
             made += 1
-            yield structs.replace(first, id=f"i{number}")
+            yield replace(first, id=f"i{number}")
 
     read = load(folder)
     first = next(iter(task_of(read.manifest).items()))
-    manifest = replace(read.manifest, items={"count": claimed, "sha256": "0"})
+    manifest = dataclasses.replace(read.manifest, items={"count": claimed, "sha256": "0"})
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(report_items, "task_of", lambda manifest, folder: SimpleNamespace(items=items))
-        for _ in report_items.items_of(replace(read, manifest=manifest, complete=complete)):
+        for _ in report_items.items_of(dataclasses.replace(read, manifest=manifest, complete=complete)):
             pass
     assert made <= min(claimed, ASKED + SPARE) + 1
 
@@ -54,8 +54,8 @@ def test_no_more_items_are_made_than_the_records_account_for(folder, claimed, co
 @pytest.mark.parametrize("count", [None, "20", -1, 1.5, [], {}])
 def test_a_count_that_is_none_makes_no_items(folder, count):
     read = load(folder)
-    manifest = replace(read.manifest, items={"count": count})
-    assert not [*report_items.items_of(replace(read, manifest=manifest))]
+    manifest = dataclasses.replace(read.manifest, items={"count": count})
+    assert not [*report_items.items_of(dataclasses.replace(read, manifest=manifest))]
 
 
 @pytest.mark.parametrize("claimed", [10**9, ASKED])

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from msgspec.structs import replace
 from support.yes_and_no import YesAndNo
 
 from harness.config_files import CONFIGS, listed, read_yaml
@@ -19,7 +18,7 @@ from harness.prompting import prompts
 from harness.scoring import bootstrap, choices, samples
 from harness.scoring.audit import by_judge
 from harness.settings import build, class_of
-from harness.types import JUDGE, NOT_IN_FORM, Answer, Failure, Judgement, Record, Response, Usage
+from harness.types import JUDGE, NOT_IN_FORM, Answer, Failure, Judgement, Record, Response, Usage, replace
 
 ITEMS = 40
 RULES = ("", "said", "announced", "opening", f"{NOT_IN_FORM}, said")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 
 import pytest
-from msgspec.structs import replace
 
 from harness.report.items import Answers
 from harness.scoring.grades import ANNOUNCED, FORM, JUDGED, SAID, UNKNOWN, firm_only, grade_of
@@ -16,7 +15,7 @@ from harness.storage.result_json import result_from_json, result_json
 from harness.tables.results import grade_notes, reading_notes
 from harness.tasks.corr2cause import Corr2Cause
 from harness.tasks.questions import Questions
-from harness.types import IN_FORM, JUDGE, NOT_IN_FORM, Answer, Failure, Record, Response
+from harness.types import IN_FORM, JUDGE, NOT_IN_FORM, Answer, Failure, Record, Response, replace
 
 TASK = Corr2Cause(name="corr2cause", prompts=("plain",), limit=4)
 

@@ -7,7 +7,6 @@ import time
 
 import numpy as np
 import pytest
-from msgspec.structs import replace
 from support.corr2cause_help import SIZES
 from support.late import Late
 
@@ -18,7 +17,7 @@ from harness.scoring.intervals import ClusterSums, ratio_intervals
 from harness.scoring.means import means
 from harness.scoring.summary import summarize
 from harness.storage.result_json import result_json
-from harness.types import Answer, Failure, Metric, Record, Response
+from harness.types import Answer, Failure, Metric, Record, Response, replace
 
 stats = Late("scipy.stats")
 sklearn_metrics = Late("sklearn.metrics")

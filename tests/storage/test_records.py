@@ -5,12 +5,22 @@ import io
 import json
 
 import pytest
-from msgspec.structs import replace
 
 from harness.codec import request_digest, text_digest
 from harness.errors import DataError, StoreError
 from harness.storage.records import Writer, read
-from harness.types import Answer, ChatRequest, ChoiceRequest, Failure, Message, PairRequest, Record, Response, Usage
+from harness.types import (
+    Answer,
+    ChatRequest,
+    ChoiceRequest,
+    Failure,
+    Message,
+    PairRequest,
+    Record,
+    Response,
+    Usage,
+    replace,
+)
 
 CHAT = ChatRequest((Message("system", "Be brief."), Message("user", "A → B?")), max_tokens=16, stop=("\n",), sample=3)
 CHOICE = ChoiceRequest((Message("user", "A → B?"),), choices=("Yes", "No"))

@@ -1,13 +1,12 @@
 """Results as tables."""
 
 import pytest
-from msgspec.structs import replace
 
 from harness.tables.markdown_csv_json import markdown, markdown_table
 from harness.tables.numbers import metric_text, metrics_of
 from harness.tables.results import brief, judge_notes, remarks, result_tables
 from harness.tables.table import Table
-from harness.types import Judged, Metric, Result, Scores, Usage
+from harness.types import Judged, Metric, Result, Scores, Usage, replace
 
 
 def scores(items=4, positives=1, unreadable=0, failed=0, **metrics):

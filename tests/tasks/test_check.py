@@ -5,7 +5,6 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import pytest
-from msgspec.structs import replace
 from support.scripted import Scripted
 
 from harness.errors import ConfigError
@@ -17,7 +16,7 @@ from harness.scoring.summary import summarize
 from harness.storage.manifest import Manifest
 from harness.storage.run_folder import Folder
 from harness.tasks.check import CheckedItems, check_parts, look_ahead
-from harness.types import Item, Response
+from harness.types import Item, Response, replace
 
 GOOD = Item("a", {"question": "So?"}, {"gold": 1}, "c", groups={"kind": "x"})
 

@@ -14,8 +14,6 @@ from contextlib import suppress
 from functools import lru_cache
 from typing import Any
 
-from msgspec.structs import replace
-
 from harness.models.api.replies import (
     InvalidReplyError,
     NoLogprobsError,
@@ -24,7 +22,7 @@ from harness.models.api.replies import (
     name_of,
     usage_in_all,
 )
-from harness.types import JSON, Failure, Response
+from harness.types import JSON, Failure, Response, replace
 
 Post = Callable[[Mapping[str, JSON]], Awaitable[Any]]
 

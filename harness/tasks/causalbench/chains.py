@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from string import ascii_uppercase
 from typing import ClassVar
-
-from msgspec import structs
 
 from harness.codec import shuffled
 from harness.scoring.bootstrap import NO_MEAN
 from harness.scoring.tally import counted
 from harness.tasks.base import TaskBase
-from harness.types import Item, Metric, Record, Result, Scores
+from harness.types import Item, Metric, Record, Result, Scores, replace
 
 LENGTHS = range(3, 27)
 """Letters of a chain: A, B, C up to the whole alphabet, 24 questions."""
@@ -83,7 +82,7 @@ def counterpart(length: int, seed: int) -> Chain:
         return reversed_chain(length)
     if kind == "broken":
         middle = len(statements) // 2
-        return replace(published, kind=kind, statements=statements[:middle] + statements[middle + 1 :])
+        return dataclasses.replace(published, kind=kind, statements=statements[:middle] + statements[middle + 1 :])
     # The first statement comes from the chain's second half and the last from its first half, so the way leads back.
     half = len(statements) // 2
     return _in_another_order(published, kind, statements[half + 1 :], statements[:half], seed)
@@ -92,7 +91,7 @@ def counterpart(length: int, seed: int) -> Chain:
 def reversed_chain(length: int) -> Chain:
     """Return a question with this many letters and its statements in order: does the last letter cause the first?"""
     published = chain(length)
-    return replace(published, kind="reversed", ends=(published.ends[1], published.ends[0]))
+    return dataclasses.replace(published, kind="reversed", ends=(published.ends[1], published.ends[0]))
 
 
 def reordered(length: int, seed: int) -> Chain:
@@ -117,7 +116,7 @@ def _in_another_order(
     first_statement = shuffled(first, seed, "first", length)[0]
     last_statement = shuffled(last, seed, "last", length)[0]
     rest = [s for s in published.statements if s not in (first_statement, last_statement)]
-    return replace(
+    return dataclasses.replace(
         published,
         kind=kind,
         statements=(first_statement, *shuffled(rest, seed, "between", length), last_statement),
@@ -163,7 +162,7 @@ class Chains(TaskBase):
             so_far = both.get(length, True)
             both[length] = False if False in (so_far, correct) else None if None in (so_far, correct) else True
         rows["overall"]["all"] = _with_longest(rows["overall"]["all"], both)
-        return structs.replace(result, scores={"exact": rows})
+        return replace(result, scores={"exact": rows})
 
 
 class _Right(dict[tuple[str, int], bool | None]):
@@ -176,7 +175,7 @@ class _Right(dict[tuple[str, int], bool | None]):
 
 def _with_longest(row: Scores, right: Mapping[int, bool | None]) -> Scores:
     value = longest(right)
-    return structs.replace(
+    return replace(
         row, metrics=(*row.metrics, Metric("longest_chain", value, no_interval="" if value is None else NO_MEAN))
     )
 

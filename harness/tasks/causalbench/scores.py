@@ -6,8 +6,6 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from statistics import fmean
 
-from msgspec.structs import replace
-
 from harness.scoring import graphs
 from harness.scoring.classification import multiclass
 from harness.scoring.graphs import EdgeDirection, sid
@@ -18,7 +16,7 @@ from harness.tasks.causalbench.answer_matrix import Sheet, Sheets, graph_files
 from harness.tasks.causalbench.networks import NETWORKS, SCALES
 from harness.tasks.causalbench.questions import Template
 from harness.tasks.causalbench.structures import RELATIONS, matrix, structures
-from harness.types import Metric, Record, Result, Scores, Unreadable
+from harness.types import Metric, Record, Result, Scores, Unreadable, replace
 
 Values = Mapping[str, float | None]
 """Metrics by name; None where one is undefined."""

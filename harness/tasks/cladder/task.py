@@ -8,7 +8,6 @@ from functools import cache, cached_property
 from importlib import resources
 from typing import Annotated, Literal
 
-from msgspec.structs import replace
 from pydantic import Field
 
 from harness.errors import ConfigError, unknown
@@ -28,7 +27,7 @@ from harness.tasks.cladder.items import (
 )
 from harness.tasks.cladder.models import Variant
 from harness.tasks.cladder.queries import RUNGS, TITLES, Query, asked_of
-from harness.types import JSON, Item
+from harness.types import JSON, Item, replace
 
 ORDERS: Mapping[str, Sequence[str]] = {
     "rung": ("1", "2", "3"),

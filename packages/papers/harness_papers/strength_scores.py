@@ -14,11 +14,9 @@ from pathlib import Path
 from statistics import fmean
 from typing import Literal, get_args
 
-from msgspec.structs import replace
-
 from harness.scoring import means
 from harness.tasks.causalbench.networks import NETWORKS, SCALES, edges, load, meanings
-from harness.types import Record, Result
+from harness.types import Record, Result, replace
 from harness_papers.ranking import Named, named
 
 Side = Literal["cause", "effect"]

@@ -13,7 +13,6 @@ from functools import cached_property, partial
 from itertools import chain, count, islice
 from typing import Annotated, ClassVar, Literal
 
-from msgspec.structs import replace
 from pydantic import Field
 
 from harness.causal.relations import Relation
@@ -29,7 +28,7 @@ from harness.tasks.corr2cause.fresh.blocks import ORDERED, PHRASINGS, Names, nam
 from harness.tasks.corr2cause.fresh.matching import SIZES, Half, Matching, Pair, index, index_digest
 from harness.tasks.corr2cause.shortcut import SYMMETRIC
 from harness.tasks.corr2cause.task import EXAMPLES, ORDERS
-from harness.types import JSON, Item, Metric, Record, Result, Scores, Unreadable
+from harness.types import JSON, Item, Metric, Record, Result, Scores, Unreadable, replace
 
 Size = Annotated[int, Field(ge=min(SIZES), le=max(SIZES))]
 _WORDS: Mapping[Relation, tuple[Relation, ...]] = {

@@ -8,7 +8,6 @@ from functools import cached_property
 from itertools import islice
 from typing import Annotated, ClassVar, Literal
 
-from msgspec.structs import replace
 from pydantic import Field
 
 from harness.codec import uniform
@@ -18,7 +17,7 @@ from harness.tasks.corr2cause.claim import Claim, ItemWriter
 from harness.tasks.corr2cause.enumerate import premises
 from harness.tasks.corr2cause.fresh.blocks import PHRASINGS, SIZES, Blocks, Classes, Names, deal, names, page
 from harness.tasks.corr2cause.task import EXAMPLES, ORDERS
-from harness.types import JSON, Item
+from harness.types import JSON, Item, replace
 
 Size = Annotated[int, Field(ge=min(SIZES), le=max(SIZES))]
 
