@@ -20,7 +20,7 @@ from harness.cli.commands import COMMANDS, module_of
 HOME = Path(__file__).resolve().parents[2]
 ROOMS: dict[str, tuple[int, int]] = {
     "benchmarks": (1493, 20),
-    "harness/*.py": (3037, 17),
+    "harness/*.py": (3036, 17),
     "harness/cache": (1096, 9),
     "harness/causal": (703, 7),
     "harness/charts": (793, 5),
@@ -31,7 +31,7 @@ ROOMS: dict[str, tuple[int, int]] = {
     "harness/leaderboard": (820, 5),
     "harness/leaderboard/settings": (769, 5),
     "harness/models": (228, 3),
-    "harness/models/api": (2773, 16),
+    "harness/models/api": (2772, 16),
     "harness/models/local": (1941, 11),
     "harness/plot": (326, 3),
     "harness/prompting": (2267, 22),
@@ -40,7 +40,7 @@ ROOMS: dict[str, tuple[int, int]] = {
     "harness/reread": (461, 4),
     "harness/runtime": (1111, 9),
     "harness/scoring": (2534, 15),
-    "harness/storage": (2541, 15),
+    "harness/storage": (2529, 15),
     "harness/sweep": (741, 5),
     "harness/tables": (1073, 8),
     "harness/tasks": (1188, 9),
