@@ -1,4 +1,4 @@
-"""Short tortures; the long ones are `make torture`, their outcome stands in docs/reliability.md."""
+"""Short tortures; the long ones are `make torture`, docs/reliability.md says what came of them."""
 
 from __future__ import annotations
 

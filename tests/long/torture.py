@@ -36,7 +36,7 @@ MOST_STARTS = 60
 MODELS = {"chat": ["model=gpt4"], "completions": ["model=openai_completions", "model.model=davinci-002"]}
 EXAMPLES = """\
 examples:
-  tests/long/torture.py --runs 500 --jobs 4         the table of docs/reliability.md: mixes from a seed, random kills
+  tests/long/torture.py --runs 500 --jobs 4         mixes from a seed, random kills
   tests/long/torture.py --kinds all --runs 700           one kind of fault in each campaign, each kind in its turn
   tests/long/torture.py --kinds connection --kill none   only connections break, and nobody is killed
   tests/long/torture.py --kinds "deep,429 Retry-After"   kinds whose names begin so (fault_server.py --list)
@@ -286,7 +286,7 @@ def at_each_event(server: Program, tally: Tally, options: argparse.Namespace, ov
 
 
 def summary(tally: Tally, seed: int, seconds: float) -> str:
-    """Return the table of docs/reliability.md."""
+    """Return what came of it as a table."""
     rows = {
         "runs started": tally.starts,
         "killed with kill -9": tally.kills,

@@ -6,6 +6,7 @@ import importlib.util
 import re
 import tomllib
 from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ import yaml
 
 import harness
 from harness.cli.commands import COMMANDS
+from harness.plugin import Plugin
 from harness.scoring.grades import FIRM, GRADES
 
 ROOT = Path(__file__).parents[2]
@@ -21,6 +23,7 @@ PAGES = sorted(
     for pattern in ("*.md", "docs/**/*.md", "packages/*/README.md", "results/shipped/README.md")
     for file in ROOT.glob(pattern)
 )
+COMMANDS_PAGE = ROOT / "docs/commands.md"
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 
 
@@ -70,6 +73,41 @@ def test_results_show_what_their_command_prints(harness):
     command, _, shown = page.partition("$ harness leaderboard ")[2].partition("```")[0].partition("\n")
     words = [str(ROOT / word) if word.startswith("results/") else word for word in command.split()]
     assert shown.strip() in harness(*words, module="harness.leaderboard").stdout
+
+
+def test_what_packages_are_and_add_is_named():
+    """Their folders in docs/architecture.md, their commands in docs/commands.md."""
+    table = (
+        (ROOT / "docs/architecture.md").read_text(encoding="utf-8").partition("## Packages")[2].partition("\n## ")[0]
+    )
+    names = {file.parent.name for file in ROOT.glob("packages/*/pyproject.toml")}
+    assert {*re.findall(r"^\| \[(\w+)\]", table, flags=re.MULTILINE)} == names
+    codes = [file.read_text(encoding="utf-8") for file in ROOT.glob("packages/*/harness_*/__init__.py")]
+    (line,) = re.findall(r"^\[Packages\].* add (.*)\.$", COMMANDS_PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    assert {*re.findall(r"`(\w+)`", line)} == {*re.findall(r'"(\w+)": Command\(', "".join(codes))}
+
+
+def test_the_glossary_has_forty_words():
+    page = (ROOT / "docs/glossary.md").read_text(encoding="utf-8")
+    assert len(re.findall(r"^\| \*\*[a-z -]+\*\* \|", page, flags=re.MULTILINE)) == 40
+
+
+def test_what_a_plug_in_may_bring_is_told():
+    section = (ROOT / "docs/adding.md").read_text(encoding="utf-8").partition("\n## A plug-in\n")[2]
+    assert not [field.name for field in fields(Plugin) if f"`{field.name}`" not in section and field.name != "name"]
+
+
+def test_the_messages_that_are_explained_are_those_of_the_code():
+    """A message has to have a piece of ten characters or more that stands in the code as it is."""
+    files = [*ROOT.glob("harness/**/*.py"), *ROOT.glob("harness/data/*.yaml"), *ROOT.glob("packages/**/*.py")]
+    code = "".join(file.read_text(encoding="utf-8") for file in [*files, ROOT / "Makefile"])
+    code = re.sub(r'"\s*f?"', "", code)
+    page = (ROOT / "docs/troubleshooting.md").read_text(encoding="utf-8")
+    for row in re.findall(r"^\| (`.*?) \| ", page, flags=re.MULTILINE):
+        for message in re.findall(r"`(.+?)`", row):
+            pieces = [piece.strip() for piece in re.split(r"[…(),:]|\d+", message)]
+            longest = max(pieces, key=len)
+            assert any(len(piece) >= min(10, len(longest)) and piece in code for piece in pieces), message
 
 
 def test_replies_name_every_grade_and_whether_it_is_firm():
