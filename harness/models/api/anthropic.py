@@ -17,8 +17,7 @@ from harness.models.api.replies import ended
 from harness.types import JSON, Means, Request
 
 if TYPE_CHECKING:
-    from harness.models.api.client import Wire
-    from harness.models.api.pace import Pace
+    from harness.models.api.client import HttpClient
 
 _FINISH = {"complete": "stop", "cut off": "length", "tool call": "tool_calls"}
 
@@ -35,18 +34,20 @@ class Messages(Chat):
         "seed": "Anthropic takes no seed: leave model.seed out.",
     }
 
-    def wire(self, pace: Pace) -> Wire:
-        """Return the SDK's client for one run. Raises ConfigError without the SDK."""
-        from harness.models.api.client import HttpClient, Wire
-
+    def sdk(self, http: HttpClient) -> Any:
+        """Return the SDK's client. Raises ConfigError without the SDK."""
         try:
             from anthropic import AsyncAnthropic
         except ImportError:
             raise ConfigError("Anthropic's own API needs its SDK: pip install -e '.[anthropic]'.") from None
-        http = HttpClient(self.base_url, self.timeout)
         base_url = self.base_url.rstrip("/").removesuffix("/v1")
-        sdk = AsyncAnthropic(api_key=self.key, base_url=base_url, max_retries=0, timeout=http.timeout, http_client=http)
-        return Wire(sdk, self.key, pace, completion)
+        return AsyncAnthropic(
+            api_key=self.key, base_url=base_url, max_retries=0, timeout=http.timeout, http_client=http
+        )
+
+    def completion(self, reply: dict[str, Any]) -> dict[str, Any]:
+        """Return a message as a completion."""
+        return completion(reply)
 
     def call(self, request: Request) -> tuple[str, dict[str, JSON]]:
         """Return the path and the parameters of a message."""

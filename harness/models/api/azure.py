@@ -8,13 +8,11 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from harness.errors import ConfigError
 from harness.models.api.openai import Chat
 from harness.types import JSON
 
 if TYPE_CHECKING:
-    from harness.models.api.client import Wire
-    from harness.models.api.pace import Pace
+    from harness.models.api.client import HttpClient
 
 TOKEN = "AZURE_OPENAI_AD_TOKEN"
 _SCOPE = "https://cognitiveservices.azure.com/.default"
@@ -30,38 +28,28 @@ class Azure(Chat):
     def identity(self) -> Mapping[str, JSON]:
         return {**super().identity, **({"api_version": self.api_version} if self.api_version else {})}
 
+    @property
+    def key(self) -> str:
+        return super().key or os.environ.get(TOKEN, "").strip()
+
     def check_key(self) -> None:
-        """Raise ConfigError where there is neither a key nor a token."""
-        if self.key or not (os.environ.get(TOKEN) or _has_identity()):
+        """Raise ConfigError where there is neither a key nor a token, nor azure-identity to get one."""
+        if self.key or find_spec("azure") is None or find_spec("azure.identity") is None:
             super().check_key()
 
-    def wire(self, pace: Pace) -> Wire:
-        """Return the SDK's client for one run."""
+    def sdk(self, http: HttpClient) -> Any:
+        """Return the SDK's client; Entra tokens come of the environment, a managed identity or `az login`."""
         from openai import AsyncAzureOpenAI, AsyncOpenAI
 
-        from harness.models.api.client import HttpClient, Wire
+        credential: Any = self.key
+        if not credential:
+            from azure.identity import aio
 
-        http = HttpClient(self.base_url, self.timeout)
+            credential = aio.get_bearer_token_provider(aio.DefaultAzureCredential(), _SCOPE)
         options: dict[str, Any] = {"max_retries": 0, "timeout": http.timeout, "http_client": http}
-        token = os.environ.get(TOKEN) or (None if self.key else _tokens())
         if self.api_version is None:
-            sdk: Any = AsyncOpenAI(api_key=self.key or token, base_url=self.base_url, **options)
-        else:
-            root = self.base_url.rstrip("/").removesuffix("/v1").removesuffix("/openai")
-            way = "api_key" if self.key else "azure_ad_token" if isinstance(token, str) else "azure_ad_token_provider"
-            credential: dict[str, Any] = {way: self.key or token}
-            sdk = AsyncAzureOpenAI(azure_endpoint=root, api_version=self.api_version, **credential, **options)
-        return Wire(sdk, self.key or (token if isinstance(token, str) else ""), pace)
-
-
-def _has_identity() -> bool:
-    return find_spec("azure") is not None and find_spec("azure.identity") is not None
-
-
-def _tokens() -> Any:
-    """Return a function that gets Entra tokens, as the environment, a managed identity or `az login` give them."""
-    if not _has_identity():
-        raise ConfigError(f"Entra tokens need {TOKEN}, or azure-identity: pip install azure-identity aiohttp.")
-    from azure.identity import aio
-
-    return aio.get_bearer_token_provider(aio.DefaultAzureCredential(), _SCOPE)
+            return AsyncOpenAI(api_key=credential, base_url=self.base_url, **options)
+        root = self.base_url.rstrip("/").removesuffix("/v1").removesuffix("/openai")
+        way = "api_key" if super().key else "azure_ad_token" if self.key else "azure_ad_token_provider"
+        options |= {way: credential, "azure_endpoint": root, "api_version": self.api_version}
+        return AsyncAzureOpenAI(**options)

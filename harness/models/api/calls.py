@@ -7,7 +7,6 @@ import time
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
 
 from harness.errors import BudgetReached, RunStopped
@@ -15,7 +14,7 @@ from harness.models.api.endpoint import Endpoint
 from harness.models.api.faults import usage_of_failed
 from harness.models.api.pace import Pace
 from harness.models.api.replies import InvalidReplyError, usage_in_all, usage_of
-from harness.models.api.retry import Policy
+from harness.models.api.retry import Call, Policy
 from harness.protocols import Admission, Outcome, Outcomes
 from harness.runtime.under_way import RETRIES
 from harness.types import ChatRequest, Failure, Request, Response
@@ -61,16 +60,6 @@ def _outcomes(calls: _Calls) -> Generator[Outcomes]:
         raise calls.stopped
 
 
-@dataclass(eq=False)
-class _Call:
-    """One request on its way."""
-
-    request: Request
-    tries: int = 0
-    last: Exception | Failure | None = None
-    """The outcome of its last try, unless that was an answer."""
-
-
 class _Calls:
     """The open calls, and the loop that runs them."""
 
@@ -96,7 +85,7 @@ class _Calls:
         """Begin as many calls as there is room for; return False once none is open."""
         begun = 0
         while (request := self._next(begun)) is not None:
-            task = self._loop.create_task(self._outcome(_Call(request)))
+            task = self._loop.create_task(self._outcome(Call(request)))
             task.add_done_callback(self._end)
             self._open[task] = request
             begun += 1
@@ -171,18 +160,18 @@ class _Calls:
         if self._waiting:
             self._loop.stop()
 
-    async def _outcome(self, call: _Call) -> Response | Failure:
+    async def _outcome(self, call: Call) -> Response | Failure:
         try:
-            return await self._policy.call(lambda: self._try(call))
+            return await self._policy.call(call, lambda: self._try(call))
         except BudgetReached:
-            return self._policy.ended(call.last)
+            return self._policy.ended(call)
 
-    async def _try(self, call: _Call) -> Response | Failure:
+    async def _try(self, call: Call) -> Response | Failure:
         """Return the outcome of one try, whose slot is kept until it is stored. A retry that waits holds no slot."""
         call.tries += 1
         while call.tries > 1 and not self._admission.again(call.request):
             await asyncio.sleep(0.05)
-        await self._pace.enter(self._admission.left, again=call.tries > 1)
+        await self._pace.enter(self._admission.left)
         try:
             outcome = await self._exchange(call.request)
         except BaseException as error:
@@ -194,7 +183,7 @@ class _Calls:
         self._pace.note(answered=True)
         return outcome
 
-    def _failed(self, call: _Call, error: Exception) -> None:
+    def _failed(self, call: Call, error: Exception) -> None:
         """Account for a try without an answer; others may begin while its call waits. Raises BudgetReached."""
         call.last = error
         self._pace.note(answered=False)

@@ -20,9 +20,8 @@ from openai import DefaultAioHttpClient
 
 from harness.errors import ConfigError
 from harness.models.api.families import on_this_machine
-from harness.models.api.faults import PageError, RefusedError, TooLargeError, words_of
+from harness.models.api.faults import RefusedError, TooLargeError, error_in, words_of
 from harness.models.api.pace import Pace
-from harness.models.api.refusals import error_in
 from harness.models.api.replies import InvalidReplyError, LostError, one_line
 from harness.runtime.secrets import SECRET, mask_keys
 from harness.types import JSON
@@ -77,18 +76,17 @@ class HttpClient(DefaultAioHttpClient):
 
 
 async def _bounded(response: httpx2.Response) -> bytes:
-    path, failed = response.request.url.path, response.status_code >= 300
+    failed, path = response.status_code >= 300, response.request.url.path
     echo = path.endswith("/completions") and not path.endswith("/chat/completions")
     most = MOST_BYTES_ERROR if failed else MOST_BYTES_ECHO if echo else MOST_BYTES
-    pieces, size = [], 0
+    content = bytearray()
     async for piece in response.aiter_bytes():
-        pieces.append(piece)
-        size += len(piece)
-        if size > most and failed:
+        content += piece
+        if len(content) > most and failed:
             break
-        if size > most:
+        if len(content) > most:
             raise TooLargeError(f"the reply is larger than {most >> 20} MB")
-    return b"".join(pieces)
+    return bytes(content)
 
 
 def _lost(error: Exception) -> Exception:
@@ -120,9 +118,7 @@ def certificates() -> ssl.SSLContext:
 class Wire:
     """The SDK's client of one address."""
 
-    def __init__(
-        self, sdk: Any, key: str, pace: Pace, translate: Callable[[dict[str, Any]], dict[str, Any]] = dict
-    ) -> None:
+    def __init__(self, sdk: Any, key: str, pace: Pace, translate: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
         """Take an SDK's client; `translate` makes a completion of the provider's own reply."""
         self.sdk, self._pace, self._translate = sdk, pace, translate
         self._key = key if len(key) >= SECRET else ""
@@ -131,33 +127,33 @@ class Wire:
     async def post(self, path: str, body: Mapping[str, JSON]) -> dict[str, Any]:
         """Return the reply to a call, as a completion; raises as `reply` does."""
         sent = {**body, "stream": False}  # some gateways stream unless they are told not to
-        return await self.reply(lambda: self.sdk.post(path, body=sent, cast_to=httpx2.Response))
+        return await self.reply(self.sdk.post(path, body=sent, cast_to=httpx2.Response))
 
-    async def reply(self, call: Callable[[], Awaitable[Any]]) -> dict[str, Any]:
+    async def reply(self, call: Awaitable[Any]) -> dict[str, Any]:
         """Return the reply to a call of the SDK, as a completion.
 
         Raises RefusedError for a status other than success and for an error inside of a success, LostError and
-        TimeoutError if no reply came, PageError if something other than the API answers, and InvalidReplyError if the
-        reply is no JSON object.
+        TimeoutError if no reply came, and InvalidReplyError if the reply is no JSON object.
         """
         try:
-            response = await call()
+            response = await call
         except Exception as error:
-            if isinstance(response := getattr(error, "response", None), httpx2.Response):
-                self._pace.learn(response.headers)
-                raise self._refusal(response) from None
-            cause = error.__cause__
-            raise cause if isinstance(cause, LostError | TimeoutError | InvalidReplyError) else error from None
+            response = getattr(error, "response", None)
+            if not isinstance(response, httpx2.Response):
+                cause = error.__cause__
+                raise cause if isinstance(cause, LostError | TimeoutError | InvalidReplyError) else error from None
         self._pace.learn(response.headers)
-        text = self._hidden(response.content)
+        text = response.content.decode("utf-8", "replace")
+        text = text.replace(self._key, "[the key]") if self._key else text
+        if not 200 <= response.status_code < 300:
+            raise _refusal(response, text)
         try:
             reply = json.loads(text)
         except RecursionError:
             raise InvalidReplyError("the reply is nested too deeply") from None
         except ValueError as error:
-            if page := _page(response.headers.get("content-type", ""), text):
-                raise PageError(page) from None
-            raise InvalidReplyError(f"the reply is not JSON ({error})") from None
+            page = _page(response.headers.get("content-type", ""), text)
+            raise InvalidReplyError(page or f"the reply is not JSON ({error})") from None
         if not isinstance(reply, dict):
             raise InvalidReplyError("the reply is not a JSON object")
         try:
@@ -168,49 +164,31 @@ class Wire:
             raise error_inside
         return reply
 
-    def _hidden(self, content: bytes) -> str:
-        text = content.decode("utf-8", "replace")
-        return text.replace(self._key, "[the key]") if self._key else text
 
-    def _refusal(self, response: httpx2.Response) -> Exception:
-        """Return the error for a status other than success."""
-        status, text = response.status_code, self._hidden(response.content)
-        if status < 200:
-            return InvalidReplyError(f"the reply has the status {status}")
-        if status < 400:
-            return RefusedError(status, _place(response), response.headers)
-        try:
-            body = json.loads(text)
-        except (ValueError, RecursionError):
-            body = text
-        return RefusedError(status, body, response.headers)
+def _refusal(response: httpx2.Response, text: str) -> Exception:
+    """Return the error for a status other than success; a redirect's words are where it leads."""
+    status = response.status_code
+    if status < 300:
+        return InvalidReplyError(f"the reply has the status {status}")
+    return RefusedError(status, _place(response) if status < 400 else text, response.headers)
 
 
 def _page(content_type: str, text: str) -> str:
-    """Describe a body that was not meant to be JSON; "" for broken JSON."""
+    """Describe a body that was not meant to be JSON, and was written by something else; "" for broken JSON."""
     kind, start = content_type.partition(";")[0].strip().lower(), text.lstrip("\ufeff \t\r\n")
     if kind == "text/event-stream" or start.startswith("data:"):
         return "a stream of events, though none was asked for"
-    if (
-        start[:1] != "<"
-        and not kind.endswith(("html", "xml"))
-        and (kind != "text/plain" or start[:1] in ("{", "[", ""))
-    ):
-        return ""
-    name = "an HTML page" if "html" in kind or start[:1] == "<" else f"{kind}, which is no JSON"
-    return f"{name} ({one_line(words_of(text)) or 'empty'})"
+    if start[:1] == "<" or kind.endswith(("html", "xml")) or (kind == "text/plain" and start[:1] not in "{["):
+        words = one_line(words_of(text)) or "empty"
+        return f"a page ({words}): is model.base_url right, and does no login page or proxy stand before the server?"
+    return ""
 
 
 def _place(response: httpx2.Response) -> str:
-    """Return where a redirect leads, as model.base_url would name it, without what may be a key or a password."""
-    origin = str(response.request.url)
+    """Return where a redirect leads, without what may be a key or a password."""
     try:
-        target = urlsplit(urljoin(origin, response.headers["location"]))
-        host, port = target.hostname, target.port
+        target = urlsplit(urljoin(str(response.request.url), response.headers["location"]))
+        place = f"{target.scheme}://{target.netloc.rpartition('@')[2]}{target.path}"
     except (KeyError, ValueError):
-        host = None
-    if not host:
         return "an address that it does not name"
-    path = target.path.removesuffix("/chat/completions").removesuffix("/completions").removesuffix("/messages")
-    host = f"[{host}]" if ":" in host else host
-    return mask_keys(f"{target.scheme}://{host}{f':{port}' if port else ''}{path}")
+    return mask_keys(place).removesuffix("/chat/completions").removesuffix("/completions").removesuffix("/messages")

@@ -26,7 +26,7 @@ from harness.runtime import secrets
 from harness.types import JSON, ChatRequest, ChoiceRequest, Failure, Means, Request, Response
 
 if TYPE_CHECKING:
-    from harness.models.api.client import Wire
+    from harness.models.api.client import HttpClient, Wire
     from harness.models.api.pace import Pace
 
 Positive = Annotated[float, Field(gt=0)]
@@ -193,15 +193,21 @@ class Endpoint(ABC):
 
     def wire(self, pace: Pace) -> Wire:
         """Return the SDK's client for one run."""
-        from openai import AsyncOpenAI
-
         from harness.models.api.client import HttpClient, Wire
 
-        http = HttpClient(self.base_url, self.timeout)
-        sdk = AsyncOpenAI(
+        return Wire(self.sdk(HttpClient(self.base_url, self.timeout)), self.key, pace, self.completion)
+
+    def sdk(self, http: HttpClient) -> Any:
+        """Return the SDK's client. Raises ConfigError where it is not installed."""
+        from openai import AsyncOpenAI
+
+        return AsyncOpenAI(
             api_key=self.key, base_url=self.base_url, max_retries=0, timeout=http.timeout, http_client=http
         )
-        return Wire(sdk, self.key, pace)
+
+    def completion(self, reply: dict[str, Any]) -> dict[str, Any]:
+        """Return the provider's own reply as a completion."""
+        return reply
 
     @abstractmethod
     def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:

@@ -1,7 +1,8 @@
 """What a failed call means: what its failure is called, whether it may pass, how long it is to wait.
 
 What a status and words mean is data: the first row of harness/data/server_errors.yaml that fits decides. How often and
-when a call is tried again is the policy's (retry.py).
+when a call is tried again is the policy's (retry.py). Routers send the status before the server behind them fails: an
+error inside of a success is one as well, since read as an answer it would be stored for good.
 """
 
 from __future__ import annotations
@@ -20,14 +21,11 @@ from typing import Any, Literal
 from pydantic import TypeAdapter
 
 from harness.models.api.families import shipped_rows
-from harness.models.api.replies import InvalidReplyError, LostError, one_line
+from harness.models.api.replies import InvalidReplyError, LostError, UnsupportedError, one_line, usage_of
 from harness.runtime.secrets import mask_keys
 from harness.types import Failure, Usage
 
-KEPT = "Answers so far are kept."
-Scope = Literal["item", "run", "moment", "request"]
-_FEW = 80
-"""Characters of a server's words beside a progress bar."""
+Scope = Literal["item", "run", "moment", "busy", "request"]
 _MARKUP = re.compile(r"<(script|style|svg)\b.*?(?:</\1\s*>|\Z)|<!--.*?(?:-->|\Z)|<[^<>]*>", re.DOTALL | re.IGNORECASE)
 _MESSAGES = ("message", "msg", "error", "detail", "errors", "error_message", "description", "reason", "title")
 """Fields that hold a server's words, the most telling first; what they hold may be an object in turn."""
@@ -42,20 +40,22 @@ class Fault:
     kind: str
     fault: Scope
     status: tuple[int, ...] = ()
-    never: tuple[int, ...] = ()
-    at_least: int = 0
     words: str = ""
     unless: str = ""
-    waits: bool | None = None
-    busy: bool = False
+    unless_it_waits: bool = False
     says: str = ""
 
     def fits(self, error: RefusedError) -> bool:
-        if (self.status and error.status not in self.status) or error.status in self.never:
+        if self.status and not str(error.status).startswith(tuple(map(str, self.status))):
             return False
-        if error.status < self.at_least or self.waits not in (None, (error.wait or _HOUR) < _HOUR):
+        if self.unless_it_waits and error.wait is not None and error.wait < _HOUR:
             return False
         return _found(self.words, error.told) and not (self.unless and _found(self.unless, error.told))
+
+    @property
+    def passes(self) -> bool:
+        """Whether the same call may succeed later."""
+        return self.fault in ("moment", "busy")
 
 
 def _found(pattern: str, words: str) -> bool:
@@ -72,29 +72,24 @@ class RefusedError(Exception):
     """A reply that says that the call has failed, by its status or inside of a success."""
 
     def __init__(self, status: int, body: Any, headers: Mapping[str, str], *, usage: Usage | None = None) -> None:
-        """Read the words of a body, which is parsed JSON or text.
+        """Read the words of a body, which is parsed JSON or a text.
 
         `status` is HTTP's, or what the body gives itself. `usage`: the tokens that the server counted nevertheless.
         """
-        self.words = words_of(body)[:_LONGEST].strip() or http.client.responses.get(status, "no explanation")
-        """All of its words; the text of the exception is their beginning, on one line."""
-        super().__init__(one_line(mask_keys(self.words)))
-        self.status, self.headers, self.usage = status, headers, usage
+        body = (_parsed(body) or body) if isinstance(body, str) else body
+        words = words_of(body)[:_LONGEST].strip() or http.client.responses.get(status, "no explanation")
+        super().__init__(one_line(mask_keys(words)))
+        self.status, self.usage = status, usage
         self.code = one_line(" ".join(dict.fromkeys(values(body, _CODES))))
         """The server's names for what is wrong."""
-        self.told = f"{self.words} {self.code}"
-        self.parameter = next((text.rpartition(".")[2] for text in values(body, ("param",))), "")
-        """The parameter that it blames in a field of its own; "" if none."""
-        self.wait = wait_of(headers, body, self.words)
+        self.told = f"{words} {self.code}"
+        """All of its words; the text of the exception is their beginning, on one line."""
+        self.wait = wait_of(headers, body, words)
         """The seconds to wait that the server asks for; None if it asks for none."""
 
     @cached_property
     def fault(self) -> Fault:
         return next(fault for fault in _faults() if fault.fits(self))
-
-
-class PageError(InvalidReplyError):
-    """A page, or other text that cannot be the API's: something else answers at this address."""
 
 
 class TooLargeError(InvalidReplyError):
@@ -118,9 +113,9 @@ def words_of(body: Any, depth: int = 0) -> str:
     if isinstance(place := body.get("loc"), list):  # FastAPI puts the place beside the words
         said = f"{'.'.join(str(part) for part in place if part != 'body')}: {said}"
     within = words_of(metadata.get("raw"), depth + 1) if isinstance(metadata := body.get("metadata"), dict) else ""
-    if said or within:  # a router passes on what the server behind it has said
-        return f"{said}: {within}" if said and within and within not in said else said or within
-    return "" if depth else one_line(json.dumps(body))
+    if within and within not in said:  # a router passes on what the server behind it has said
+        said = f"{said}: {within}" if said else within
+    return said if said or depth else one_line(json.dumps(body))
 
 
 def values(body: Any, names: tuple[str, ...], depth: int = 0) -> Iterator[str]:
@@ -137,7 +132,7 @@ def values(body: Any, names: tuple[str, ...], depth: int = 0) -> Iterator[str]:
 
 def _parsed(text: str) -> Any:
     try:
-        return json.loads(text[: 1 << 16])
+        return json.loads(text)
     except (ValueError, RecursionError):
         return None
 
@@ -155,27 +150,24 @@ _UNITS = {"ms": 0.001, "mil": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 8640
 def wait_of(headers: Mapping[str, str], body: Any = None, words: str = "") -> float | None:
     """Return the seconds that a server asks to wait; None where it asks for none, or for what is no time at all.
 
-    By retry-after-ms, Retry-After, Google's retryDelay, X-RateLimit-Reset (OpenRouter's stands in the body) or words.
+    By retry-after-ms, Retry-After, Google's retryDelay, words, or X-RateLimit-Reset (OpenRouter's stands in the body).
     """
-    own = {name: next(values(body, (name,)), "") for name in ("retrydelay", "retry_after", "x-ratelimit-reset")}
-    if _NUMBER.fullmatch(milliseconds := headers.get("retry-after-ms") or ""):
-        return float(_NUMBER.sub(r"\1", milliseconds)) / 1000
-    for text in (headers.get("retry-after"), own["retrydelay"], own["retry_after"]):
+    if match := _NUMBER.fullmatch(headers.get("retry-after-ms") or ""):
+        return float(match[1]) / 1000
+    for text in (headers.get("retry-after"), *values(body, ("retrydelay", "retry_after"))):
         if text and (wait := _seconds_until(text, headers)) is not None:
             return wait
-    if match := _AGAIN.search(words[:_LONGEST]):
+    if match := _AGAIN.search(words):
         return span(match[1])
-    reset = headers.get("x-ratelimit-reset") or own["x-ratelimit-reset"]
-    return _seconds_until(reset, headers) if reset and _NUMBER.fullmatch(reset) else None
+    reset = headers.get("x-ratelimit-reset") or next(values(body, ("x-ratelimit-reset",)), "")
+    return _seconds_until(reset, headers) if _NUMBER.fullmatch(reset) else None
 
 
 def _seconds_until(text: str, headers: Mapping[str, str]) -> float | None:
     """Return the seconds in 3, 3.5, 3s, `3, 3` and `3;q=1`, or until a moment: since 1970, an HTTP or an ISO date."""
     if match := _NUMBER.fullmatch(text[:100]):
         number = float(match[1])
-        if number < 1.5e9:
-            return number
-        return max(0.0, (number / 1000 if number > 1e11 else number) - time.time())
+        return number if number < 1.5e9 else max(0.0, (number / 1000 if number > 1e11 else number) - time.time())
     if (until := date_of(text)) is None:
         return None
     now = date_of(headers.get("date", ""))  # the server's clock may differ from ours
@@ -198,15 +190,79 @@ def span(text: str) -> float:
     return sum(float(number) * _UNITS[unit.lower()] for number, unit in _SPAN.findall(text))
 
 
+_NAMED = {
+    429: re.compile("rate_limit|too_many|exhausted"),
+    401: re.compile("authentication|api_key|unauthorized"),
+    402: re.compile("insufficient|payment|billing"),
+    403: re.compile("permission|forbidden"),
+    404: re.compile("not_found"),
+    400: re.compile("invalid|bad_request|too_large|context_length|content_filter"),
+}
+"""The status that a name stands for, where an error names none by number."""
+_FAILED = ("error", "network_error", "insufficient_system_resource", "abort")
+"""Reasons to finish that are failures of the server's (OpenRouter, Z.AI, DeepSeek, vLLM, SGLang)."""
+_NO_ERROR: tuple[Any, ...] = (None, False, 0, "", "0", 200, "200", "ok", "OK", "success", [], {})
+
+
+def error_in(reply: Mapping[str, Any], headers: Mapping[str, str]) -> RefusedError | None:
+    """Return the failure inside of a reply whose status is success; None for an answer."""
+    choices = reply.get("choices")
+    choice = choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else None
+    counts = usage_of(reply)
+    # A reply with a choice was begun: whatever its error is called, only a count says how little was done.
+    usage = counts if counts.input is not None or choice else None
+
+    def refused(status: int, body: Any) -> RefusedError:
+        return RefusedError(status, body, headers, usage=usage)
+
+    for error in (reply.get("error"), choice.get("error") if choice else None):
+        if _is_error(error):
+            return refused(named_status(error, reply), {"error": error})
+    if reply.get("object") == "error":
+        return refused(named_status(reply), dict(reply))
+    if choice is None:
+        said = {name: reply[name] for name in ("message", "detail", "msg", "errors") if reply.get(name)}
+        return refused(named_status(reply), said) if said and not choices else None
+    reason = choice.get("finish_reason")
+    if isinstance(reason, str) and reason.lower() in _FAILED:
+        return refused(502, f"the reply ended with finish_reason {reason}")
+    message = choice.get("message")
+    parts = [part for name, part in message.items() if name != "role"] if isinstance(message, dict) else [message]
+    if any((*parts, choice.get("text"), choice.get("logprobs"))):  # words, thoughts, a refusal, a tool call
+        return None
+    if reason == "model_context_window_exceeded":
+        return refused(400, {"message": f"the reply ended with {reason}", "code": "context_length_exceeded"})
+    # A server behind a router that has just started (OpenRouter), or fails without a word (Gemini).
+    nothing = reason is None and ("message" in choice or "text" in choice)
+    if nothing or (reason == "stop" and "message" in choice and counts.output == 0):
+        return refused(502, "the reply is empty, and no token was generated")
+    return None
+
+
+def _is_error(error: Any) -> bool:
+    """Test whether a field named error holds an error: some servers send it empty, or with code 0 and "success"."""
+    told = [error.get(name) for name in ("code", "message", "type")] if isinstance(error, dict) else [error]
+    return any(part not in _NO_ERROR for part in told)
+
+
+def named_status(error: Any, reply: Mapping[str, Any] | None = None) -> int:
+    """Return the HTTP status that an error gives itself, by number or by name; 502 if it gives none."""
+    fields = error if isinstance(error, dict) else reply or {}
+    named = [str(fields.get(name)).lower() for name in ("code", "status", "status_code", "type")]
+    if number := next((text for text in named if re.fullmatch("[45][0-9][0-9]", text)), ""):
+        return int(number)
+    return next((status for status, names in _NAMED.items() if names.search(" ".join(named))), 502)
+
+
 def fault_of(error: BaseException) -> Fault | None:
     """Return what an error means; None for a bug of ours."""
     if isinstance(error, RefusedError):
         return error.fault
-    if isinstance(error, LostError):
-        return Fault(kind="connection_lost", fault="moment", busy=True)
-    if isinstance(error, TimeoutError):
-        return Fault(kind="timeout", fault="moment", busy=True)
-    return Fault(kind="invalid_reply", fault="moment") if isinstance(error, InvalidReplyError) else None
+    if isinstance(error, LostError | TimeoutError):
+        return Fault(kind="timeout" if isinstance(error, TimeoutError) else "connection_lost", fault="busy")
+    if isinstance(error, InvalidReplyError):
+        return Fault(kind="invalid_reply", fault="request" if isinstance(error, UnsupportedError) else "moment")
+    return None
 
 
 _FREE = frozenset(("context_length", "rate_limit", "no_quota", "no_access", "not_found"))
@@ -236,18 +292,8 @@ def in_words(error: BaseException) -> str:
 
 def failure_of(error: RefusedError, max_wait: float) -> Failure:
     """Return the failure of the item whose call was refused."""
-    kind, message = error.fault.kind, one_line(str(error))
-    if error.fault.fault == "item":
-        return Failure(kind, message)
-    if kind != "rate_limit":
-        return Failure(kind, in_words(error))
-    wait = error.wait or 0
-    return Failure(
-        kind, message + f" (it asks to wait {wait:.0f} s, model.max_wait is {max_wait:g} s)" * (wait > max_wait)
-    )
-
-
-def why_waiting(error: BaseException) -> str:
-    """Return few words for the progress line."""
-    words = "no answer in time" if isinstance(error, TimeoutError) else in_words(error)
-    return words if len(words) <= _FEW else f"{words[:_FEW].rsplit(' ', 1)[0]} …"
+    kind, wait = error.fault.kind, error.wait or 0
+    if kind == "rate_limit":
+        long = f" (it asks to wait {wait:.0f} s, model.max_wait is {max_wait:g} s)" * (wait > max_wait)
+        return Failure(kind, str(error) + long)
+    return Failure(kind, str(error) if error.fault.fault == "item" else in_words(error))

@@ -64,7 +64,7 @@ class GenerateContent(Chat):
                     reply: Any = found.sdk_http_response
                     return httpx2.Response(200, headers=reply.headers, content=(reply.body or "").encode())
 
-                return await self.reply(call)
+                return await self.reply(call())
 
         timeout = int(1000 * self.timeout)
         return GeminiWire(http, self.key, pace, completion)

@@ -9,7 +9,7 @@ import asyncio
 import re
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from harness.errors import BudgetReached, Interrupted
 from harness.models.api.faults import date_of, span
@@ -24,13 +24,10 @@ CATCH_UP = 0.025
 """Seconds of a known rate that a busy machine makes up for at once; servers have some such room."""
 MOST_OPEN = 4
 """Open calls for each slot: those that wait for a retry hold none."""
-_HEADERS = [
-    *([f"x-ratelimit-{what}-{kind}" for what in ("remaining", "limit", "reset")] for kind in ("requests", "tokens")),
-    *(
-        [f"anthropic-ratelimit-{kind}-{what}" for what in ("remaining", "limit", "reset")]
-        for kind in ("requests", "tokens", "input-tokens", "output-tokens")
-    ),
-]
+_HEADERS = (
+    *(f"x-ratelimit-{{}}-{kind}" for kind in ("requests", "tokens")),
+    *(f"anthropic-ratelimit-{kind}-{{}}" for kind in ("requests", "tokens", "input-tokens", "output-tokens")),
+)
 _NUMBER = re.compile(r"\s*\d+\s*", re.ASCII)
 _TICK = 0.2
 
@@ -38,90 +35,60 @@ _TICK = 0.2
 class Pace:
     """The slots of one run. A call keeps its slot until its answer is stored; one that waits for a retry has none."""
 
-    def __init__(
-        self, slots: int, requests_per_minute: float | None = None, clock: Callable[[], float] = time.monotonic
-    ) -> None:
+    def __init__(self, slots: int, requests_per_minute: float | None = None) -> None:
         """Let at most `slots` calls go at once; the rate is a limit that the user knows of."""
-        self.slots, self.taken = slots, 0
+        self._free, self._turn = asyncio.Semaphore(slots), asyncio.Lock()
+        self._slots, self._wanted = slots, 0
+        """How many there are; how many are taken or waited for."""
         self._interval = 60.0 / requests_per_minute if requests_per_minute else 0.0
-        self._clock = clock
         self._next = self._pause_until = -1e9
-        self._turns: deque[asyncio.Future[None]] = deque()
-        self._queue: deque[asyncio.Future[None]] = deque()
         self._answered: deque[bool] = deque(maxlen=16)
 
     def has_room(self, open_calls: int, just_begun: int) -> bool:
-        """Return whether another call is of use; those just begun do not stand in the queue yet.
+        """Return whether another call is of use; those just begun have not asked for a slot yet.
 
         A server that answers nobody is not to be asked by everybody: until it has answered once, and while it answers
         none of the latest calls, one that waits for its retry counts like one under way.
         """
-        if open_calls >= self.slots * (MOST_OPEN if any(self._answered) else 1):
-            return False
-        return self.taken + len(self._queue) + just_begun < self.slots
+        most_open = self._slots * (MOST_OPEN if any(self._answered) else 1)
+        return open_calls < most_open and self._wanted + just_begun < self._slots
 
-    async def enter(self, within: float, *, again: bool = False) -> None:
-        """Take a slot, retries first, and wait until a call may go out. Raises BudgetReached after `within` seconds."""
+    async def enter(self, within: float) -> None:
+        """Take a slot, and wait until a call may go out. Raises BudgetReached after `within` seconds."""
+        self._wanted += 1
         try:
             async with asyncio.timeout(None if within == float("inf") else within):
-                await self._slot(again)
+                await self._free.acquire()
                 try:
-                    await self._turn()
+                    await self._in_turn()
                 except BaseException:
-                    self.leave()
+                    self._free.release()
                     raise
-        except TimeoutError:
-            raise BudgetReached("the time was over before a call's turn came") from None
-
-    async def _slot(self, again: bool) -> None:
-        if self.taken < self.slots and not self._queue:
-            self.taken += 1
-            return
-        turn = asyncio.get_running_loop().create_future()
-        (self._queue.appendleft if again else self._queue.append)(turn)
-        try:
-            await turn
-        except asyncio.CancelledError:
-            if turn.done() and not turn.cancelled():
-                self.leave()
+        except BaseException as error:
+            self._wanted -= 1
+            if isinstance(error, TimeoutError):
+                raise BudgetReached("the time was over before a call's turn came") from None
             raise
 
     def leave(self) -> None:
-        """Give a slot to whoever waits for one, or back."""
-        while self._queue:
-            if not (turn := self._queue.popleft()).done():
-                turn.set_result(None)
-                return
-        self.taken -= 1
+        """Give a slot back."""
+        self._wanted -= 1
+        self._free.release()
 
-    async def _turn(self) -> None:
+    async def _in_turn(self) -> None:
         """Wait for the rate, and for a pause that the server's headers ask for."""
-        if self._interval or self._pause_until > self._clock():
-            turn = asyncio.get_running_loop().create_future()
-            self._turns.append(turn)
-            if len(self._turns) == 1:
-                self._pump()
-            await turn
-
-    def _pump(self) -> None:
-        """Let as many go as may, and come back when the next one may."""
-        while self._turns:
-            now = self._clock()
-            if STOP.requested:
-                error = Interrupted("interrupted before a call went out.")
-                while self._turns:
-                    if not (turn := self._turns.popleft()).cancelled():
-                        turn.set_exception(error)
-            elif (wait := max(self._next, self._pause_until) - now) > 0:
-                if self._pause_until - now > _TICK:
+        if not self._interval and self._pause_until <= time.monotonic():
+            return
+        async with self._turn:
+            while (wait := max(self._next, self._pause_until) - time.monotonic()) > 0:
+                if STOP.requested:
+                    raise Interrupted("interrupted before a call went out.")
+                if self._pause_until - time.monotonic() > _TICK:
                     RETRIES.begin(self, Waiting("the server's limit is used up, as its headers say", 1, 1))
                     RETRIES.show()
-                asyncio.get_running_loop().call_later(min(wait, _TICK), self._pump)
-                return
-            elif not (turn := self._turns.popleft()).cancelled():
-                self._next = max(self._next, now - CATCH_UP) + self._interval
-                turn.set_result(None)
-        RETRIES.end(self)
+                await asyncio.sleep(min(wait, _TICK))
+            self._next = max(self._next, time.monotonic() - CATCH_UP) + self._interval
+            RETRIES.end(self)
 
     def note(self, *, answered: bool) -> None:
         """Take note of whether a call was answered."""
@@ -130,7 +97,7 @@ class Pace:
     def learn(self, headers: Mapping[str, str]) -> None:
         """Let nothing go out while a reply's rate-limit headers say that nothing is left."""
         if (seconds := pause(headers)) > 0:
-            self._pause_until = max(self._pause_until, self._clock() + seconds)
+            self._pause_until = max(self._pause_until, time.monotonic() + seconds)
 
 
 def pause(headers: Mapping[str, str]) -> float:
@@ -139,8 +106,8 @@ def pause(headers: Mapping[str, str]) -> float:
     At 0 that is when all of it is there again, and below LOW when so much has come back, as if it came evenly.
     """
     longest = 0.0
-    for names in _HEADERS:
-        left, most, when = (headers.get(name, "") for name in names)
+    for name in _HEADERS:
+        left, most, when = (headers.get(name.format(what), "") for what in ("remaining", "limit", "reset"))
         if not when or not _NUMBER.fullmatch(left):
             continue
         lacks = 1.0 if float(left) == 0 else 0.0

@@ -7,8 +7,7 @@ from typing import IO, Any
 
 from harness.models.api.anthropic import completion
 from harness.models.api.endpoint import Endpoint
-from harness.models.api.faults import RefusedError, failure_of, in_words
-from harness.models.api.refusals import error_in, named_status
+from harness.models.api.faults import RefusedError, error_in, failure_of, in_words, named_status
 from harness.models.api.replies import InvalidReplyError, one_line
 from harness.types import Failure, Request, Response
 

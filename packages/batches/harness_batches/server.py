@@ -204,7 +204,7 @@ def _lost(error: BaseException) -> Exception:
 
 def passes(error: BaseException, *, fresh: bool = False) -> bool:
     fault = fault_of(error)
-    may_pass = fault is not None and fault.fault == "moment"
+    may_pass = fault is not None and fault.passes
     return may_pass or (fresh and isinstance(error, RefusedError) and error.status in _FRESH)
 
 
