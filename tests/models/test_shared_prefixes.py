@@ -33,6 +33,7 @@ from harness.runtime.signals import STOP
 from harness.types import ChatRequest, ChoiceRequest, Message
 
 __all__ = ["checkpoint", "memory_for", "one_thread"]
+pytestmark = pytest.mark.filterwarnings("error::FutureWarning")
 WRITTEN = [(kind, batch, False) for kind in SHARING for batch in (1, 40, 8192)]
 WRITTEN += [(kind, 40, True) for kind in SHARING]  # there 8 tokens are written before any is looked at
 

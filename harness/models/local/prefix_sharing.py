@@ -13,7 +13,7 @@ from transformers import DynamicCache
 
 from harness.errors import ConfigError
 from harness.models.local.engine import Ended, Sequence, TokenBudget, Writing, memory_errors, same_up_to
-from harness.models.local.prefix_tree import ForwardPass, Memory, grow
+from harness.models.local.prefix_tree import ForwardPass, Memory, cache_argument, grow
 from harness.runtime.signals import STOP
 
 CPU_TOKENS = 512
@@ -267,7 +267,7 @@ def _in_pieces(model: Any, ids: Any) -> Any:
     cache = DynamicCache(config=model.config)
     with torch.inference_mode():
         for piece in ids.split(PIECE, 1):
-            logits = model(input_ids=piece, past_key_values=cache, use_cache=True).logits[0, -1]
+            logits = model(input_ids=piece, use_cache=True, **{cache_argument(model): cache}).logits[0, -1]
     return logits
 
 

@@ -181,8 +181,8 @@ class Memory:
                 input_ids=tokens[None],
                 position_ids=depths[None],
                 attention_mask=self._masks(sees, depths),
-                past_key_values=self.cache,
                 use_cache=True,
+                **{cache_argument(self.model): self.cache},
                 **({"logits_to_keep": rows} if self.limits_logits else {}),
             ).logits[0]
             return logits if self.limits_logits else logits[rows]
@@ -210,6 +210,11 @@ class Memory:
             mask = torch.zeros(visible.shape, dtype=self.model.dtype, device=visible.device)
             masks[kind] = mask.masked_fill_(~visible, torch.finfo(mask.dtype).min)[None, None]
         return masks if len(masks) > 1 else next(iter(masks.values()))
+
+
+def cache_argument(model: Any) -> str:
+    """Return what a model's `forward` calls what it has read: before transformers 5.24 the keys and values alone."""
+    return "cache" if "cache" in inspect.signature(model.forward).parameters else "past_key_values"
 
 
 def windows_of(config: Any) -> dict[str, int | None]:
