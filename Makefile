@@ -17,12 +17,13 @@ BRIDGES := .bridges
 PACKAGES_VENV := .packages
 PACKAGES := $(wildcard packages/*)
 # Each framework with this project in one command, so that pip refuses what does not go together. TRL's torch is the one
-# for processors. light is no framework: this project with what its questions need, and no more.
+# for processors. light is no framework: this project with what its questions need, and no more. verifiers 0.4 wants an
+# openai below 3, which only questions are not in need of: it gets no more than these either.
 FRAMEWORKS ?= light inspect lm-eval verifiers trl
-PACKAGES_light := pydantic pyyaml numpy
+PACKAGES_light := pydantic pyyaml numpy msgspec
 PACKAGES_inspect := inspect-ai==0.3.285
 PACKAGES_lm-eval := lm-eval[api]==0.4.13
-PACKAGES_verifiers := verifiers==0.4.0 uv
+PACKAGES_verifiers := $(PACKAGES_light) verifiers==0.4.0 uv
 PACKAGES_trl := torch==2.13.0 trl==1.16.0
 # Where the environment says otherwise every worker would compile all tests anew.
 export PYTHONDONTWRITEBYTECODE =
@@ -235,8 +236,8 @@ $(SERVERS)/vllm/.ready:
 $(BRIDGES)/%/.ready: pyproject.toml
 	$(PYTHON) -m venv $(@D)
 	$(if $(filter trl,$*),$(@D)/bin/python -m pip install --quiet --disable-pip-version-check 'torch==2.13.0')
-	$(if $(filter light,$*),$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -e .)
-	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check $(if $(filter light,$*),,-e . -e packages/bridges) $(foreach package,$(PACKAGES_$*),'$(package)')
+	$(if $(filter light verifiers,$*),$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -e . $(if $(filter verifiers,$*),-e packages/bridges))
+	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check $(if $(filter light verifiers,$*),,-e . -e packages/bridges) $(foreach package,$(PACKAGES_$*),'$(package)')
 	$(if $(filter verifiers,$*),$(@D)/bin/python -m pip install --quiet --disable-pip-version-check packages/bridges/harness_bridges/environment)
 	@touch $@
 
