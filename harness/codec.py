@@ -198,10 +198,15 @@ def as_json(value: Any, own: Mapping[type, Callable[[Any], Any]] = MappingProxyT
         return {name: as_json(part, own) for name, part in value.items()}
     if isinstance(value, tuple | list):
         return [as_json(part, own) for part in value]
+    return {name: as_json(part, own) for name, part in given(value).items()}
+
+
+def given(value: Any) -> dict[str, Any]:
+    """Return the fields of a part of a record or a result that are not as by default, or that a file always has."""
     parts = {name: part for name, empty in _parts(type(value)) if (part := getattr(value, name)) != empty}
     if "outside" in parts:  # a bound says something of each of the choices, or that there is none
         parts = {name: getattr(value, name) for name, _ in _parts(type(value)) if name in (*parts, "bounded")}
-    return {name: as_json(part, own) for name, part in parts.items()}
+    return parts
 
 
 @cache

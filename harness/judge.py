@@ -131,12 +131,12 @@ def read_rest(
     asked = (question_of(r) for wanted in (unread, is_audited) for r in records.read(path) if wanted(r))
     judgements, stopped = _ask(judge, asked)
     with folder.rewrite_records(task.headline) as writer:
-        for one in records.read_lines(path):
-            record = one.record
+        for _, line in records.read_lines(path):
+            record = line.record
             if unread(record) or is_audited(record):
                 judgement = judgements.get(request_digest(question_of(record)))
                 record = judged(record, judgement, number_of_choices(judge.words, fields_of[record.item]))
-            writer.copy(record, one.line)
+            writer.copy(record, line)
     return stopped
 
 

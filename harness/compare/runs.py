@@ -17,7 +17,7 @@ from harness.storage.manifest import NO_MANIFEST, Manifest
 from harness.storage.replies import MOST_REMEMBERED, Reply, ReplyReader, reply_of
 from harness.storage.run_folder import MANIFEST, PARTIAL, RECORDS, RESULT, records_in
 from harness.storage.runs import Run
-from harness.types import Record, Unreadable
+from harness.types import Unreadable
 
 _PLACE = ("model", "prompt", "variant", "task")
 
@@ -75,11 +75,8 @@ def load(name: str) -> Replies:
     run, manifest = _beside(file.parent)
     samples = run.samples if run else runs.samples_of(manifest)
     shared: dict[Any, Any] = {}
-    replies: Iterable[Reply]
-    if samples == 1:  # the usual case, without records: in half the time
-        replies = (reply_of(line, shared) for _, line in records.json_lines(file))
-    else:
-        replies = (_reply(record, shared) for record in votes(records.read(file), samples))
+    found = records.read(file)
+    replies = (reply_of(record, shared) for record in (found if samples == 1 else votes(found, samples)))
     return _replies(Path(name), run, manifest, replies)
 
 
@@ -135,13 +132,3 @@ def _file(path: Path) -> Path:
     below = [str(folder) for folder in find([str(path)], need="none")]
     hint = f": {', '.join(below[:3])}{', …' if len(below) > 3 else ''}" if below else ""
     raise DataError(f"{path} is not the folder of one run{'; there are some below it' if below else ''}{hint}.")
-
-
-def _reply(record: Record, cache: dict[Any, Any]) -> Reply:
-    """Return what a comparison needs of a record; `cache` keeps one copy of what many records share."""
-    groups, labels = tuple(record.groups.items()), tuple(record.labels.items())
-    failed, label = record.answer is None, None if record.answer is None else record.answer.label
-    span = getattr(record.outcome, "kind", "") if record.answer is None else record.answer.span
-    parts = (record.cluster, record.unit, groups, labels, span)
-    cluster, unit, groups, labels, span = (cache.setdefault(part, part) for part in parts)
-    return Reply(record.item, cluster, unit, groups, labels, label, failed, span)

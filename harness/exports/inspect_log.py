@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from harness.codec import text_digest
+from harness.codec import given, text_digest
 from harness.export import number_of, unfinished_folder
 from harness.storage.configuration import safe
-from harness.storage.record_lines import OF_ITEM, PLACE, Line, reply_columns, turns
+from harness.storage.record_lines import OF_ITEM, PLACE, Line, reply_columns
 from harness.storage.runs import Run
 
 VERSION = 2
@@ -46,7 +46,7 @@ def _log(run: Run, path: Path) -> None:
             sample = _sample(run, line)
             _write_json(archive, f"samples/{sample['id']}_epoch_{sample['epoch']}.json", sample)
             summaries.append(_summary(sample))
-            failed += "failure" in line
+            failed += line.failure is not None
         header = _header(run, summaries, failed)
         start = {name: header[name] for name in ("version", "eval", "plan")}
         _write_json(archive, "_journal/start.json", start)
@@ -65,49 +65,50 @@ def _write_json(archive: zipfile.ZipFile, name: str, content: Any) -> None:
 
 def _sample(run: Run, line: Line) -> dict[str, Any]:
     model = run.place["model"]
-    messages = turns(line)
+    messages = line.turns
     sample = {
-        "id": line["item"],
-        "epoch": line["sample"] + 1,
+        "id": line.item,
+        "epoch": line.sample + 1,
         "input": messages or "",
-        "target": run.result.answers[run.gold(line)],
-        "metadata": {name: line[name] for name in OF_ITEM if name in line and name != "item"},
+        "target": run.result.answers[line.gold],
+        "metadata": {name: part for name in OF_ITEM if name != "item" and (part := getattr(line, name)) != ""},
         "messages": messages,
         "store": {},
         "events": [],
         "attachments": {},
         "model_usage": {},
     }
-    if "failure" in line:
-        error_text = f"{line['failure']['kind']}: {line['failure']['detail']}"
+    if line.failure:
+        error_text = f"{line.failure.kind}: {line.failure.detail}"
         error = {"message": error_text, "traceback": error_text, "traceback_ansi": error_text}
         return sample | {"error": error, "output": {"model": model, "choices": [], "error": error_text}}
-    response, answer = line["response"], line["answer"]
-    content: str | list[dict[str, str]] = response["text"]
-    if thoughts := response.get("reasoning"):
-        content = [{"type": "reasoning", "reasoning": thoughts}, {"type": "text", "text": response["text"]}]
+    response, answer = line.response, line.answer
+    assert response is not None and answer is not None
+    content: str | list[dict[str, str]] = response.text
+    if response.reasoning:
+        content = [{"type": "reasoning", "reasoning": response.reasoning}, {"type": "text", "text": response.text}]
     turn = {"role": "assistant", "content": content, "source": "generate", "model": model}
-    stop = STOPS.get(response.get("finish_reason") or "", "unknown")
-    usage = _usage(response.get("usage", {}), line.get("cost_usd"))
+    stop = STOPS.get(response.finish_reason, "unknown")
+    usage = _usage(given(response.usage), line.cost_usd or None)
     score = {
         "value": "C" if run.right(line) else "I",
-        "answer": None if answer["label"] is None else run.result.answers[answer["label"]],
-        "explanation": answer.get("span") or None,
+        "answer": None if answer.label is None else run.result.answers[answer.label],
+        "explanation": answer.span or None,
         "metadata": {name: value for name, value in reply_columns(line).items() if name not in PLACED},
-        **({"reason": "invalid_response_format"} if answer["label"] is None else {}),
+        **({"reason": "invalid_response_format"} if answer.label is None else {}),
     }
     return sample | {
         "messages": [*messages, turn],
         "output": {
-            "model": response.get("served_model") or model,
+            "model": response.served_model or model,
             "choices": [{"message": turn, "stop_reason": stop}],
-            "completion": response["text"],
+            "completion": response.text,
             "usage": usage,
-            "time": response.get("seconds"),
+            "time": response.seconds,
         },
         "scores": {SCORER: score},
         "model_usage": {model: usage} if usage else {},
-        "total_time": response.get("seconds"),
+        "total_time": response.seconds,
     }
 
 
@@ -147,7 +148,7 @@ def _header(run: Run, summaries: list[dict[str, Any]], failed: int) -> dict[str,
     items = list(dict.fromkeys(sample["id"] for sample in summaries))
     epochs = max(sample["epoch"] for sample in summaries)
     harness = run.manifest.harness or {}
-    tokens = {name: getattr(run.result.usage, name) for name in run.result.usage.__slots__}
+    tokens = {name: getattr(run.result.usage, name) for name in run.result.usage.__struct_fields__}
     usage = _usage({name: count for name, count in tokens.items() if count is not None}, None)
     key = text_digest("/".join([*run.place.values(), _started(run), str(run.manifest.configuration_digest)]))
     return {

@@ -7,11 +7,12 @@ from itertools import islice
 from operator import itemgetter
 from typing import Any
 
+from harness.codec import given
 from harness.errors import HarnessError
 from harness.storage.manifest import TracedItems
 from harness.storage.rebuild import SPARE, task_of
 from harness.storage.rebuild import items_of as rebuild_items
-from harness.storage.record_lines import Line, reply_columns, turns
+from harness.storage.record_lines import Line, reply_columns
 from harness.storage.runs import Run
 from harness.tasks.find import benchmark_of
 from harness.types import JSON, Item
@@ -50,10 +51,10 @@ class ItemColumns:
 
     def row(self, line: Line) -> int:
         """Return the row of a record's item, adding the item if it is new."""
-        item = line["item"]
+        item = line.item
         if item not in self._rows:
-            questions = [turn["content"] for turn in turns(line) if turn["role"] == "user"]
-            self._add(item, questions[-1] if questions else "", line["cluster"], line["groups"], line["labels"])
+            questions = [turn["content"] for turn in line.turns if turn["role"] == "user"]
+            self._add(item, questions[-1] if questions else "", line.cluster, line.groups, line.labels)
         return self._rows[item]
 
     def json(self, classes: str | None) -> dict[str, JSON]:
@@ -179,13 +180,13 @@ class Answers:
                 own[_CALLED[column]] = shown
             elif column not in _FAILURE:
                 more[column] = shown
-        if line["sample"]:
-            own["sample"] = line["sample"]
-        if "failure" in line:
-            own["failure"] = line["failure"]
+        if line.sample:
+            own["sample"] = line.sample
+        if line.failure:
+            own["failure"] = given(line.failure)
         if right is not None:
             own["right"] = right
-        self._rows.append((item, line["sample"], own, more or _NOTHING))
+        self._rows.append((item, line.sample, own, more or _NOTHING))
 
     def json(self) -> dict[str, JSON]:
         """Return the columns, all of one length; those that have nothing are left out."""
@@ -225,14 +226,12 @@ class RequestTexts:
 
     def add(self, item: int, line: Line) -> None:
         """Add a request; samples of one item ask the same."""
-        request = line["request"]
+        request = line.request
         if request is None or item in self._messages:
             return
-        self.kind = self.kind or request["kind"]
-        if request["kind"] == "pair":
-            texts = [(name, request[name]["text"]) for name in ("premise", "hypothesis")]
-        else:
-            texts = [(message["role"], message["text"]) for message in request["messages"]]
+        self.kind = self.kind or request.kind
+        roles = ("premise", "hypothesis") if request.kind == "pair" else [words.role or "" for words in request.words]
+        texts = [(role, words.text or "") for role, words in zip(roles, request.words, strict=True)]
         # A network's data stands in thousands of questions, and each line of the records brings its own copy: keep one.
         self._messages[item] = [(role, self._texts.setdefault(text, text)) for role, text in texts]
 

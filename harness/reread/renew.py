@@ -5,11 +5,10 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 from harness.errors import DataError, HarnessError, RunStopped
 from harness.judge import read_rest
@@ -23,6 +22,7 @@ from harness.scoring.samples import summarize
 from harness.storage import rebuild, records, runs
 from harness.storage.configuration import folder_of, variant
 from harness.storage.manifest import Items, Manifest, provenance
+from harness.storage.record_lines import Line
 from harness.storage.run_folder import MANIFEST, Folder
 from harness.storage.runs import Run
 from harness.types import JSON, Record, Response, Result, Usage, replace
@@ -60,13 +60,13 @@ class RereadableRun:
     prompt: Prompt
     items: Items
 
-    def lines(self) -> Iterator[tuple[Record, Mapping[str, Any]]]:
+    def lines(self) -> Iterator[tuple[Record, Line]]:
         """Yield each record as today's rules read it, with its line as it is."""
         path = self.run.records_file
         assert path is not None
         items, seen = ItemsById(self.task.items()), Counter[str]()
-        for one in records.read_lines(path):
-            record = one.record
+        for _, line in records.read_lines(path):
+            record = line.record
             seen[record.item] += 1
             item = items.get(record.item, last=seen[record.item] >= self.run.samples)
             assert item is not None  # verified
@@ -75,7 +75,7 @@ class RereadableRun:
                 again = replace(record, answer=self.prompt.parse(record.outcome, item.fields), judgement=None)
                 if not by_judge(record) and read_by_rules(again):
                     again = replace(again, judgement=record.judgement)  # what audited the rules stays
-            yield again, one.line
+            yield again, line
 
     def nothing_to_judge(self) -> bool:
         """Return whether there is no reply that the rules cannot read, and none of a model's to audit them by."""

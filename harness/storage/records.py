@@ -12,21 +12,18 @@ import io
 import json
 import time
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import IO, Any, NamedTuple, TypeVar
+from typing import IO, Any
 
 import msgspec
 
 from harness.codec import request_json, text_digest
 from harness.errors import DataError, StoreError
-from harness.storage.files import LARGEST, open_file, parse_json
-from harness.storage.forms import checked
+from harness.storage.files import LARGEST, open_file
 from harness.storage.manifest import SealedRecords
-from harness.storage.record_lines import Line, LineForm, line_of, record_of
+from harness.storage.record_lines import Asked, Line
 from harness.types import Record, Request, Response
-
-T = TypeVar("T")
 
 FLUSH_SECONDS = 0.5
 """Seconds after which the file is flushed again. Answers are safe in the cache before that."""
@@ -38,7 +35,7 @@ REMEMBERED = 4096
 
 _UNPACKED = 1 << 17
 """Bytes that are unpacked at a time: each time costs as much as ten lines."""
-_FORM = msgspec.json.Decoder(LineForm)
+_DECODER = msgspec.json.Decoder(Line)
 
 
 class Writer:
@@ -56,7 +53,7 @@ class Writer:
 
     def write(self, record: Record, request: Request | None) -> None:
         """Write the line of a record and its request."""
-        line = line_of(record, self._headline)
+        line = Line.of(record, self._headline).as_json
         if request is not None:
             line["request"] = {"digest": record.request, **request_json(request, self._content)}
         if isinstance(record.outcome, Response) and (self._cost or record.outcome.usage.usd is not None):
@@ -64,10 +61,11 @@ class Writer:
             line["cost_usd"] = None if usd is None else round(usd, 9)
         self._add(line)
 
-    def copy(self, record: Record, line: Mapping[str, Any]) -> None:
+    def copy(self, record: Record, line: Line) -> None:
         """Add a line that was read from a file, with the answer and the judgement that its record has now."""
-        again = line_of(record, self._headline) | {"request": line["request"]}
-        self._add(again | ({"cost_usd": line["cost_usd"]} if "cost_usd" in line else {}))
+        again = Line.of(record, self._headline)
+        again.request, again.cost_usd = line.request, line.cost_usd
+        self._add(again.as_json)
 
     def _add(self, line: Mapping[str, Any]) -> None:
         try:
@@ -125,69 +123,29 @@ class Seal:
         return {"count": self._count, "sha256_sum": f"{self._sum % (1 << 256):064x}"}
 
 
-class ReadLine(NamedTuple):
-    """A line of a file of records: as bytes, as JSON, and as a record."""
-
-    text: bytes
-    line: Line
-    record: Record
-
-
 def read(path: Path) -> Iterator[Record]:
     """Yield the records of a file (.gz too). Raises DataError for a line that is not one."""
-    return (line.record for line in read_lines(path))
+    return (line.record for _, line in read_lines(path))
 
 
-def any_answer(path: Path) -> bool:
-    """Return whether a file of records (.gz too) has an answer. Raises DataError for a line that is no record."""
-    return any(isinstance(record.outcome, Response) for record in read(path))
-
-
-def read_lines(path: Path) -> Iterator[ReadLine]:
-    """Yield the lines of a file of records (.gz too). Raises DataError for a line that is no record."""
-    return _each(path, parsed, lines(path))
-
-
-def json_lines(path: Path) -> Iterator[tuple[bytes, Line]]:
-    """Yield the lines as `read_lines` does, as bytes and as JSON alone: a record of each takes as long again."""
-    return _each(path, lambda text: (text, _checked_json(text)), lines(path))
-
-
-def _each(path: Path, read: Callable[[bytes], T], lines: Iterable[bytes]) -> Iterator[T]:
-    for number, text in enumerate(lines, start=1):
+def read_lines(path: Path) -> Iterator[tuple[bytes, Line]]:
+    """Yield the lines of a file of records (.gz too), as bytes and as read. Raises DataError for what is no record."""
+    for number, text in enumerate(lines(path), start=1):
         try:
-            value = read(text)
-        except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
-            what = f"{error.args[0]} is missing" if isinstance(error, KeyError) else str(error)
-            raise DataError(f"{path}, line {number} is not a record: {what[:200]}.") from None
-        yield value
+            line = parsed(text)
+        except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+            raise DataError(f"{path}, line {number} is not a record: {str(error)[:200]}.") from None
+        yield text, line
 
 
-def parsed(text: bytes) -> ReadLine:
+def parsed(text: bytes) -> Line:
     """Return a line as it is read. Raises what is caught above."""
-    line = _checked_json(text)
-    return ReadLine(text, line, record_of(line))
-
-
-def _checked_json(text: bytes) -> Line:
-    line: Line = parse_line(text)
     try:
-        _FORM.decode(text)  # a third of the time that the check of the value takes, which words what is wrong
-    except (msgspec.MsgspecError, ValueError, RecursionError):
-        checked(line, LineForm)
-    return line
-
-
-def parse_line(text: bytes) -> Any:
-    """Return the JSON value of a line as `parse_json` does, six times as fast where nothing about it is unusual."""
-    try:
-        value = msgspec.json.decode(text)
-        # A name that an object holds twice is lost with its colon. Half a character can only come as \ud800.
-        if b"\\u" not in text and msgspec.json.encode(value).count(b":") == text.count(b":"):
-            return value
-    except (msgspec.MsgspecError, ValueError, RecursionError):  # the error of msgspec 0.20 is no ValueError
-        pass
-    return parse_json(text, constants=True)
+        return _DECODER.decode(text)
+    except msgspec.DecodeError:
+        if b"-Infinity" not in text:
+            raise
+        return msgspec.convert(json.loads(text), Line)  # a log-probability, for which JSON has no word
 
 
 def lines(path: Path) -> Iterator[bytes]:
@@ -204,15 +162,12 @@ def lines(path: Path) -> Iterator[bytes]:
         raise DataError(f"{path} cannot be read ({getattr(error, 'strerror', None) or error}).") from None
 
 
-def fill(request: dict[str, Any] | None, texts: dict[str, str]) -> None:
+def fill(asked: Asked | None, texts: dict[str, str]) -> None:
     """Set the text of messages that are stored by digest alone; forget a text when the writer of the records did."""
-    if request is None:
-        return
-    pair = [request[name] for name in ("premise", "hypothesis") if name in request]
-    for message in pair or request["messages"]:
-        if "text" not in message:
-            message["text"] = texts[message["sha256"]]
-        elif message["sha256"] not in texts:
-            texts[message["sha256"]] = message["text"]
+    for words in asked.words if asked else ():
+        if words.text is None:
+            words.text = texts[words.sha256]
+        elif words.sha256 not in texts:
+            texts[words.sha256] = words.text
             if len(texts) > REMEMBERED:
                 del texts[next(iter(texts))]

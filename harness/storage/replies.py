@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from harness.storage.record_lines import Line
 from harness.storage.runs import Run
+from harness.types import Answer, Failure, Record
 
 MOST_REMEMBERED = 500_000
 """Replies that a `ReplyReader` keeps: 150 MB."""
@@ -32,17 +33,16 @@ class Reply(NamedTuple):
     """How sure of its answer the reply says it is."""
 
 
-def reply_of(line: Line, shared: dict[Any, Any]) -> Reply:
-    """Return what is needed of a line; `shared` keeps one copy of what many lines have alike."""
-    failed = "failure" in line
-    answer = line.get("answer", {})
-    span = line["failure"]["kind"] if failed else answer.get("span", "")
-    parts = (line["cluster"], line.get("unit", ""), (*line["groups"].items(),), (*line["labels"].items(),), span)
+def reply_of(record: Record, shared: dict[Any, Any]) -> Reply:
+    """Return what is needed of a record; `shared` keeps one copy of what many records have alike."""
+    failed = isinstance(record.outcome, Failure)
+    answer = record.answer or Answer(None)
+    span = record.outcome.kind if isinstance(record.outcome, Failure) else answer.span
+    parts = (record.cluster, record.unit, (*record.groups.items(),), (*record.labels.items(),), span)
     alike: list[Any] = [shared.setdefault(part, part) for part in parts]
     cluster, unit, groups, labels, span = alike
-    probability, confidence = answer.get("probability"), answer.get("stated_confidence")
-    label = answer.get("label")
-    return Reply(line["item"], cluster, unit, groups, labels, label, failed, span, probability, confidence)
+    sure = answer.probability, answer.stated_confidence
+    return Reply(record.item, cluster, unit, groups, labels, answer.label, failed, span, *sure)
 
 
 class ReplyReader:
@@ -56,7 +56,7 @@ class ReplyReader:
         kept = self._kept.pop(run.folder, None)
         if kept is None:
             shared: dict[Any, Any] = {}
-            kept = [reply_of(line, shared) for line in run.lines()]
+            kept = [reply_of(line.record, shared) for line in run.lines()]
         self._keep(run, kept)
         return kept
 
@@ -66,7 +66,7 @@ class ReplyReader:
         replies: list[Reply] = []
         for line in run.lines():
             if len(replies) <= MOST_REMEMBERED:
-                replies.append(reply_of(line, shared))
+                replies.append(reply_of(line.record, shared))
             yield line
         if len(replies) <= MOST_REMEMBERED:
             self._keep(run, replies)

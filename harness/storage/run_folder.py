@@ -22,7 +22,7 @@ from harness.storage.atomic_write import beside, format_json, full, json_round_t
 from harness.storage.configuration import difference
 from harness.storage.files import DAMAGED, inside
 from harness.storage.manifest import Items, Manifest, SealedRecords
-from harness.storage.records import Writer, any_answer
+from harness.storage.records import Writer, read
 from harness.storage.result_json import counts, result_json
 from harness.types import JSON, Response, Result, Usage, replace
 
@@ -243,7 +243,7 @@ class Folder:
         """Return whether the folder holds any answer; a run in which every call failed may be overwritten."""
         files = [self.path / name for name in (RECORDS, COMPRESSED) if inside(self.path, name)]
         try:
-            return not files or any(map(any_answer, files))
+            return not files or any(isinstance(record.outcome, Response) for file in files for record in read(file))
         except DataError:
             return True  # what cannot be read may hold some
 

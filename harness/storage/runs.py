@@ -210,34 +210,30 @@ class Run:
         texts: dict[str, str] = {}
         answers: set[tuple[str, int]] = set()
         number = 0
-        try:
-            for _, line in records.json_lines(file):
-                number += 1
-                answers.add((line["item"], line["sample"]))
-                if len(answers) < number:
-                    raise DataError(f"{file}, line {number}: the item {line['item']} is there twice.")
-                fill(line["request"], texts)
-                if max(line["gold"], line.get("answer", {}).get("label") or 0) >= len(self.result.answers):
-                    raise DataError(f"{file}, line {number}: its answers are {' and '.join(self.result.answers)} only.")
-                yield line
-        except KeyError as missing:
-            raise DataError(
-                f"{file}, line {number}: the words with the digest {missing.args[0]:.12}… stand in no line before it."
-            ) from None
+        for number, (_, line) in enumerate(records.read_lines(file), start=1):
+            answers.add((line.item, line.sample))
+            if len(answers) < number:
+                raise DataError(f"{file}, line {number}: the item {line.item} is there twice.")
+            try:
+                fill(line.request, texts)
+            except KeyError as missing:
+                raise DataError(
+                    f"{file}, line {number}: the words with the digest {missing.args[0]:.12}… stand in no line before "
+                    "it."
+                ) from None
+            if max(line.gold, (line.answer and line.answer.label) or 0) >= len(self.result.answers):
+                raise DataError(f"{file}, line {number}: its answers are {' and '.join(self.result.answers)} only.")
+            yield line
         if not number:
             raise DataError(f"{file} holds no records.")
 
-    def gold(self, line: Line) -> int:
-        return int(line["gold"])
-
     def right(self, line: Line) -> bool | None:
         """Return whether the answer of a line counts as right; None for a failed call."""
-        if "failure" in line:
+        if line.answer is None:
             return None
-        label, gold = line["answer"]["label"], self.gold(line)
-        if label is None:
-            return self.unreadable_is_no and gold == 0 and not self.result.choices
-        return bool(label == gold)
+        if (label := line.answer.label) is None:
+            return self.unreadable_is_no and line.gold == 0 and not self.result.choices
+        return label == line.gold
 
     def _records_file(self) -> Path:
         if file := self.records_file:

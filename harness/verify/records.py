@@ -8,13 +8,15 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from msgspec import to_builtins
+
 from harness.codec import KINDS, by_digest, canonical, request_json, text_digest
 from harness.cost.price import cost_of
 from harness.errors import ConfigError
 from harness.prompting.fit import fitting
 from harness.storage import records
 from harness.storage.manifest import TracedItems
-from harness.storage.record_lines import line_of
+from harness.storage.record_lines import Asked, Line
 from harness.types import (
     TOKENS,
     Answer,
@@ -86,10 +88,10 @@ class RecordCheck:
         """Yield what does not hold, with the line; `bar` advances with each record."""
         self._complete = complete
         counts: Counter[str] = Counter()
-        for number, read in enumerate(records.read_lines(path), start=1):
+        for number, (text, line) in enumerate(records.read_lines(path), start=1):
             next(bar)
-            self._seal.add(read.text)
-            for problem in self._of_line(read.line, read.record, paid=paid):
+            self._seal.add(text)
+            for problem in self._of_line(line, line.record, paid=paid):
                 counts[problem] += 1
                 if counts[problem] <= MOST_LISTED:
                     yield f"{path.name}, line {number}: {problem}."
@@ -106,7 +108,7 @@ class RecordCheck:
         if lost := self._without_words.keys() - self._words:
             yield f"{path.name}: the words of {len(lost):,} messages stand in no line."
 
-    def _of_line(self, line: Mapping[str, Any], record: Record, *, paid: bool) -> Iterator[str]:
+    def _of_line(self, line: Line, record: Record, *, paid: bool) -> Iterator[str]:
         self._records[record.item] += 1
         item = self._items.get(record.item, last=self._records[record.item] >= self._samples)
         if item is None:
@@ -114,18 +116,16 @@ class RecordCheck:
             return
         if record.sample >= self._samples:
             yield f"sample {record.sample} is more than the run asked for"
-        yield from self._of_request(line["request"], record, item)
+        yield from self._of_request(line.request, record, item)
         if self._judge is not None:
             yield from self._judge.problems(record, item, complete=self._complete)
         self._count(record)
-        expected = line_of(self._expected(record, item), self._headline)
+        expected = Line.of(self._expected(record, item), self._headline)
         if not isinstance(record.outcome, Failure) and (paid or record.outcome.usage.usd is not None):
             usd = cost_of(record.outcome.usage, self._price)
-            expected["cost_usd"] = None if usd is None else round(usd, 9)
-        for name in {**line, **expected}:
-            if name in ("request", "response"):
-                continue
-            if (name in line) != (name in expected) or _differ(line[name], expected[name]):
+            expected.cost_usd = None if usd is None else round(usd, 9)
+        for name in Line.__struct_fields__:
+            if name not in ("request", "response") and getattr(line, name) != getattr(expected, name):
                 yield _WRONG.get(name, f"{name} is not what the item and the reply make it")
 
     def _expected(self, record: Record, item: Item) -> Record:
@@ -150,7 +150,7 @@ class RecordCheck:
             judgement=record.judgement if self._judge is not None else None,
         )
 
-    def _of_request(self, request: Mapping[str, Any] | None, record: Record, item: Item) -> Iterator[str]:
+    def _of_request(self, request: Asked | None, record: Record, item: Item) -> Iterator[str]:
         """Yield the differences between the recorded request and the one that the prompt makes of the item."""
         if self._prompt is None:
             outcome = record.outcome
@@ -166,9 +166,9 @@ class RecordCheck:
                 yield "it has a reply, and no request"
             return
         yield from self._of_words(request)
-        kind = KINDS.get(request["kind"])
-        if kind is None or kind not in self._prompt.makes or kind is not (self._kind or kind):
-            yield f"its request is of the kind {request['kind']:.20}, which this prompt does not make for this model"
+        kind = KINDS[request.kind]
+        if kind not in self._prompt.makes or kind is not (self._kind or kind):
+            yield f"its request is of the kind {request.kind}, which this prompt does not make for this model"
             return
         self._kind = kind
         yield from self._of_logprobs(kind, record, item)
@@ -185,10 +185,9 @@ class RecordCheck:
             yield from self._put_replies(expected, request, opening, record.sample)
         elif self._own is not None:
             yield from self._of_reply(self._own, rendered, record)
-        there = {name: value for name, value in request.items() if name != "digest"}
-        if _without_texts(there) != expected:
+        if _by_digest(request) != expected:
             yield "the request is not the one that the prompt makes of the item"
-        if text_digest(canonical(expected)) != request["digest"]:
+        if text_digest(canonical(expected)) != request.digest:
             yield "the request does not have its digest"
 
     def _of_logprobs(self, kind: type[Request], record: Record, item: Item) -> Iterator[str]:
@@ -218,29 +217,29 @@ class RecordCheck:
             yield "the model answers otherwise today"
 
     def _put_replies(
-        self, expected: dict[str, Any], request: Mapping[str, Any], opening: tuple[str, ...], sample: int
+        self, expected: dict[str, Any], request: Asked, opening: tuple[str, ...], sample: int
     ) -> Iterator[str]:
         """Put the model's own turns of the opening into the expected request: the run alone knows them."""
-        messages = request.get("messages") or []
+        messages = request.messages
         if len(messages) != len(expected["messages"]):
             return
         first = len(messages) - 2 * len(opening)
-        replies = tuple(str(messages[first + 2 * k]["sha256"]) for k in range(len(opening)))
+        replies = tuple(messages[first + 2 * k].sha256 for k in range(len(opening)))
         for k, reply in enumerate(replies):
             expected["messages"][first + 2 * k] = {"role": "assistant", "sha256": reply}
         key = text_digest("\0".join(opening)), sample
         if self._openings.setdefault(key, replies) != replies:
             yield "its opening was answered otherwise than in another record"
 
-    def _of_words(self, request: Mapping[str, Any]) -> Iterator[str]:
+    def _of_words(self, request: Asked) -> Iterator[str]:
         """Yield texts that are not those of their digests, and remember which digests have one."""
-        for place in _places(request):
-            if "text" not in place:
-                self._without_words[place["sha256"][:16]] += 1
-            elif text_digest(place["text"]) != place["sha256"]:
+        for words in request.words:
+            if words.text is None:
+                self._without_words[words.sha256[:16]] += 1
+            elif text_digest(words.text) != words.sha256:
                 yield "the words do not have their digest"
             else:
-                self._words.add(place["sha256"][:16])
+                self._words.add(words.sha256[:16])
 
     def _count(self, record: Record) -> None:
         """Enter what a request took, once however many items share it; of one that is not known, what a record says."""
@@ -276,26 +275,13 @@ _WRONG = {
 }
 
 
-def _places(request: Mapping[str, Any]) -> list[dict[str, str]]:
-    return [request["premise"], request["hypothesis"]] if request["kind"] == "pair" else request["messages"]
-
-
-def _without_texts(request: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a request with its words by digest alone."""
-    bare: dict[str, Any] = dict(request)
-    for name in ("premise", "hypothesis"):
-        if name in bare:
-            bare[name] = {part: value for part, value in bare[name].items() if part != "text"}
-    if "messages" in bare:
-        bare["messages"] = [
-            {part: value for part, value in message.items() if part != "text"} for message in bare["messages"]
-        ]
-    return bare
-
-
-def _differ(there: Any, expected: Any) -> bool:
-    """Return whether two JSON values differ; true is not 1."""
-    return there != expected or (type(there) is not type(expected) and bool in (type(there), type(expected)))
+def _by_digest(request: Asked) -> dict[str, Any]:
+    """Return a request as JSON, its words by digest alone."""
+    content: dict[str, Any] = to_builtins(request)
+    del content["digest"]
+    for words in (*content.get("messages", ()), content.get("premise", {}), content.get("hypothesis", {})):
+        words.pop("text", None)
+    return content
 
 
 class ItemsById:

@@ -27,11 +27,10 @@ from harness.leaderboard.settings.chains import find_setting
 from harness.report.__main__ import content
 from harness.storage import replies as storage_replies
 from harness.storage.manifest import Manifest
-from harness.storage.record_lines import line_of
-from harness.storage.replies import ReplyReader, reply_of
+from harness.storage.replies import ReplyReader
 from harness.storage.runs import Run
 from harness.tables.markdown_csv_json import as_csv, as_json, markdown
-from harness.types import Answer, Failure, Metric, Record, Response, Result, Scores, Usage
+from harness.types import Metric, Result, Scores, Usage
 
 MODELS, PROMPTS, STEPS = ("random_uniform", "always_yes"), ("plain", "few_shot"), ("none", "permutation")
 
@@ -112,22 +111,6 @@ def test_the_page_reads_each_run_once_while_there_is_room(rows, monkeypatch, mos
     data, _ = content(rows, "", answers=True)
     assert len(data["differences"]) > 2 and len({*read}) == len(rows)
     assert (len(read) > len({*read})) == again
-
-
-@pytest.mark.parametrize(
-    ("outcome", "answer"),
-    [
-        (Response("Yes, so it is."), Answer(1, span="Yes")),
-        (Response("Well."), Answer(None)),
-        (Failure("timeout", "60 s"), None),
-    ],
-)
-def test_a_reply_is_the_same_from_a_record_and_from_its_line(outcome, answer):
-    for unit in ("", "A → B"):
-        groups, labels = {"relation": "parent"}, {"published": 1, "audited": 0}
-        record = Record("i", "c", groups, labels, None, outcome, answer, unit=unit)
-        line = json.loads(json.dumps(line_of(record, "published")))
-        assert reply_of(line, {}) == replies._reply(record, {})
 
 
 def test_by_perturbation_has_the_scores_of_the_runs_and_the_differences_of_compare(swept, rows, tmp_path):

@@ -10,7 +10,7 @@ from harness.report.items import Answers
 from harness.scoring.grades import ANNOUNCED, FORM, JUDGED, SAID, UNKNOWN, firm_only, grade_of
 from harness.scoring.means import MeanRow, MeanTally
 from harness.scoring.samples import summarize
-from harness.storage.record_lines import line_of, reply_columns
+from harness.storage.record_lines import Line, reply_columns
 from harness.storage.result_json import result_from_json, result_json
 from harness.tables.results import grade_notes, reading_notes
 from harness.tasks.corr2cause import Corr2Cause
@@ -113,8 +113,8 @@ def test_questions_with_choices_have_the_same_bounds(tmp_path):
 
 
 def test_the_grade_is_a_column_of_every_record_and_none_is_stored():
-    line = line_of(record(1, 1, Answer(1, rule="said")), "published")
-    assert "grade" not in json.dumps(line) and reply_columns(line)["grade"] == SAID
+    line = Line.of(record(1, 1, Answer(1, rule="said")), "published")
+    assert "grade" not in json.dumps(line.as_json) and reply_columns(line)["grade"] == SAID
     page = Answers()
     page.add(0, line, True)
     assert page.json()["grade"] == [SAID]

@@ -12,7 +12,6 @@ from harness.storage import find, runs
 from harness.storage.files import DamagedError
 from harness.storage.find import below
 from harness.storage.manifest import NO_MANIFEST
-from harness.storage.record_lines import turns
 from harness.storage.records import Writer
 from harness.storage.run_folder import MANIFEST, RECORDS, RESULT
 from harness.types import Answer, ChatRequest, Message, Record, Response, Result, Usage
@@ -129,7 +128,7 @@ def test_lines_have_their_words_and_their_scores(tmp_path):
     run = runs.load(folder)
     assert "text" not in json.loads((folder / RECORDS).read_text().splitlines()[1])["request"]["messages"][0]
     lines = list(run.lines())
-    assert [turns(line) for line in lines] == [[{"role": "user", "content": "Is it?"}]] * 3
+    assert [line.turns for line in lines] == [[{"role": "user", "content": "Is it?"}]] * 3
     assert [run.right(line) for line in lines] == [False, True, True]
     assert [record.item for record in run.records()] == ["i0", "i1", "i2"]
     (folder / RECORDS).unlink()
