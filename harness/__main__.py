@@ -15,7 +15,7 @@ from harness.runtime import environment
 if TYPE_CHECKING:
     from omegaconf import DictConfig
 
-    from harness.cli.multirun import Multirun
+    from harness.cli.launcher import Multirun
     from harness.cost.shared_budget import Book
     from harness.prepare import Prepared
     from harness.run import RunOutcome
@@ -30,8 +30,6 @@ def main() -> None:
     from harness.runtime import console, signals
 
     console.prepare_streams()
-    if commands.asks_for_completion(sys.argv[1:]):
-        sys.exit(commands.complete())
     try:
         name, sys.argv[1:] = commands.command_and_arguments(sys.argv[1:])
     except ConfigError as error:
@@ -47,16 +45,11 @@ def main() -> None:
 
 def job(config: DictConfig) -> int:
     """Carry out one run; return the exit code."""
-    from harness.errors import ConfigError
     from harness.runtime.secrets import refuse_config
     from harness.settings import plain
 
     gc.freeze()  # what the start has made stays: no look for circles goes through it again
     refuse_config(plain(config))
-    if (at_once := config.get("parallel", 1)) != 1:
-        raise ConfigError(
-            f"parallel={at_once} is for the jobs of a sweep, and this is one run: add -m, or leave it out."
-        )
     run_one(config, brief=False)
     return 0
 
@@ -70,18 +63,11 @@ def sweep(multirun: Multirun) -> int:
 
 def command() -> SweepCommand:
     """Return what a sweep needs to know of this command."""
-    from harness.prepare import check, prepare
+    from harness.prepare import prepare_to_begin
     from harness.sweep.jobs import SweepCommand
     from harness.sweep.plan import plan_of_all
 
-    return SweepCommand(
-        "harness.__main__",
-        prepare,
-        run_one,
-        check,
-        plan_of_all,
-        asks=lambda prepared: prepared.spending.paid,
-    )
+    return SweepCommand("harness.__main__", prepare_to_begin, run_one, plan_of_all)
 
 
 def run_one(config: DictConfig, *, brief: bool, book: Book | None = None) -> Path:

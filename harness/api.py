@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import partial
 from os import PathLike
@@ -121,31 +120,16 @@ def _composed(
 def _composed_by_hydra(arguments: Sequence[str], settings: Mapping[str, Any]) -> dict[str, Any]:
     from harness.cli import own_configs
 
-    with _own_hydra():
-        try:
-            own_configs.register()
-            config = own_configs.without_hydra(hydra_app.composed("config", arguments))
+    try:
+        own_configs.register()
+        with own_configs.as_running(hydra_app.composed("config", arguments)) as config:
             for name, value in settings.items():
                 _set(config, _full_name(name, config), value)
             return plain(config)
-        except HarnessError:
-            raise
-        except Exception as error:
-            raise ConfigError(secrets.mask_keys(hydra_app.sentence(error, "config", arguments))) from error
-
-
-@contextmanager
-def _own_hydra() -> Iterator[None]:
-    """Restore Hydra's state, which is global, in the end: the caller may be a Hydra application itself."""
-    from hydra.core.global_hydra import GlobalHydra
-    from hydra.core.hydra_config import HydraConfig
-
-    before = GlobalHydra.instance().hydra, HydraConfig.instance().cfg
-    GlobalHydra.instance().clear()
-    try:
-        yield
-    finally:  # composing has put another instance in place
-        GlobalHydra.instance().hydra, HydraConfig.instance().cfg = before
+    except HarnessError:
+        raise
+    except Exception as error:
+        raise ConfigError(secrets.mask_keys(hydra_app.sentence(error, "config", arguments))) from error
 
 
 def _full_name(name: str, config: Any) -> str:

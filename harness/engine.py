@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Any, ClassVar, Protocol, cast
 
 from harness import plugin
 from harness.errors import ConfigError, unknown
@@ -32,6 +32,9 @@ class Work:
 class Engine(Protocol):
     """What starts processes: a class with its settings, named in `configs/hydra/launcher/`."""
 
+    tells: ClassVar[bool]
+    """Whether what its processes print is shown here as they print it."""
+
     def check(self, setting: str) -> int:
         """Return how many processes run at a time. Raises ConfigError if none can.
 
@@ -47,15 +50,10 @@ class Engine(Protocol):
 
 
 def engine(name: str, setting: str, **settings: object) -> Engine:
-    """Return the engine of a name. Raises ConfigError where no plug-in has it; `setting` is what asks for it."""
+    """Return the engine of a name. Raises ConfigError where no plug-in has it; `setting` is where its settings are."""
     if (path := plugin.engines().get(name)) is None:
         raise ConfigError(unknown("engine", name, plugin.engines()) if plugin.engines() else without_plugin(setting))
-    return cast(Engine, build({"_target_": path.replace(":", "."), **settings}, "workers"))
-
-
-def is_engine(target: str) -> bool:
-    """Test whether a class, as `_target_` names it, is an engine of a plug-in."""
-    return target in {path.replace(":", ".") for path in plugin.engines().values()}
+    return cast(Engine, build({"_target_": path.replace(":", "."), **settings}, setting))
 
 
 def without_plugin(setting: str) -> str:

@@ -31,6 +31,8 @@ GONE: Mapping[str, str] = {
     **{f"task {name}": _comes(f"task={name}", "papers") for name in _OF_PAPERS},
     "task corr2cause/steps": _comes("prompt=trace, whose claims are judged one by one,", "lab"),
     "model nli_onnx": "model=nli runs the checkpoint itself, with torch",
+    "setting parallel": _comes("hydra/launcher=processes hydra.launcher.count=4", "scale"),
+    "hydra/launcher submitit_slurm": "hydra/launcher=slurm",
     "setting preset": "metrics= and by= choose what a table shows",
     "setting model.endpoint": "answers are stored under model.base_url",
     "setting records": "gzip records.jsonl compresses the records of a run, and everything reads them so",

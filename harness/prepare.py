@@ -141,16 +141,18 @@ def _manifest(
     )
 
 
-def check(prepared: Prepared) -> None:
-    """Refuse what would fail at the first item: data that are not there, a field that the prompt asks for in vain.
+def prepare_to_begin(config: Mapping[str, Any]) -> Prepared:
+    """Return a run whose first item can be asked: with data that are there, and no field that is asked for in vain.
 
     Raises HarnessError.
     """
+    prepared = prepare(config)
     item = next(iter(prepared.task.items()), None)
     if item is not None:
         prompt = prepared.prompt
         turns = [Message("user", turn) for turn in prompt.opening(item.fields)]
         prompt.render(item.fields, tuple(turns), fitting(prompt, prepared.model))
+    return prepared
 
 
 def own_lines(own: Mapping[str, str]) -> Iterator[str]:

@@ -11,7 +11,6 @@ import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
-from harness import engine, plugin
 from harness.cli import setting_lines
 from harness.cli.commands import summaries
 from harness.cli.setting_lines import bases_of, settings_of, unknown_choice
@@ -158,7 +157,7 @@ def missing_setting(config_name: str, arguments: Sequence[str]) -> str:
 
 
 def _mistakes(config_name: str, arguments: Sequence[str]) -> Iterator[str]:
-    groups = {**setting_lines.groups(config_name), "hydra/launcher": "null"}
+    groups = setting_lines.groups(config_name)
     for argument in arguments:
         key, value = _key(argument), argument.partition("=")[2]
         if key in groups:
@@ -176,8 +175,6 @@ def _key(argument: str) -> str:
 
 def _wrong_choices(group: str, value: str, *, may_be_null: bool) -> Iterator[str]:
     """Yield the errors in the names chosen from a group."""
-    if group == "hydra/launcher" and not plugin.engines() and value != "null":
-        yield engine.without_plugin("hydra/launcher=")
     if value.startswith("[") or (value in ("null", "") and not may_be_null):
         yield f"{group}= takes one name: {', '.join(listed(CONFIGS, group))}."
     for word in value.split(","):
@@ -202,7 +199,7 @@ def _wrong_bases(group: str, name: str) -> Iterator[str]:
 def _wrong_setting(key: str, config_name: str, arguments: Sequence[str]) -> Iterator[str]:
     """Yield the error in the name of a setting."""
     section = key.partition(".")[0]
-    if section == "hydra" and not key.startswith("hydra.launcher."):
+    if key.startswith("hydra") and not key.startswith("hydra.launcher."):
         return
     if section == "judge" and not any(argument.startswith("judge=") for argument in arguments):
         yield f"{key} is a setting of the judge, and the run has no judge: choose one with judge=…, as with model=…."

@@ -47,8 +47,8 @@ harness: can language models reason about cause and effect?
 _AFTERWARDS = """\
 Settings are key=value; one with commas or brackets takes quotes inside of the shell's: 'task.path="a, b.csv"'. A run
 goes on where it was stopped: answers are stored as they land and asked for once. configs/<group>/<name>.yaml and
-prompts/<task>/<name>.yaml of the working directory are found as well. The shell completes all of it after
-eval "$(harness -sc install=bash)" (or zsh, fish). Hydra's own flags: --hydra-help.
+prompts/<task>/<name>.yaml of the working directory are found as well. Hydra's own flags: --hydra-help, and
+eval "$(harness -sc install=bash)" has the shell complete settings.
 """
 
 _ITEMS = """\

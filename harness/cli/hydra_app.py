@@ -9,6 +9,7 @@ import sys
 import traceback
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,12 +29,13 @@ from harness.settings import Main, build_main, plain
 from harness.storage.atomic_write import full
 
 if TYPE_CHECKING:
-    from harness.cli.multirun import Multirun
+    from harness.cli.launcher import Multirun
 
 
 _PACKAGE = Path(__file__).parents[1]
 _SETTING = re.compile(r"(?!hydra)[\w/.@+~]+=")
 """key=value, where the key is not one of Hydra's own."""
+_SWEEP = {"-m", "--multirun", "hydra.mode=MULTIRUN"}
 
 
 Sweep = Callable[["Multirun"], int]
@@ -87,6 +89,29 @@ def _help(config_name: str, arguments: Sequence[str]) -> str:
     return help_text.help_of_choices(chosen, task_config)
 
 
+@dataclass
+class Command:
+    """A command as Hydra calls it, for one config or for a sweep; it keeps the exit code."""
+
+    job: Callable[[Any], int]
+    sweep: Sweep | None
+    explain: Callable[[Exception, Sequence[str]], str]
+    code: int = 0
+    error: Exception | None = None
+
+    def __call__(self, config: Any) -> None:
+        """Run the job, keeping its error: Hydra would print it in its own way."""
+        try:
+            self.code = self.job(config)
+        except Exception as error:
+            self.error = error
+
+    def carry_out(self, multirun: Multirun) -> None:
+        if self.sweep is None:
+            raise ConfigError("this command makes one thing at a time: leave -m out.")
+        self.code = self.sweep(multirun)
+
+
 def _hydra(job: Callable[[Any], int], config_name: str, sweep: Sweep | None) -> int:
     import hydra
 
@@ -94,47 +119,23 @@ def _hydra(job: Callable[[Any], int], config_name: str, sweep: Sweep | None) -> 
     from harness.cli.own_configs import register
 
     register()
-    if {"-m", "--multirun", "hydra.mode=MULTIRUN"} & set(sys.argv[1:]):
-        from harness.cli import multirun
-
-        if multirun.is_sweep(sys.argv[1:]):
-            return _sweep(config_name, sweep)
     if (config := _single(config_name)) is not None:
         return job(config)
-    codes: list[int] = []
-    errors: list[Exception] = []
+    if _SWEEP & set(sys.argv[1:]):
+        from harness.cli.launcher import of_a_sweep
 
-    def collect(config: Any) -> None:
-        """Run the job, collecting its error: Hydra would print it in its own way, so it is raised after Hydra."""
-        try:
-            codes.append(job(config))
-        except Exception as error:
-            errors.append(error)
-
-    run = hydra.main(version_base="1.3", config_path=str(CONFIGS), config_name=config_name)(collect)
+        sys.argv[1:] = of_a_sweep(sys.argv[1:])
+    command = Command(job, sweep, lambda error, arguments: sentence(error, config_name, arguments))
+    run = hydra.main(version_base="1.3", config_path=str(CONFIGS), config_name=config_name)(command)
     if any(argument.startswith(("--cfg", "-c", "--info", "-i")) for argument in sys.argv[1:]):
         with redirect_stdout(io.StringIO()) as output:  # what the config files say, keys too
             run()
         print(secrets.mask_keys_in_yaml(output.getvalue()), end="")
     else:
         run()
-    if errors:
-        raise errors[0]
-    return max(codes, default=0)
-
-
-def _sweep(config_name: str, sweep: Sweep | None) -> int:
-    from harness.cli import multirun
-
-    if sweep is None:
-        raise ConfigError("this command makes one thing at a time: leave -m out.")
-    with multirun.multirun(config_name, sys.argv[1:], sentence_of(config_name)) as jobs:
-        return sweep(jobs)
-
-
-def sentence_of(config_name: str) -> Callable[[Exception, Sequence[str]], str]:
-    """Return `sentence` for one command: of an error and the settings that led to it."""
-    return lambda error, arguments: sentence(error, config_name, arguments)
+    if command.error is not None:
+        raise command.error
+    return command.code
 
 
 def _single(config_name: str) -> Any:
@@ -151,11 +152,20 @@ def _single(config_name: str) -> Any:
 
 
 def composed(config_name: str, arguments: Sequence[str]) -> Any:
-    """Return the config of a command with these settings, Hydra's own part in it."""
-    from hydra import compose, initialize_config_dir
+    """Return the config of a command with these settings, Hydra's own part in it.
 
-    with initialize_config_dir(str(CONFIGS), version_base="1.3"):
-        return compose(config_name, list(arguments), return_hydra_config=True)
+    Hydra's state is global: it is as before in the end, since the caller may be a Hydra application itself.
+    """
+    from hydra import compose, initialize_config_dir
+    from hydra.core.global_hydra import GlobalHydra
+
+    before = GlobalHydra.instance().hydra
+    GlobalHydra.instance().clear()
+    try:
+        with initialize_config_dir(str(CONFIGS), version_base="1.3"):
+            return compose(config_name, list(arguments), return_hydra_config=True)
+    finally:
+        GlobalHydra.instance().hydra = before
 
 
 def sentence(error: Exception, config_name: str, arguments: Sequence[str]) -> str:
@@ -216,7 +226,8 @@ def run_config(arguments: Sequence[str]) -> dict[str, Any]:
     secrets.refuse_arguments(arguments)
     try:
         own_configs.register()
-        config = plain(own_configs.without_hydra(composed("config", arguments)))
+        with own_configs.as_running(composed("config", arguments)) as composition:
+            config = plain(composition)
     except HarnessError:
         raise
     except Exception as error:

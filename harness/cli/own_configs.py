@@ -6,29 +6,26 @@ configs/hydra/ meant for another program.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import yaml
 from hydra.core.config_search_path import ConfigSearchPath
-from hydra.core.config_store import ConfigStore
 from hydra.core.hydra_config import HydraConfig
 from hydra.core.object_type import ObjectType
 from hydra.core.plugins import Plugins
 from hydra.plugins.config_source import ConfigResult, ConfigSource
 from hydra.plugins.search_path_plugin import SearchPathPlugin
-from omegaconf import OmegaConf, open_dict
+from omegaconf import DictConfig, OmegaConf, open_dict
 from omegaconf._utils import get_yaml_loader
 
 from harness.cli import setting_lines
 from harness.codec import plain_text
 from harness.config_files import CONFIGS, OWN, SAME_AS, own_file, own_folder, roots, use_folder
 from harness.errors import ConfigError
-
-_LAUNCHERS = "hydra/launcher"
-"""The group whose files have the names of plugins' launchers."""
 
 
 @cache
@@ -106,9 +103,6 @@ def register() -> None:
     use_folder()
     for plugin in (GroupSource, OwnConfigs):
         plugins.register(plugin)
-    for root in roots(CONFIGS):
-        for file in (root / _LAUNCHERS).glob("*.yaml"):
-            _drop_schema(_LAUNCHERS, file.name)
 
 
 def without_hydra(config: Any) -> Any:
@@ -125,6 +119,16 @@ def without_hydra(config: Any) -> Any:
     return config
 
 
+@contextmanager
+def as_running(config: DictConfig) -> Iterator[DictConfig]:
+    """Yield a composed config without Hydra's own part, which ${hydra:…} finds within the context."""
+    before = HydraConfig.instance().cfg
+    try:
+        yield without_hydra(config.copy())
+    finally:
+        HydraConfig.instance().cfg = before
+
+
 def _own_files(choices: Mapping[str, str]) -> dict[str, str]:
     """Return the files of the working directory among those chosen from groups, and what these build on."""
     digests: dict[str, str] = {}
@@ -133,14 +137,6 @@ def _own_files(choices: Mapping[str, str]) -> dict[str, str]:
             for file in setting_lines.files_of(group, name):
                 digests |= own_file(file)
     return digests
-
-
-def _drop_schema(group: str, name: str) -> None:
-    """Remove a schema that a Hydra plugin has stored under the name of a shipped file, which Hydra would enforce."""
-    stored = ConfigStore.instance().repo
-    for part in group.split("/"):
-        stored = stored.get(part, {})
-    stored.pop(name, None)
 
 
 def _in_group(config_path: str) -> bool:

@@ -21,7 +21,6 @@ from harness.errors import ConfigError, unknown
 from harness.scoring.bootstrap import RESAMPLES, SEED
 from harness.scoring.definitions import definition, leading_first, of_counts
 from harness.storage.atomic_write import atomic_file, check
-from harness.storage.find import below
 from harness.tables.markdown_csv_json import csv_text, markdown
 from harness.tables.table import Part
 
@@ -67,15 +66,6 @@ class CompareSettings:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     return key_value.command(HELP, CompareSettings, job, arguments)
-
-
-def suggested(key: str, arguments: Sequence[str]) -> set[str] | None:
-    """Return what completes by= for the runs that the command line names; None for other settings."""
-    folders = [word for word in arguments if Path(word).is_dir()]
-    if key != "by" or not folders:
-        return None
-    runs = [run for run, _ in below(folders, need="none").values()]
-    return {name for run in runs for name in run.result.scores[run.result.headline]} - {"overall"}
 
 
 def job(folders: list[str], settings: CompareSettings) -> list[Part]:

@@ -12,10 +12,9 @@ from harness import plugin
 from harness.cli import key_value
 from harness.cli.key_value import Words
 from harness.errors import ConfigError, StoreError
-from harness.leaderboard.build import BoardOptions, breakdowns_of, build
+from harness.leaderboard.build import BoardOptions, build
 from harness.leaderboard.columns import expanded
 from harness.leaderboard.comparable import find_runs
-from harness.leaderboard.settings.chains import setting_names
 from harness.storage.atomic_write import atomic_file, check
 from harness.storage.runs import Run
 from harness.tables.latex_html import html, latex
@@ -108,14 +107,6 @@ def _title(task: str) -> str:
     """Return a task's name with its benchmark's title: corr2cause/fresh → Corr2Cause/fresh."""
     benchmark, slash, rest = task.partition("/")
     return f"{benchmark_of(task).title if benchmark else ''}{slash}{rest}"
-
-
-def suggested(key: str, arguments: Sequence[str]) -> set[str] | None:
-    """Return what completes by= and over= for the runs that the command line names so far; None for other settings."""
-    if key not in ("by", "over"):
-        return None
-    rows = find_runs([word for word in arguments if Path(word).is_dir()] or ["results"], some=False)
-    return {*setting_names(rows), *(breakdowns_of(rows) if key == "by" else ())}
 
 
 def _leaderboard(folders: Sequence[str], settings: LeaderboardSettings) -> list[Table]:

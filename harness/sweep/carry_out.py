@@ -8,16 +8,13 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from harness.cli.key_value import ERROR
-from harness.cli.multirun import Multirun
-from harness.engine import Engine, engine
+from harness.cli.launcher import Multirun
 from harness.errors import ConfigError
 from harness.leaderboard import __main__ as leaderboard
 from harness.leaderboard.build import BoardOptions, build
 from harness.runtime import console
-from harness.settings import Limits
 from harness.storage.run_folder import RESULT
 from harness.storage.runs import Run, load
 from harness.sweep import check, jobs
@@ -26,10 +23,6 @@ from harness.tables import terminal
 from harness.tables.markdown_csv_json import markdown
 from harness.tables.table import Part
 
-_SHARED = (
-    "The budget stands in budget.sqlite of the sweep's folder: results= has to be on a disk of all nodes whose file "
-    "locks hold (NFS 4, Lustre mounted with flock)."
-)
 _KILLED = "killed, or out of memory"
 """Why a process may have ended without leaving an outcome."""
 
@@ -40,38 +33,26 @@ def carry_out(command: SweepCommand, multirun: Multirun) -> int:
     Raises HarnessError for a sweep of which a job cannot run, before any is begun.
     """
     sweep = check.checked(command, multirun)
-    settings = sweep.jobs[0].config
-    launcher, at_once = sweep.multirun.launcher, int(settings.get("parallel", 1))
-    notes = [*sweep.notes, *([_SHARED] if sweep.multirun.is_spread and _share_budget(settings) else [])]
-    if launcher is not None and at_once > 1:
-        raise ConfigError(f"parallel={at_once} and hydra/launcher= would both begin the jobs: choose one of them.")
-    chosen: Engine | None = sweep.multirun.engine()
-    if at_once > 1:
-        chosen = engine("processes", f"parallel={at_once}", count=at_once)
-    if settings.get("dry_run"):
-        terminal.show([*command.plan(sweep.jobs), *notes, "Nothing was asked (dry_run=true)."])
+    if sweep.jobs[0].config.get("dry_run"):
+        terminal.show([*command.plan(sweep.jobs, True), *sweep.notes, "Nothing was asked (dry_run=true)."])
         return 0
-    paid = any(command.asks(checked.prepared) for checked in sweep.jobs)
-    if intro := [*(command.plan(sweep.jobs) if paid else ()), *notes]:
+    if intro := [*command.plan(sweep.jobs, False), *sweep.notes]:
         terminal.show(intro, stream=sys.stderr)
-    with jobs.new_folder(sweep.multirun) as (place, placed):
+    engine = multirun.engine
+    with jobs.new_folder(sweep.multirun) as place:
+        orders = jobs.orders(sweep.multirun, command.module, place)
         ends: Mapping[str, str] = {}
         interrupted = True
         try:
-            if chosen is not None:
-                if at_once > 1:  # each prints its error itself
-                    jobs.REPORTED.update(job.number for job in placed.jobs)
-                ends = chosen.carry_out(jobs.work(placed, command.module), place, partial(_has_ended, place))
+            if engine is not None:
+                ends = engine.carry_out(jobs.work(orders), place, partial(_has_ended, place))
             else:
-                placed.launch(partial(jobs.job, command.module))
+                for order in orders:
+                    order.carry_out()
             interrupted = False
-        except Exception as error:
-            if launcher is None or chosen is not None:
-                raise
-            interrupted = False
-            console.complain(_stopped(error), launcher)
         finally:
-            code = conclude(place, placed, command.tables, ends, interrupted=interrupted)
+            told = engine is None or engine.tells
+            code = conclude(place, sweep.multirun, command.tables, ends, told=told, interrupted=interrupted)
         return code
 
 
@@ -81,31 +62,19 @@ def _has_ended(place: Path, job: str) -> bool:
     return jobs.outcome(place / job) is not None
 
 
-def _stopped(error: Exception) -> str:
-    """Return the sentence for a launcher of Hydra's that raised: it reports none of the other jobs."""
-    first = str(error).strip().partition("\n")[0].partition(". ")[0]
-    return (
-        f"{type(error).__name__}: {first.rstrip('.')}. This launcher stops there, and may end the other jobs; "
-        "parallel=N goes on with them. What is stored is kept."
-    )
-
-
-def _share_budget(settings: Mapping[str, Any]) -> bool:
-    limits = settings.get("budget") or {}
-    return any(limits.get(name) is not None for name in vars(Limits()))
-
-
 def conclude(
     place: Path,
     multirun: Multirun,
     tables: Callable[[Sequence[Run]], Sequence[Part]] | None,
     ends: Mapping[str, str],
     *,
+    told: bool,
     interrupted: bool,
 ) -> int:
     """Print the tables of the jobs that have left a run, and the errors; return the exit code.
 
-    `ends` says by job number how its process ended. Jobs that an interrupted sweep has not begun are no errors.
+    `ends` says by job number how its process ended, `told` whether jobs have printed their errors here. Jobs that an
+    interrupted sweep has not begun are no errors.
     """
     outcomes = {job.number: jobs.outcome(place / str(job.number)) for job in multirun.jobs}
     runs = dict.fromkeys(Path(outcome["run"]) for outcome in outcomes.values() if outcome and outcome.get("run"))
@@ -129,7 +98,7 @@ def conclude(
             failed += 1
         elif outcome is not None and outcome.get("error"):
             failed += 1
-            if number not in jobs.REPORTED:
+            if not told:
                 unreported[str(outcome["error"])].append(number)
     for error, numbers in unreported.items():
         console.complain(error, f"error in job{'s' * (len(numbers) > 1)} {', '.join(map(str, numbers))}")

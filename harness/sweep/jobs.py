@@ -19,13 +19,12 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
 
-from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig
 
 from harness.cli import hydra_app, own_configs
 from harness.cli.key_value import ERROR
-from harness.cli.multirun import Job, Multirun, multirun
-from harness.config_files import use_folder
+from harness.cli.launcher import Job, Multirun, numbered
+from harness.cli.own_configs import as_running
 from harness.cost.shared_budget import Book
 from harness.engine import Work
 from harness.errors import ConfigError, Interrupted, StoreError
@@ -65,18 +64,10 @@ class SweepCommand:
     prepare: Callable[[Mapping[str, Any]], Any]
     """Returns the run that a config describes, with a `folder`. Raises HarnessError for one that cannot run."""
     run_one: RunOne
-    check: Callable[[Any], None] = lambda prepared: None
-    """Raises HarnessError where a prepared run would fail at its first item."""
-    plan: Callable[[Sequence[CheckedJob]], Sequence[Part]] = lambda checked: ()
-    """Returns the plan of all jobs."""
-    asks: Callable[[Any], bool] = lambda prepared: False
-    """Returns whether a prepared run may cost money."""
+    plan: Callable[[Sequence[CheckedJob], bool], Sequence[Part]] = lambda checked, asked: ()
+    """Returns the plan of all jobs; where it was not asked for, nothing if they cost nothing."""
     tables: Callable[[Sequence[Run]], Sequence[Part]] | None = None
     """Returns the tables at the end; None: the leaderboard's."""
-
-
-REPORTED: set[int] = set()
-"""Numbers of the jobs whose errors have been printed."""
 
 
 def say(text: str) -> None:
@@ -84,47 +75,57 @@ def say(text: str) -> None:
         print(console.clean(text), file=sys.stderr, flush=True)
 
 
-def job(module: str, config: DictConfig) -> int:
-    """Carry out a job of the sweep of a module's command; return the exit code. Hydra's launchers call it."""
-    use_folder()
-    command: SweepCommand = import_module(module).command()
-    hydra = HydraConfig.get()
-    number, place = int(hydra.job.num), Path(hydra.runtime.output_dir)
-    say(f"[{number}] {mask_keys(str(Job(number, tuple(hydra.overrides.task))))}")
+@dataclass(frozen=True)
+class Order:
+    """A job in the form in which any process can carry it out."""
+
+    module: str
+    """Of the command."""
+    config_name: str
+    number: int
+    overrides: Sequence[str]
+    hydra: Sequence[str]
+    """Settings of Hydra's own."""
+    folder: str
+    """That of the sweep."""
+    working_directory: str
+
+    def carry_out(self) -> int:
+        """Carry out the job in this process; return the exit code. Raises KeyboardInterrupt, which ends the sweep."""
+        config: Any = {}
+        place = Path(self.folder, str(self.number))
+        say(f"[{self.number}] {mask_keys(str(Job(self.number, tuple(self.overrides))))}")
+        try:
+            _check_shared_disk(place)
+            composed = numbered(hydra_app.composed(self.config_name, [*self.hydra, *self.overrides]), self.number)
+            with as_running(composed) as config:
+                refuse_config(plain(config))
+                command: SweepCommand = import_module(self.module).command()
+                note(place, run=command.run_one(config, brief=True, book=_budget(config, place)), error=None)
+        except Interrupted as stop:
+            raise KeyboardInterrupt(*stop.args) from stop
+        except Exception as error:
+            if config.get("debug"):
+                print(mask_keys(console.clean(traceback.format_exc())), end="", file=sys.stderr)
+            sentence = mask_keys(hydra_app.sentence(error, self.config_name, self.overrides))
+            before = outcome(place.parent / str(self.number - 1)) or {}
+            same = f"as in job {self.number - 1}." if before.get("error") == sentence else sentence
+            console.complain(same, f"error in job {self.number}")
+            note(place, run=None, error=sentence)
+            return ERROR
+        return 0
+
+
+def carry_out(order: dict[str, Any]) -> int:
+    """Carry out a job in a process of its own, given the fields of its `Order`; return the exit code."""
+    job = Order(**order)
+    os.chdir(job.working_directory)
+    console.prepare_streams()
+    own_configs.register()
     try:
-        refuse_config(plain(config))
-        _check_shared_disk(place)
-        book = _budget(config, place)
-        note(place, run=command.run_one(config, brief=True, book=book), error=None)
-    except Interrupted as stop:
-        raise KeyboardInterrupt(*stop.args) from stop  # ends the sweep too
-    except Exception as error:
-        if config.get("debug"):
-            print(mask_keys(console.clean(traceback.format_exc())), end="", file=sys.stderr)
-        sentence = mask_keys(_ended_by_engine(error) or _sentence(error, hydra))
-        before = outcome(place.parent / str(number - 1)) or {}
-        console.complain(
-            f"as in job {number - 1}." if before.get("error") == sentence else sentence, f"error in job {number}"
-        )
-        REPORTED.add(number)
-        note(place, run=None, error=sentence)
-        return ERROR
-    return 0
-
-
-def _sentence(error: Exception, hydra: Any) -> str:
-    return hydra_app.sentence(error, str(hydra.job.config_name), hydra.overrides.task)
-
-
-def _ended_by_engine(error: Exception) -> str:
-    """Return the sentence for what submitit raises in the middle of a job; "" for any other error."""
-    if type(error).__module__.partition(".")[0] != "submitit":
-        return ""
-    return (
-        f"{str(error).rstrip('.')} (hydra.launcher.requeues= is how often it may go on, "
-        "hydra.launcher.minutes= how long it may take). "
-        "What is stored is kept, and the same command goes on from there."
-    )
+        return job.carry_out()
+    except KeyboardInterrupt:
+        return signals.INTERRUPTED  # the parent process reports it
 
 
 def _budget(config: DictConfig, place: Path) -> Book | None:
@@ -141,49 +142,17 @@ def _check_shared_disk(place: Path) -> None:
         )
 
 
-@dataclass(frozen=True)
-class RemoteJob:
-    """A job in the form in which another process gets it."""
-
-    module: str
-    """Of the command."""
-    config_name: str
-    number: int
-    overrides: Sequence[str]
-    hydra: Sequence[str]
-    """Settings of Hydra's own, the sweep's folder among them."""
-    working_directory: str
-
-    def carry_out(self) -> int:
-        """Carry out the job in this process; return the exit code."""
-        os.chdir(self.working_directory)
-        console.prepare_streams()
-        own_configs.register()
-        with multirun(
-            self.config_name, [*self.hydra, *self.overrides], hydra_app.sentence_of(self.config_name)
-        ) as alone:
-            config = alone.compose(self.overrides, self.number)
-            alone.give_place(config)
-            with alone.as_running(config) as task_config:
-                try:
-                    return job(self.module, task_config)
-                except KeyboardInterrupt:
-                    return signals.INTERRUPTED  # the parent process reports it
+def orders(multirun: Multirun, module: str, place: Path) -> list[Order]:
+    """Return the jobs of a sweep of a module's command, which leave their outcomes in a folder."""
+    common = list(multirun.hydra_overrides), str(place.absolute()), str(Path.cwd())
+    name = multirun.config_name
+    return [Order(module, name, job.number, list(job.overrides), *common) for job in multirun.jobs]
 
 
-def carry_out(order: dict[str, Any]) -> int:
-    """Carry out a job in a process of its own, given the fields of its `RemoteJob`; return the exit code."""
-    return RemoteJob(**order).carry_out()
-
-
-def work(sweep: Multirun, module: str) -> list[Work]:
-    """Return the jobs of a sweep of a module's command as work for an engine."""
-    here, keys = str(Path.cwd()), tuple(in_environment())
-    orders = [
-        RemoteJob(module, sweep.config_name, job.number, list(job.overrides), list(sweep.hydra_overrides), here)
-        for job in sweep.jobs
-    ]
-    return [Work(str(order.number), "harness.sweep.jobs:carry_out", asdict(order), keys) for order in orders]
+def work(jobs: Sequence[Order]) -> list[Work]:
+    """Return jobs as work for an engine."""
+    keys = tuple(in_environment())
+    return [Work(str(job.number), "harness.sweep.jobs:carry_out", asdict(job), keys) for job in jobs]
 
 
 KEPT = 20
@@ -193,14 +162,14 @@ _DATED = re.compile(r"\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d(-\d+)?")
 
 
 @contextmanager
-def new_folder(multirun: Multirun) -> Iterator[tuple[Path, Multirun]]:
-    """Make the folder of a sweep, and yield it and the sweep within it; older ones than the newest 20 are removed.
+def new_folder(multirun: Multirun) -> Iterator[Path]:
+    """Make the folder of a sweep and yield it; older ones than the newest 20 are removed.
 
     A folder is never removed while the sweep runs that made it.
     """
     import filelock
 
-    wanted = multirun.folder
+    wanted = Path(multirun.config.hydra.sweep.dir)
     try:
         place = _new(wanted)
         with filelock.FileLock(place / LOCK):
@@ -208,7 +177,7 @@ def new_folder(multirun: Multirun) -> Iterator[tuple[Path, Multirun]]:
                 _remove_old(wanted.parent)
             jobs = [{"number": job.number, "settings": mask_keys(str(job))} for job in multirun.jobs]
             _write(place / SWEEP, {"command": multirun.config_name, "jobs": jobs})
-            yield place, multirun.within(place)
+            yield place
     except OSError as error:
         raise StoreError(
             f"the sweep's folder {wanted} cannot be written ({error.strerror}): choose another results=."

@@ -53,11 +53,15 @@ class PlanLine:
         return [*words, *counts, *_tokens(total), _dollars(*self.cost)]
 
 
-def plan_of_all(jobs: Sequence[CheckedJob]) -> list[Part]:
+def plan_of_all(jobs: Sequence[CheckedJob], asked: bool) -> list[Part]:
     """Return the plan of a sweep: a table of its jobs, and what holds for all of them in lines.
+
+    One that was not asked for is shown only where something may cost money.
 
     What two jobs with one cache ask the same model is counted in the first: the other finds it there.
     """
+    if not asked and not any(checked.prepared.spending.paid for checked in jobs):
+        return []
     lines: list[PlanLine] = []
     requests: dict[tuple[str, str], set[int]] = defaultdict(set)
     for checked in jobs:
@@ -120,8 +124,6 @@ def _remarks(lines: Sequence[PlanLine]) -> Iterator[str]:
         yield "Shared: calls that an earlier job of the sweep makes; they come from the cache then."
     if budget := Budget(**vars(settings.budget)):
         yield f"Limit of all jobs together: {budget}."
-    if settings.parallel > 1:
-        yield f"{settings.parallel} jobs at a time."
     yield from own_lines({path: digest for line in lines for path, digest in line.prepared.own.items()})
 
 

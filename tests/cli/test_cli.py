@@ -40,11 +40,12 @@ def test_constant_models_score_what_arithmetic_says(harness, arguments, expected
     assert row(harness(*arguments).stdout, "all")[:7] == expected
 
 
-def test_a_failing_job_of_a_sweep_does_not_stop_the_others(harness, serve):
+def test_a_failing_job_of_a_sweep_does_not_stop_the_others(harness, serve, tmp_path):
     server = serve(lambda *_: error(401, "no"))
-    address = f"model.base_url={server.url}"
-    process = harness("-m", "model=always_yes,gpt4,always_no", address, "task.limit=5", OPENAI_API_KEY=KEY)
-    assert process.returncode == 1 and process.stderr.count("error in job 1: ") == 1
+    (tmp_path / "configs/model").mkdir(parents=True)
+    (tmp_path / "configs/model/refused.yaml").write_text(f"defaults: [gpt4]\nname: refused\nbase_url: {server.url}\n")
+    process = harness("-m", "model=always_yes,refused,always_no", "task.limit=5", OPENAI_API_KEY=KEY)
+    assert process.returncode == 1 and process.stderr.count("error in job 1: ") == 1, process.stderr
     assert "always_yes" in process.stdout and "always_no" in process.stdout
     assert "1 of 3 jobs have failed" in process.stderr and "Traceback" not in process.stderr
 

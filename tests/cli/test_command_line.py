@@ -141,3 +141,9 @@ def test_a_text_needs_no_quotes_of_hydras(argument, ready):
 
 def test_what_hydra_cannot_read_says_where_the_quotes_go():
     assert quoting_hint(["model=gpt4", "task.path=a, b'c.csv"]).endswith("""'task.path="a, b'"'"'c.csv"'.""")
+
+
+def test_the_shell_completes_by_hydra(harness):
+    line = "harness model=gpt4o_"
+    process = harness("-sc", "query=bash", COMP_LINE=line, COMP_POINT=str(len(line)))
+    assert "model=gpt4o_mini" in process.stdout.split(), process.stderr

@@ -8,14 +8,12 @@ import pytest
 
 from harness import __main__ as main_command
 from harness.cli import hydra_app
-from harness.sweep import jobs
 
 
 @pytest.fixture
 def command(tmp_path, monkeypatch, capsys):
     """Return a function that runs `harness …` here: its exit code, standard output and standard error."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(jobs, "REPORTED", set())
 
     def run(*arguments: str) -> tuple[int, str, str]:
         monkeypatch.setattr(sys, "argv", ["harness", *arguments])

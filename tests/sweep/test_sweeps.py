@@ -41,16 +41,6 @@ def test_calls_that_two_jobs_share_are_counted_once(command):
     assert (first[5], second[5], second[7], total[5], total[7]) == ("5", "0", "5", "5", "5")
 
 
-@pytest.mark.slow
-def test_a_baseline_runs_without_what_only_others_have_and_that_is_said(command):
-    code, out, _ = command(
-        "-m", "model=openai,always_no", "model.model=x", "model.temperature=0,1", "task.limit=4", "dry_run=true",
-        'model.name="${hydra:runtime.choices.model}-t${model.temperature}"',
-    )  # fmt: skip
-    assert code == 0 and [row[3] for row in rows(out)] == ["openai-t0", "openai-t1", "always_no", ""]
-    assert "model=always_no has no model.model and model.temperature" in out
-
-
 @pytest.mark.parametrize(
     ("arguments", "said"),
     few(
@@ -67,7 +57,7 @@ def test_a_baseline_runs_without_what_only_others_have_and_that_is_said(command)
                 ("model=gpt4", "model.base_url=http://localhost:9/v1", "budget.usd=1", "prompt=plain,cot"),
                 "to cost nothing",
             ),
-            (("model=openai", "model.model=m", "model.seed=0,1"), "'model.name=\"m-s${model.seed}\"'"),
+            (("model=openai", "model.model=m", "model.seed=0,1"), "'model.name=\"m-${model.seed}\"'"),
             (
                 ("model=always_no", "task.source=file", "task.path=not_there.csv,either.csv"),
                 "not_there.csv does not exist",
@@ -181,16 +171,6 @@ def test_dollars_are_those_of_all_jobs(command, serve, key):
 
 
 @pytest.mark.slow
-def test_a_job_that_left_nothing_is_told(command, monkeypatch):
-    def killed(module: str, config: object) -> int:
-        return 0
-
-    monkeypatch.setattr(jobs, "job", killed)
-    code, _, err = command("-m", "model=always_no,always_yes", "task.limit=4")
-    assert code == 1 and "error in jobs 0, 1: its process ended without a word" in err
-
-
-@pytest.mark.slow
 def test_the_newest_folders_of_sweeps_are_kept(command):
     for second in range(30):
         Path(f"results/.sweeps/2020-01-01_00-00-{second:02}").mkdir(parents=True)
@@ -205,6 +185,14 @@ def test_the_newest_folders_of_sweeps_are_kept(command):
     ]
 
 
-def test_parallel_is_for_sweeps(command):
-    code, _, err = command("model=always_no", "parallel=2")
-    assert code == 1 and "parallel=2 is for the jobs of a sweep" in err
+@pytest.mark.parametrize(
+    ("setting", "said"),
+    [
+        ("hydra/launcher=joblib", "needs the package causal-harness-scale"),
+        ("hydra/sweeper=optuna", "asks for results before all jobs are known"),
+        ("hydra/sweeper=basic", ""),
+    ],
+)
+def test_a_sweeper_or_launcher_of_ones_own_works_or_is_refused_in_one_sentence(command, setting, said):
+    code, _, err = command("-m", setting, "model=always_no,always_yes", "task.limit=4")
+    assert code == bool(said) and said in err and ("Traceback" not in err) and (not said or err.count("\n") == 1), err

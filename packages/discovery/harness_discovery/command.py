@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from omegaconf import DictConfig
 
     from harness.causal.learned_graph import Algorithm, Pattern
-    from harness.cli.multirun import Multirun
+    from harness.cli.launcher import Multirun
     from harness.cost.shared_budget import Book
     from harness.runtime.progress import Progress
     from harness.storage.run_folder import Folder
@@ -64,7 +64,6 @@ class DiscoverSettings:
     seed: Annotated[int, Field(ge=0, lt=2**32, strict=True)]
     results: Annotated[str, Field(min_length=1)]
     network: Any = None
-    parallel: Annotated[int, Field(ge=1)] = 1
     debug: bool = False
 
 

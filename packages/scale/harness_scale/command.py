@@ -77,7 +77,7 @@ def job(arguments: Sequence[str]) -> int:
     name, shards = str(given.get("workers", "processes")), given.get("shards")
     if "shard" not in given:
         more = {key.partition(".")[2]: value for key, value in given.items() if "." in key}
-        chosen = engine(name, f"workers={name}", **more)
+        chosen = engine(name, "workers", **more)
         shards = shards or min(chosen.check(f"workers={name}"), max(1, length_hint(prepared.task.items())))
     ShardItems(prepared.task.items(), prepared.prompt, given.get("shard", 0), shards or 1)  # refuses what is none
     # Below the working directory, which all workers see; the cache may lie on a disk of this machine alone.

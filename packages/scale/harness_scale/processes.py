@@ -1,4 +1,5 @@
-"""Work in processes of this machine: the shards of a run (workers=processes), or the jobs of a sweep (parallel=N).
+"""Work in processes of this machine: the shards of a run (workers=processes), or the jobs of a sweep
+(hydra/launcher=processes).
 
 Each process runs this module with a piece of work as its arguments. It ends in order when its standard input is closed:
 on Ctrl-C, and also when the process that started it is killed.
@@ -18,7 +19,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
@@ -39,6 +40,7 @@ class Processes:
     """
 
     count: Annotated[int, Field(ge=1)] | None = None
+    tells: ClassVar[bool] = True
 
     def check(self, setting: str) -> int:
         return self.count or len(_gpus()) or len(os.sched_getaffinity(0))

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
@@ -27,6 +27,7 @@ class RayTasks:
     gpus: Amount = 0
     resources: Mapping[str, Amount] = field(default_factory=dict)
     retries: Annotated[int, Field(ge=0)] = 3
+    tells: ClassVar[bool] = False
 
     def check(self, setting: str) -> int:
         """Return the number of tasks that the cluster has room for. Raises ConfigError without one."""

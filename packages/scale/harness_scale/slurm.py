@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
@@ -28,7 +28,7 @@ from harness_scale.watching import Taken, wait
 
 @dataclass(frozen=True)
 class Slurm:
-    """configs/hydra/launcher/submitit_slurm.yaml says what each setting means."""
+    """configs/hydra/launcher/slurm.yaml says what each setting means."""
 
     count: Annotated[int, Field(ge=1)] = 4
     minutes: Annotated[int, Field(ge=1)] = 60
@@ -37,6 +37,7 @@ class Slurm:
     signal_seconds: Annotated[int, Field(ge=1)] = 120
     setup: tuple[str, ...] = ()
     additional: dict[str, Any] = field(default_factory=dict)
+    tells: ClassVar[bool] = False
 
     def check(self, setting: str) -> int:
         """Return the number of array tasks at a time. Raises ConfigError where Slurm or submitit is not there."""
@@ -46,7 +47,7 @@ class Slurm:
 
     def carry_out(self, work: Sequence[Work], folder: Path, has_ended: Callable[[str], bool]) -> Mapping[str, str]:
         """Submit an array job with a task for each piece, and wait. Raises ConfigError where it is refused."""
-        self.check("hydra/launcher=submitit_slurm")
+        self.check("hydra/launcher=slurm")
         import submitit
 
         try:

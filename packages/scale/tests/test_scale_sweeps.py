@@ -14,7 +14,6 @@ from support.openai_server import KEY, WAIT
 
 from harness import __main__ as main_command
 from harness.cli import hydra_app
-from harness.sweep import jobs
 
 KILLED = """\
 import os, signal
@@ -34,7 +33,6 @@ class Killed(Baseline):
 def command(tmp_path, monkeypatch, capsys):
     """Return a function that runs `harness …` here: its exit code, standard output and standard error."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(jobs, "REPORTED", set())
 
     def run(*arguments: str) -> tuple[int, str, str]:
         monkeypatch.setattr(sys, "argv", ["harness", *arguments])
@@ -47,11 +45,10 @@ def command(tmp_path, monkeypatch, capsys):
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        (("hydra/launcher=submitit_slurm",), "needs submitit (pip install submitit), and a login node"),
-        (("hydra/launcher=submitit_slurm", "hydra.launcher.minutes=soon"), "hydra.launcher.minutes=soon: "),
-        (("hydra/launcher=submitit_slurm", "hydra.launcher.partion=x"), "hydra.launcher.partion"),
+        (("hydra/launcher=slurm",), "needs submitit (pip install submitit), and a login node"),
+        (("hydra/launcher=slurm", "hydra.launcher.minutes=soon"), "hydra.launcher.minutes=soon: "),
+        (("hydra/launcher=slurm", "hydra.launcher.partion=x"), "hydra.launcher.partion"),
         (("hydra/launcher=ray",), "hydra/launcher=ray: no Ray cluster answers"),
-        (("hydra/launcher=submitit_slurm", "parallel=2"), "would both begin the jobs"),
     ],
 )
 def test_an_engine_that_is_not_there_is_one_sentence_before_anything_is_asked(command, monkeypatch, settings, said):
@@ -62,21 +59,20 @@ def test_an_engine_that_is_not_there_is_one_sentence_before_anything_is_asked(co
     assert code == 1 and not out and said in err and err.count("\n") == 1, err
 
 
-def test_the_plan_says_where_a_budget_of_several_nodes_stands(command):
-    sweep = ("-m", "hydra/launcher=submitit_slurm", "model=always_yes,always_no", "budget.requests=4", "dry_run=true")
-    assert "whose file locks hold" in " ".join(command(*sweep)[1].split())
-
-
 @pytest.mark.slow
 def test_a_killed_job_is_told_with_its_state_and_the_others_are_on_the_leaderboard(command):
     Path("my_models.py").write_text(KILLED)
     Path("configs/model").mkdir(parents=True)
     Path("configs/model/killed.yaml").write_text("_target_: my_models.Killed\nname: killed\np_yes: 1\n")
-    code, out, err = command("-m", "parallel=2", "model=always_yes,killed", "task.limit=4")
+    code, out, err = command("-m", *side_by_side(2), "model=always_yes,killed", "task.limit=4")
     assert code == 1 and "| always_yes " in out, err
     assert "error in job 1: its process ended without a word (exit code -9; killed, or out of memory)" in err, err
     (place,) = Path("results/.sweeps").iterdir()
     assert [(place / str(number) / "outcome.json").exists() for number in range(2)] == [True, False]
+
+
+def side_by_side(jobs: int) -> tuple[str, str]:
+    return "hydra/launcher=processes", f"hydra.launcher.count={jobs}"
 
 
 def begin(folder: Path, *arguments: str) -> forks.Command:
@@ -86,15 +82,20 @@ def begin(folder: Path, *arguments: str) -> forks.Command:
 @pytest.mark.slow
 def test_jobs_side_by_side_keep_one_budget_and_speak_in_whole_lines(serve, tmp_path):
     server = serve()
-    sweep = ("model=gpt35,gpt4,always_no", f"model.base_url={server.url}", "task.limit=20", "parallel=3")
+    sweep = (
+        "model=gpt35,gpt4",
+        f"model.base_url={server.url}",
+        "task.limit=20",
+        *side_by_side(2),
+    )
     first = begin(tmp_path, *sweep, "budget.requests=30")
     _, err = first.communicate(WAIT)
     assert first.wait() == 1 and len(server.calls) == 30
-    assert all(line.startswith(("[", "model=always_no", "sweep: ")) for line in err.splitlines() if line), err
+    assert all(line.startswith(("[", "sweep: ")) for line in err.splitlines() if line), err
     again = begin(tmp_path, *sweep)
     out, err = again.communicate(WAIT)
-    assert again.wait() == 0 and len(server.calls) == 40 and "3 of 3 jobs are done" in err, err
-    assert all(f"| {name} " in out for name in ("gpt35", "gpt4", "always_no"))
+    assert again.wait() == 0 and len(server.calls) == 40 and "2 of 2 jobs are done" in err, err
+    assert all(f"| {name} " in out for name in ("gpt35", "gpt4"))
 
 
 @pytest.mark.slow
@@ -102,7 +103,7 @@ def test_jobs_side_by_side_keep_one_budget_and_speak_in_whole_lines(serve, tmp_p
 def test_a_stop_loses_nothing(serve, tmp_path, number):
     server = serve(held=40)
     run = ("model=gpt35,gpt4", f"model.base_url={server.url}", "task.limit=30", "model.max_concurrency=2")
-    job = begin(tmp_path, *run, "parallel=2")
+    job = begin(tmp_path, *run, *side_by_side(2))
     server.wait_for_calls(41)
     job.send_signal(number)
     if number == signal.SIGINT:
@@ -112,7 +113,7 @@ def test_a_stop_loses_nothing(serve, tmp_path, number):
         assert job.wait() == 130 and err.count("stopping:") == 1 and err.count("interrupted") == 1, err
     asked = len(server.calls)
     server.held = 10**9
-    again = begin(tmp_path, *run, "parallel=2")
+    again = begin(tmp_path, *run, *side_by_side(2))
     again.communicate(WAIT)
     assert again.wait() == 0
     assert len(server.calls) <= 60 + (asked if number == signal.SIGKILL else 0)

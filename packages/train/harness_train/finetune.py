@@ -10,7 +10,7 @@ from harness.errors import HarnessError
 from harness.runtime import console, signals
 
 if TYPE_CHECKING:
-    from harness.cli.multirun import Multirun
+    from harness.cli.launcher import Multirun
 
 _HELP = """\
 A checkpoint trained on a task's train split, which model=nli or model=causal_lm evaluates like any other
@@ -38,6 +38,7 @@ def grid(multirun: Multirun) -> int:
 
     Finished checkpoints are kept. Prints all points, the best one on dev, never on test, last.
     """
+    from harness.cli.own_configs import as_running
     from harness.settings import plain
     from harness_train.make import FinishedCheckpoint, make
 
@@ -46,7 +47,7 @@ def grid(multirun: Multirun) -> int:
         point = " ".join(f"{name}={value}" for name, value in job.settings().items())
         print(f"[{job.number + 1}/{len(multirun.jobs)}] {point}", file=sys.stderr)
         try:
-            with multirun.as_running(multirun.compose(job.overrides, job.number)) as config:
+            with as_running(multirun.compose(job)) as config:
                 finished.append((point, make(plain(config))))
         except HarnessError as error:  # the other points are still trained
             console.complain(error)

@@ -13,13 +13,13 @@ from pathlib import Path
 import pytest
 from harness_train import make as making
 from harness_train.examples import Lessons, teaching_task
-from harness_train.finetune import grid
+from harness_train.finetune import grid, job
 from harness_train.learners import PairLearner, learner_of
 from harness_train.recipe import Recipe
 from support.conftest_models import lm_checkpoint, mlm_checkpoint, nli_checkpoint
 from support.thinned import few
 
-from harness.cli import hydra_app, multirun, own_configs
+from harness.cli import hydra_app, own_configs
 from harness.config_files import CONFIGS, listed
 from harness.errors import ConfigError, HarnessError
 from harness.models.local.causal_lm import CausalLM
@@ -379,8 +379,8 @@ def test_the_best_point_of_a_grid_is_the_best_on_dev(bases, tmp_path, monkeypatc
     monkeypatch.setattr("harness_train.make.make", kept)
     settings = [f"recipe.path={bases['nli']}", f"out={tmp_path}", *SMALL, "recipe.epochs=1"]
     swept = ["recipe.learning_rate=1e-3,2e-3,5e-3", "-m"]
-    with multirun.multirun("finetune", [*settings, *swept], hydra_app.sentence_of("finetune")) as jobs:
-        assert grid(jobs) == 0
+    monkeypatch.setattr("sys.argv", ["harness", *settings, *swept])
+    assert hydra_app.launch(job, "finetune", grid) == 0
     assert "best on dev: " in (output := capsys.readouterr().out)
     assert "recipe.learning_rate=0.002" in output.partition("best on dev: ")[2].partition("\n")[0]
 

@@ -10,7 +10,7 @@ from slurm_runs import array, ended, settings, wait_until
 from support.openai_server import WAIT
 
 pytestmark = pytest.mark.cluster
-LAUNCHER = ("-m", "hydra/launcher=submitit_slurm")
+LAUNCHER = ("-m", "hydra/launcher=slurm")
 NAME = 'model.name="m${task.limit}"'
 
 
