@@ -1,7 +1,6 @@
-"""harness/data/corr2cause/argument_lengths.csv.gz, made once more: how long the shortest argument for each answer is.
+"""How long the shortest argument for each answer is: `python tools/argument_lengths.py` makes the index anew.
 
-python tools/argument_lengths.py        all classes over two to six variables, in about half an hour of one core
-python tools/argument_lengths.py 2 5    those of two to five, to standard output and nowhere else, in seconds
+It takes about half an hour of one core, most of it over six variables.
 
 What an argument is, `harness.tasks.corr2cause.arguments` says. Every labelled class of a size is looked at (1,067,825
 over six variables). A class with the other answer is ruled out by each fact in which it differs, so that the fewest
@@ -15,7 +14,6 @@ from __future__ import annotations
 import csv
 import gzip
 import io
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -287,21 +285,12 @@ def rows(n: int) -> Iterator[list[str]]:
         yield from pool.imap(_row, range(len(representatives(n))), chunksize=8)
 
 
-def main(sizes: Sequence[str]) -> None:
-    """Write the file, or print rows of the sizes from one to another."""
-    first, last = map(int, sizes) if sizes else (min(SIZES), max(SIZES))
+def main() -> None:
+    """Write the file."""
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    for n in range(first, last + 1):
-        for k, row in enumerate(rows(n)):
-            writer.writerow(row)
-            if k % 100 == 99:
-                print(f"{n} variables: {k + 1} classes", file=sys.stderr, flush=True)
-    if sizes:
-        print(text.getvalue(), end="")
-    else:
-        PLACE.write_bytes(gzip.compress(text.getvalue().encode(), mtime=0))
+    csv.writer(text, lineterminator="\n").writerows(row for n in SIZES for row in rows(n))
+    PLACE.write_bytes(gzip.compress(text.getvalue().encode(), mtime=0))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
+import io
 import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -28,8 +30,6 @@ from harness.tasks.corr2cause.small_models import (
     YesShares,
     sentences,
     smoothed,
-    write_shares,
-    write_weights,
 )
 from harness.types import JSON, Item
 
@@ -53,18 +53,13 @@ class LabelledClaims:
     """The sentences of each."""
     claims: Mapping[str, Sequence[tuple[int, int]]]
     """By hypothesis: which premise, and the label (1 is Yes)."""
-    times: Sequence[int]
-    """How often each premise counts."""
     sha256: str
     """Of the ids, texts and labels."""
 
     @property
     def counts(self) -> dict[str, tuple[int, int]]:
         """How many Yes, of how many, by hypothesis."""
-        return {
-            name: (sum(label * self.times[k] for k, label in claims), sum(self.times[k] for k, _ in claims))
-            for name, claims in self.claims.items()
-        }
+        return {name: (sum(label for _, label in claims), len(claims)) for name, claims in self.claims.items()}
 
 
 def examples(items: Iterable[Item]) -> LabelledClaims:
@@ -78,18 +73,12 @@ def examples(items: Iterable[Item]) -> LabelledClaims:
         claims.setdefault(str(item.fields["statement"]), []).append((premise, label))
         digest.update(f"{item.id}\n{item.fields['input']}\n{label}\n".encode())
     by_name = {name: claims[name] for name in sorted(claims)}
-    return LabelledClaims([sentences(text) for text in premises], by_name, [1] * len(premises), digest.hexdigest())
+    return LabelledClaims([sentences(text) for text in premises], by_name, digest.hexdigest())
 
 
-def train(seed: int, renamed: int = 0) -> LabelledClaims:
-    """Return the train split; the seed draws the order of arguments where it is drawn.
-
-    The words are the plain ones, or each premise stands there `renamed` times, every time under other names.
-    """
-    writers = [ItemWriter("permutation", seed * 1000 + k) for k in range(renamed)] or [ItemWriter("none", seed)]
-    return examples(
-        writer.item(claim) for writer in writers for claim in universe(SIZES, split="train", seed=writer.seed)
-    )
+def train() -> LabelledClaims:
+    """Return the train split in plain words."""
+    return examples(map(ItemWriter("none", 0).item, universe(SIZES, split="train", seed=0)))
 
 
 def fit_shares(data: LabelledClaims) -> YesShares:
@@ -130,23 +119,43 @@ def fit_weights(data: LabelledClaims) -> SentenceWeights:
     for number, (name, (yes, total)) in enumerate(counts.items()):
         if 0 < yes < total and name != OTHER:
             premises, labels = zip(*data.claims[name], strict=True)
-            intercept, slopes[number] = _regression(rows[[*premises]], labels, [data.times[k] for k in premises])
+            intercept, slopes[number] = _regression(rows[[*premises]], labels)
         else:
             intercept = round(UNIT * smoothed(yes, total))
         intercepts[number] = intercept
     return SentenceWeights(KnownHypotheses(counts), columns, intercepts, slopes)
 
 
-def _regression(
-    rows: NDArray[np.float64], labels: Sequence[int], times: Sequence[int]
-) -> tuple[int, NDArray[np.int64]]:
+def _regression(rows: NDArray[np.float64], labels: Sequence[int]) -> tuple[int, NDArray[np.int64]]:
     """Return intercept and slopes in thousandths. liblinear's Newton method draws nothing at random."""
     import numpy as np
     from sklearn.linear_model import LogisticRegression
 
     model = LogisticRegression(C=REGULARISATION, solver="liblinear", tol=TOLERANCE, max_iter=1000)
-    model.fit(rows, labels, sample_weight=times)
+    model.fit(rows, labels)
     return round(UNIT * float(model.intercept_[0])), np.rint(UNIT * model.coef_[0]).astype(np.int64)
+
+
+def write_shares(shares: YesShares) -> str:
+    """Return the shares as CSV: hypothesis, how many Yes, of how many."""
+    return _csv([["hypothesis", "yes", "claims"], *([name, *counts] for name, counts in shares.claims.items())])
+
+
+def write_weights(weights: SentenceWeights) -> str:
+    """Return the weights as CSV, a line for each hypothesis; one without slopes ends after its intercept."""
+    rows = [
+        [name, int(intercept), *(map(int, slopes) if slopes.any() else ())]
+        for name, intercept, slopes in zip(
+            weights.vocabulary.hypotheses, weights.intercepts, weights.slopes, strict=True
+        )
+    ]
+    return _csv([["hypothesis", "intercept", *weights.sentences], *rows])
+
+
+def _csv(rows: Iterable[Sequence[object]]) -> str:
+    file = io.StringIO()
+    csv.writer(file, lineterminator="\n").writerows(rows)
+    return file.getvalue()
 
 
 def training_json(data: LabelledClaims, settings: Mapping[str, JSON], file: str, text: str, **more: JSON) -> str:
@@ -174,7 +183,7 @@ def training_json(data: LabelledClaims, settings: Mapping[str, JSON], file: str,
 
 def files() -> dict[str, str]:
     """Return the files that ship, by their path below harness/data/models."""
-    data = train(seed=0)
+    data = train()
     shares, weights = fit_shares(data), fit_weights(data)
     share_text, weight_text = write_shares(shares), write_weights(weights)
     chosen: dict[str, JSON] = {"threshold": shares.threshold, "threshold_chosen_by": "F1 on the train split"}

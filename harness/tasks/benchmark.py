@@ -3,31 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
+from typing import Protocol
 
 from harness.protocols import Task
 from harness.types import JSON, Item, Record, Result
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from harness.causal.learned_graph import Pattern
-
 PERTURBATION = "perturbation"
 """The setting of a task that puts the same questions in other words."""
-
-
-@dataclass(frozen=True)
-class Origin:
-    """Where items come from: addresses, or a split of a data set of the Hugging Face Hub."""
-
-    addresses: tuple[str, ...] = ()
-    data_set: str = ""
-    split: str = ""
-    revision: str | None = None
 
 
 @dataclass(frozen=True)
@@ -90,50 +74,6 @@ class Graphs(Protocol):
         """Return what one graph file shows; None for a file that no run writes."""
 
 
-@runtime_checkable
-class Learnable(Protocol):
-    """The extra methods of a task whose questions are about graphs that an algorithm can learn from data."""
-
-    def variables(self) -> Mapping[str, int]:
-        """Return how many variables each of its networks has."""
-
-    def observations(self, network: str, number: int, seed: int) -> tuple[NDArray[np.int64], Sequence[int]]:
-        """Return that many rows of data drawn from a network, and each variable's number of states."""
-
-    def learned(self, items: Iterable[Item], learn: Callable[[str], Pattern]) -> Iterator[tuple[Record, None]]:
-        """Yield a record for each item, answered by the graph that `learn` gives for the item's network."""
-
-
-class LearnableTask(Task, Learnable, Protocol):
-    """A task that algorithms can answer."""
-
-
-@runtime_checkable
-class Teaching(Protocol):
-    """The extra methods of a task with training items, separate from those that models are scored on."""
-
-    @property
-    def split(self) -> str:
-        """Which of its items it gives: train, dev, test, …"""
-
-    def part(self, split: Literal["train", "dev", "test"], limit: int | None = None) -> TeachingTask:
-        """Return the task with that many items of another split."""
-
-    def epoch(self, number: int) -> Iterable[Item]:
-        """Return the items as a pass over them has them: those of pass 0 are `items()`, later ones may rename them."""
-
-    def held_out(self) -> frozenset[str]:
-        """Return the clusters of all public test sets: nothing is ever learned from them."""
-
-
-class TeachingTask(Task, Teaching, Protocol):
-    """A task that models can learn from."""
-
-
-def _unknown_origin(settings: Mapping[str, Any]) -> Origin:
-    return Origin()
-
-
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Benchmark:
     """A benchmark as the views show it. Only name and title are required; views leave out what is missing."""
@@ -167,9 +107,6 @@ class Benchmark:
     graphs: Callable[[], Graphs] | None = None
     """Gives what draws the graphs of its runs."""
 
-    # What else its runs need.
-    origin: Callable[[Mapping[str, Any]], Origin] = _unknown_origin
-    """Tells from the settings of a task where its items come from."""
     own_models: tuple[str, ...] = ()
     """Classes of models that are made for its questions and read no file: what they answered is asked again."""
 

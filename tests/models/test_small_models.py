@@ -14,12 +14,9 @@ from harness.tasks.corr2cause.small_models import (
     HypothesisOnly,
     Linear,
     _text,
-    read_weights,
     sentences,
     shipped_shares,
     shipped_weights,
-    write_shares,
-    write_weights,
 )
 from harness.types import ChatRequest, ChoiceRequest, Message
 
@@ -118,12 +115,6 @@ def test_of_several_examples_the_last_question_is_answered():
     asked = f"{PREMISE}\nA directly causes D."
     other = f"{PREMISE}\nB directly causes C.\nYes\n\n{asked}"
     assert shipped_weights().log_odds(other) == shipped_weights().log_odds(asked)
-
-
-def test_the_files_read_and_write_alike_and_the_weights_stay_small():
-    text = _text("linear", "weights.csv")
-    assert write_weights(read_weights(text)) == text and len(text) < 100_000
-    assert write_shares(shipped_shares()) == _text("hypothesis_only", "shares.csv")
 
 
 def test_the_identity_is_that_of_the_numbers():

@@ -11,7 +11,7 @@ import pytest
 from support.openai_server import chat_reply
 
 HELP = {"annotated_types", "harness", "pydantic", "pydantic_core", "typing_extensions", "typing_inspection", "yaml"}
-COMPOSED = HELP | {"antlr4", "attr", "filelock", "hydra", "hydra_plugins", "jsonlines", "omegaconf", "packaging"}
+COMPOSED = HELP | {"antlr4", "attr", "filelock", "hydra", "hydra_plugins", "omegaconf", "packaging"}
 SCORING = COMPOSED | {"msgspec", "numpy"}
 """A run that has records reads them with msgspec, and needs numpy for intervals; neither scipy nor scikit-learn."""
 PROGRAM = """

@@ -15,7 +15,7 @@ from harness.tasks.cladder.models import rounds
 from harness.tasks.cladder.parse_text import read_question
 from harness.tasks.cladder.stated import stated_answer
 from harness.tasks.cladder.stories import every_words, invented, invented_names, orientations
-from harness.tasks.text_reasoner import UnreadableText
+from harness.tasks.text_models import UnreadableText
 
 TURNED = {"positively": "negatively", "negatively": "positively"}
 

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Sequence
 
-from harness.tasks.benchmark import Benchmark, Graphs, GraphSize, Origin
+from harness.tasks.benchmark import Benchmark, Graphs, GraphSize
 from harness.tasks.causalbench.networks import NETWORKS, SCALES, edges, load
-
-REPOSITORY = "https://www.bnlearn.com/bnrepository/"
-"""The Bayesian Network Repository (harness/data/networks/README.md)."""
 
 
 def _graph_sizes(names: Collection[str]) -> Sequence[GraphSize]:
@@ -23,10 +19,6 @@ def _graphs() -> Graphs:
     from harness.tasks.causalbench.page_graphs import NetworkGraphs
 
     return NetworkGraphs()
-
-
-def _origin(settings: Mapping[str, Any]) -> Origin:
-    return Origin(addresses=(REPOSITORY,))
 
 
 BENCHMARK = Benchmark(
@@ -44,6 +36,5 @@ BENCHMARK = Benchmark(
     },
     graph_sizes=_graph_sizes,
     graphs=_graphs,
-    origin=_origin,
     own_models=("harness.tasks.causalbench.column_order.ColumnOrder",),
 )

@@ -10,7 +10,7 @@ from harness.tasks.cladder.graphs import Graph, X, Y
 from harness.tasks.cladder.parse_text import read_named
 from harness.tasks.cladder.queries import NUMERIC, TITLES
 from harness.tasks.cladder.stated import Stated, effect_range, stated_answer
-from harness.tasks.text_reasoner import UnreadableText
+from harness.tasks.text_models import UnreadableText
 from harness.types import JSON, Item
 
 

@@ -13,7 +13,7 @@ from harness.tasks.cladder.queries import Ask, Query, TableKey
 from harness.tasks.cladder.stated import XY, Stated
 from harness.tasks.cladder.stories import WRONG_SIDE, points_up
 from harness.tasks.cladder.wording import BY_NAME, Meaning, Phrasebook, known_name, vocabulary
-from harness.tasks.text_reasoner import UnreadableText
+from harness.tasks.text_models import UnreadableText
 
 _UNOBSERVED = re.compile(r"(?:^|\. +)([^.:]+?) is unobserved\.")
 _CHANCE = re.compile(r"For ([^.]+?), the probability of ([^.]+?) is (\d+)%\.")

@@ -9,7 +9,7 @@ from typing import ClassVar
 from harness.protocols import Traits
 from harness.tasks.cladder.parse_text import read_question
 from harness.tasks.cladder.stated import stated_answer
-from harness.tasks.text_reasoner import TextReasoner
+from harness.tasks.text_models import TextReasoner
 from harness.types import JSON
 
 OPEN = "The numbers leave the answer open."

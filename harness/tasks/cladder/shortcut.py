@@ -10,18 +10,17 @@ import gzip
 import hashlib
 import json
 import re
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from typing import ClassVar, Literal
 
-from harness.protocols import Outcomes, Traits
+from harness.protocols import Traits
 from harness.tasks.cladder.parse_text import kind_of
 from harness.tasks.cladder.queries import ORDER
-from harness.tasks.fitted import Forest, respond
-from harness.tasks.text_reasoner import UnreadableText
-from harness.types import JSON, ChatRequest, ChoiceRequest, Request
+from harness.tasks.text_models import FittedModel, Forest, UnreadableText
+from harness.types import JSON
 
 FILE = "shortcut.json.gz"
 NUMBERS = 9
@@ -94,20 +93,17 @@ def shipped(sees: str) -> Callable[[str], float]:
 
 
 @dataclass(frozen=True)
-class LadderShortcut:
+class LadderShortcut(FittedModel):
     """Says how likely Yes is by words or by numbers alone; it reads the request's text as a model does."""
 
     name: str
     sees: Literal["words", "numbers"]
 
-    accepts: ClassVar[tuple[type[Request], ...]] = (ChoiceRequest, ChatRequest)
     traits: ClassVar[Traits] = Traits(role="baseline", instant=True, tasks=("cladder",))
 
     @property
     def identity(self) -> Mapping[str, JSON]:
         return {"kind": "ladder_shortcut", "sees": self.sees, "sha256": hashlib.sha256(_file()).hexdigest()}
 
-    def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
-        log_odds = shipped(self.sees)
-        for request in requests:
-            yield [(request, respond(request, lambda words: log_odds(last_question(words))))]
+    def log_odds(self, words: str) -> float:
+        return shipped(self.sees)(last_question(words))

@@ -23,7 +23,7 @@ from harness.tasks.cladder.questions import exact_answer
 from harness.tasks.cladder.stated import Stated, follows, stated_answer
 from harness.tasks.cladder.stories import graphs_of, names, story
 from harness.tasks.data_files import Columns, DataFile, filled, hub_rows
-from harness.tasks.text_reasoner import UnreadableText
+from harness.tasks.text_models import UnreadableText
 from harness.types import Item
 
 HUB_PATH = "causalnlp/CLadder"

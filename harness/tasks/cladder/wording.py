@@ -15,7 +15,7 @@ from itertools import product
 from harness.tasks.cladder.graphs import Graph, Table, X, Y
 from harness.tasks.cladder.queries import Ask, Query, TableKey
 from harness.tasks.cladder.stories import GraphStory, VariableWords, every_words, invented, points_up
-from harness.tasks.text_reasoner import UnreadableText
+from harness.tasks.text_models import UnreadableText
 
 OPENING = (
     "Imagine a self-contained, hypothetical world with only the following conditions, and without any unmentioned "

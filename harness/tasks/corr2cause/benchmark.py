@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from pathlib import Path
-from typing import Any
-
-from harness.tasks.benchmark import Benchmark, Explanations, Origin
+from harness.tasks.benchmark import Benchmark, Explanations
 
 PERTURBED = {
     "none": "as it is",
@@ -25,26 +21,6 @@ def _explanations() -> Explanations:
     return Classes()
 
 
-def _origin(settings: Mapping[str, Any]) -> Origin:
-    """Return the data set: where items were read from there, or are its test split made here, item by item."""
-    from harness.tasks.corr2cause.sources import HUB_PATH, HUB_REVISION
-
-    split, path = str(settings.get("split")), settings.get("path")
-    if settings.get("source") == "hub":
-        place = str(path or HUB_PATH)
-        if place.count("/") != 1 or place.startswith((".", "/", "~")) or Path(place).exists():
-            return Origin()
-        return Origin(
-            data_set=place,
-            split=split,
-            revision=settings.get("revision") or (HUB_REVISION if place == HUB_PATH else None),
-        )
-    made_here = settings.get("source") == "builtin" and split == "test" and settings.get("version") == "v2"
-    if made_here and settings.get("perturbation") == "none" and not settings.get("wording"):
-        return Origin(data_set=HUB_PATH, split=split, revision=HUB_REVISION)
-    return Origin()
-
-
 BENCHMARK = Benchmark(
     name="corr2cause",
     title="Corr2Cause",
@@ -54,7 +30,6 @@ BENCHMARK = Benchmark(
     setting_words={"perturbation": PERTURBED},
     perturbations=PERTURBATIONS,
     explanations=_explanations,
-    origin=_origin,
     own_models=(
         "harness.tasks.corr2cause.reasoner.Reasoner",
         "harness.tasks.corr2cause.shortcut.Shortcut",

@@ -19,7 +19,7 @@ from harness.tasks.corr2cause.text import (
     read_hypothesis,
     read_premise,
 )
-from harness.tasks.text_reasoner import UnreadableText
+from harness.tasks.text_models import UnreadableText
 from harness.types import Item
 
 T = TypeVar("T")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from harness.protocols import Traits
 from harness.tasks.corr2cause.text import follows, read_question
-from harness.tasks.text_reasoner import TextReasoner
+from harness.tasks.text_models import TextReasoner
 from harness.types import JSON
 
 

@@ -7,21 +7,20 @@ the order of names, sentences and arguments, make no difference, so its answers 
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from importlib import resources
 from typing import TYPE_CHECKING, ClassVar
 
-from harness.causal.dag import from_integer
 from harness.causal.relations import Relation
-from harness.causal.separation import Independence, independences
-from harness.protocols import Outcomes, Traits
-from harness.tasks.corr2cause.claim import truth
-from harness.tasks.corr2cause.enumerate import SIZES, premises
+from harness.causal.separation import Independence
+from harness.protocols import Traits
 from harness.tasks.corr2cause.text import Premise, read_question
-from harness.tasks.fitted import respond
-from harness.types import JSON, ChatRequest, ChoiceRequest, Request
+from harness.tasks.text_models import FittedModel
+from harness.types import JSON
 
 if TYPE_CHECKING:
     import numpy as np
@@ -42,44 +41,35 @@ DIGITS = 4
 """Of a log-odds: fewer than machines agree on, more than a score can show."""
 
 
+FILE = "shortcut.json"
+
+
 @dataclass(frozen=True)
-class Shortcut:
+class Shortcut(FittedModel):
     """Says how likely Yes is by the counts alone.
 
-    Fitted before its first answer, in seconds, on the train split (n = 4 … 6, 205,026 claims with their derived
-    labels, no premise of a public test set). Where it cannot read a text it says why, in words that no parser takes
-    for an answer.
+    tools/counting_models.py fitted it on the train split: n = 4 … 6, 205,026 claims with their derived labels, no
+    premise of a public test set.
     """
 
     name: str = "shortcut"
 
-    accepts: ClassVar[tuple[type[Request], ...]] = (ChoiceRequest, ChatRequest)
     traits: ClassVar[Traits] = Traits(role="baseline", instant=True, tasks=("corr2cause",))
 
     @property
     def identity(self) -> Mapping[str, JSON]:
         return {"kind": "shortcut", "split": "train", "features": list(FEATURES)}
 
-    def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
-        for request in requests:
-            yield [(request, respond(request, _log_odds))]
+    def log_odds(self, words: str) -> float:
+        import numpy as np
 
-
-def _log_odds(words: str) -> float:
-    return log_odds(words, fit())
-
-
-def log_odds(words: str, regressions: Mapping[Relation, Regression]) -> float:
-    """Return the logarithm of P(Yes) / P(No) by some regressions, rounded. Raises UnreadableText."""
-    import numpy as np
-
-    premise, read = read_question(words)
-    claim = read.canonical
-    weights = regressions[claim.relation]
-    i, j = (np.array([premise.names.index(name)]) for name in (claim.i, claim.j))
-    (row,) = features(_count_premise(premise), claim.relation, i, j).tolist()
-    products = (slope * value for slope, value in zip(weights.slopes, row, strict=True))
-    return round(weights.intercept + math.fsum(products), DIGITS)
+        premise, read = read_question(words)
+        claim = read.canonical
+        weights = shipped()[claim.relation]
+        i, j = (np.array([premise.names.index(name)]) for name in (claim.i, claim.j))
+        (row,) = features(_count_premise(premise), claim.relation, i, j).tolist()
+        products = (slope * value for slope, value in zip(weights.slopes, row, strict=True))
+        return round(weights.intercept + math.fsum(products), DIGITS)
 
 
 @dataclass(frozen=True)
@@ -140,42 +130,12 @@ class Regression:
     """A logistic regression: log-odds = intercept + slopes · features."""
 
     intercept: float
-    slopes: tuple[float, ...]
+    slopes: Sequence[float]
 
 
 @cache
-def fit() -> Mapping[Relation, Regression]:
-    """Return the regression of each kind of claim, fitted on the train split."""
-    return fitted((n, number) for n in SIZES for number in premises(n, "train"))
-
-
-def fitted(numbers: Iterable[tuple[int, int]]) -> Mapping[Relation, Regression]:
-    """Return the regression of each kind of claim, fitted on all claims about some classes."""
-    import numpy as np
-
-    weights = {}
-    classes = [(count(n, independences(from_integer(n, number))), truth(n, number)) for n, number in numbers]
-    for relation in CLAIMS:
-        rows, labels = [], []
-        for counts, holds in classes:
-            pairs = np.ones_like(counts.conditions)
-            i, j = np.nonzero(np.triu(pairs, 1) if relation in SYMMETRIC else pairs - np.eye(len(pairs), dtype=int))
-            rows.append(features(counts, relation, i, j))
-            labels += [holds[relation][a] >> b & 1 for a, b in zip(i.tolist(), j.tolist(), strict=True)]
-        weights[relation] = _fit(np.concatenate(rows), labels)
-    return weights
-
-
-def _fit(rows: NDArray[np.int64], labels: Sequence[int]) -> Regression:
-    """Return the regression (L2, C = 1, on standardised features), in units of the features as they are.
-
-    Newton's method goes to the very optimum, so that machines agree on it.
-    """
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.preprocessing import StandardScaler
-
-    scaler = StandardScaler().fit(rows)
-    model = LogisticRegression(solver="newton-cholesky", tol=1e-10, max_iter=1000)
-    model.fit(scaler.transform(rows), labels)
-    slopes = model.coef_[0] / scaler.scale_
-    return Regression(float(model.intercept_[0] - slopes @ scaler.mean_), tuple(map(float, slopes)))
+def shipped() -> Mapping[Relation, Regression]:
+    """Return the regression of each kind of claim."""
+    file = resources.files("harness") / "data" / "corr2cause" / FILE
+    found = json.loads(file.read_text(encoding="utf-8"))
+    return {Relation(kind): Regression(**numbers) for kind, numbers in found.items()}

@@ -10,20 +10,18 @@ from __future__ import annotations
 
 import csv
 import hashlib
-import io
 import json
 import math
 import re
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from harness.protocols import Outcomes, Traits
-from harness.tasks.fitted import respond
-from harness.tasks.text_reasoner import UnreadableText
-from harness.types import JSON, ChatRequest, ChoiceRequest, Request
+from harness.protocols import Traits
+from harness.tasks.text_models import FittedModel, UnreadableText
+from harness.types import JSON
 
 if TYPE_CHECKING:
     import numpy as np
@@ -125,7 +123,7 @@ class SentenceWeights:
 
 
 @dataclass(frozen=True)
-class HypothesisOnly:
+class HypothesisOnly(FittedModel):
     """Says Yes where the hypothesis, word for word, is a Yes for more premises of the train split than the threshold.
 
     The probability is the share seen from there: 0.5 is a share of the threshold.
@@ -133,34 +131,30 @@ class HypothesisOnly:
 
     name: str = "hypothesis_only"
 
-    accepts: ClassVar[tuple[type[Request], ...]] = (ChoiceRequest, ChatRequest)
     traits: ClassVar[Traits] = Traits(role="baseline", instant=True, tasks=("corr2cause",))
 
     @property
     def identity(self) -> Mapping[str, JSON]:
         return {"kind": "hypothesis_only", **_identity("hypothesis_only", SHARES)}
 
-    def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
-        for request in requests:
-            yield [(request, respond(request, shipped_shares().log_odds))]
+    def log_odds(self, words: str) -> float:
+        return shipped_shares().log_odds(words)
 
 
 @dataclass(frozen=True)
-class Linear:
+class Linear(FittedModel):
     """Says how likely Yes is by a logistic regression of the hypothesis over the sentences of the premise."""
 
     name: str = "linear"
 
-    accepts: ClassVar[tuple[type[Request], ...]] = (ChoiceRequest, ChatRequest)
     traits: ClassVar[Traits] = Traits(role="baseline", instant=True, tasks=("corr2cause",))
 
     @property
     def identity(self) -> Mapping[str, JSON]:
         return {"kind": "linear", **_identity("linear", WEIGHTS)}
 
-    def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
-        for request in requests:
-            yield [(request, respond(request, shipped_weights().log_odds))]
+    def log_odds(self, words: str) -> float:
+        return shipped_weights().log_odds(words)
 
 
 @cache
@@ -189,29 +183,13 @@ def _training(model: str) -> Any:
     return json.loads(_text(model, TRAINING))
 
 
-def write_shares(shares: YesShares) -> str:
-    """Return the shares as CSV: hypothesis, how many Yes, of how many."""
-    return _csv([["hypothesis", "yes", "claims"], *([name, *counts] for name, counts in shares.claims.items())])
-
-
 def read_shares(text: str, threshold: float) -> YesShares:
     _, *rows = csv.reader(text.splitlines())
     return YesShares({name: (int(yes), int(total)) for name, yes, total in rows}, threshold)
 
 
-def write_weights(weights: SentenceWeights) -> str:
-    """Return the weights as CSV, a line for each hypothesis; one without slopes ends after its intercept."""
-    rows = [
-        [name, int(intercept), *(map(int, slopes) if slopes.any() else ())]
-        for name, intercept, slopes in zip(
-            weights.vocabulary.hypotheses, weights.intercepts, weights.slopes, strict=True
-        )
-    ]
-    return _csv([["hypothesis", "intercept", *weights.sentences], *rows])
-
-
 def read_weights(text: str) -> SentenceWeights:
-    """Return the weights that `write_weights` wrote."""
+    """Return the weights of a file: a line for each hypothesis; one without slopes ends after its intercept."""
     import numpy as np
 
     (_, _, *columns), *rows = csv.reader(text.splitlines())
@@ -220,9 +198,3 @@ def read_weights(text: str) -> SentenceWeights:
         slopes[place, : len(numbers)] = [int(number) for number in numbers]
     intercepts = np.array([int(row[1]) for row in rows])
     return SentenceWeights(KnownHypotheses(row[0] for row in rows), columns, intercepts, slopes)
-
-
-def _csv(rows: Iterable[Sequence[object]]) -> str:
-    file = io.StringIO()
-    csv.writer(file, lineterminator="\n").writerows(rows)
-    return file.getvalue()

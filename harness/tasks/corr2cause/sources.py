@@ -15,7 +15,7 @@ from harness.tasks.corr2cause.data_rows import OTHER_QUESTIONS, HypothesisRow
 from harness.tasks.corr2cause.enumerate import public_test
 from harness.tasks.corr2cause.text import as_input, class_of, read_premise
 from harness.tasks.data_files import Columns, DataFile, Repeats, filled, hub_rows
-from harness.tasks.text_reasoner import UnreadableText
+from harness.tasks.text_models import UnreadableText
 from harness.types import Item
 
 

@@ -13,7 +13,7 @@ from harness.causal.equivalence import from_independences, members
 from harness.causal.relations import Holds, Relation, common_relations
 from harness.causal.renaming import smallest
 from harness.causal.separation import Independence, conditioning_sets, independences
-from harness.tasks.text_reasoner import UnreadableText
+from harness.tasks.text_models import UnreadableText
 
 TEMPLATES = {
     Relation.PARENT: "{i} directly causes {j}.",

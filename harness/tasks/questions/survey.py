@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from harness.errors import ConfigError, DataError
 from harness.tasks.base import subset
-from harness.tasks.data_files import SHOWN, Columns, DataFile, Repeats
+from harness.tasks.data_files import Columns, DataFile, Repeats, shown
 from harness.tasks.questions.rows import ROLES, WORDS, Layout, QuestionRow, text_of
 from harness.types import LETTERS
 
@@ -148,9 +148,8 @@ def _unlabelled(path: str, rows: Sequence[int]) -> str:
 
 
 def _lacking(path: str, rows: Sequence[int], name: str) -> str:
-    shown = ", ".join(map(str, rows[:SHOWN])) + (", …" if len(rows) > SHOWN else "")
     count = "1 row has" if len(rows) == 1 else f"{len(rows):,} rows have"
-    return f"{path}: {count} no {name} (row {shown})"
+    return f"{path}: {count} no {name} (row {shown(rows)})"
 
 
 def _names(state: _SurveyPass) -> tuple[str, ...]:

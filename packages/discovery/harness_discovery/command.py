@@ -19,8 +19,7 @@ from harness.cli import hydra_app
 from harness.config_files import own_files
 from harness.errors import ConfigError
 from harness.runtime import signals
-from harness.settings import build, chosen, class_of, plain, validated
-from harness.tasks.benchmark import Learnable
+from harness.settings import build, chosen, plain, validated
 
 if TYPE_CHECKING:
     from omegaconf import DictConfig
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
     from harness.storage.runs import Run
     from harness.sweep.jobs import SweepCommand
     from harness.tables.table import Part
-    from harness.tasks.benchmark import LearnableTask
+    from harness.tasks.causalbench.task import Causality
 
 
 _HELP = """\
@@ -109,7 +108,7 @@ class PreparedDiscovery:
     """One run before it begins."""
 
     settings: DiscoverSettings
-    task: LearnableTask
+    task: Causality
     algorithm: Algorithm
     folder: Folder
     progress: Progress
@@ -121,12 +120,13 @@ def prepare(config: Mapping[str, Any]) -> PreparedDiscovery:
     from harness.storage.configuration import folder_of, of_algorithm
     from harness.storage.manifest import Manifest, provenance
     from harness.storage.run_folder import Folder
+    from harness.tasks.causalbench.task import Causality
 
     config, own = own_files(config)
     settings = validated(DiscoverSettings, config)
-    if not isinstance(class_of(str(settings.task.get("_target_", "")), "task"), Learnable):
+    task: Causality = build(settings.task, "task")
+    if not isinstance(task, Causality):
         raise ConfigError("an algorithm answers the questions of task=causalbench/causality, no other task's.")
-    task: LearnableTask = build(settings.task, "task")
     if idle := [f"task.{name}" for name in chosen(task) if name in _WORDS]:
         raise ConfigError(f"{', '.join(idle)}: an algorithm reads no words; samples= and seed= choose its data.")
     algorithm: Algorithm = build(settings.algorithm, "algorithm")

@@ -13,7 +13,7 @@ from harness.storage.manifest import TracedItems
 from harness.storage.rebuild import task_of
 from harness.storage.runs import Run
 from harness.tasks.corr2cause.text import read_premise
-from harness.tasks.text_reasoner import UnreadableText
+from harness.tasks.text_models import UnreadableText
 from harness.types import Record, Response
 from harness_lab.judging import JudgedTrace, judge
 from harness_lab.statements import Kind

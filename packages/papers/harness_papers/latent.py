@@ -31,7 +31,7 @@ from harness.tasks.corr2cause.text import (
     read_premise,
     sentences,
 )
-from harness.tasks.text_reasoner import TextReasoner, UnreadableText
+from harness.tasks.text_models import TextReasoner, UnreadableText
 from harness.types import JSON, Item
 from harness_papers.latent_classes import (
     MOST_HIDDEN,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from harness.tasks.corr2cause.text import Hypothesis, Premise, follows
-from harness.tasks.text_reasoner import UnreadableText
+from harness.tasks.text_models import UnreadableText
 from harness_papers.story_text import StoryReading, read, read_claim
 
 

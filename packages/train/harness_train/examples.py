@@ -15,7 +15,7 @@ from harness.prompting.prompts import Prompt
 from harness.scoring.classification import AnswerCounts, decisions
 from harness.settings import build
 from harness.storage.manifest import TracedItems
-from harness.tasks.benchmark import Teaching, TeachingTask
+from harness.tasks.corr2cause.task import Corr2Cause
 from harness.types import JSON, Failure, Item, Request, Response
 
 
@@ -47,10 +47,10 @@ class Examples:
         return {"examples": len(self.rows), "yes": self.positives, "premises": premises, "items": dict(self.items)}
 
 
-def teaching_task(section: Mapping[str, Any]) -> TeachingTask:
+def teaching_task(section: Mapping[str, Any]) -> Corr2Cause:
     """Return the task of a section of the config. Raises ConfigError if it has nothing to learn from."""
-    task: TeachingTask = build(section, "task")
-    if not isinstance(task, Teaching):
+    task: Corr2Cause = build(section, "task")
+    if not isinstance(task, Corr2Cause):
         raise ConfigError(
             f"task={task.name} has no items to learn from apart from those that are scored: leave task= out."
         )
@@ -67,7 +67,7 @@ def teaching_task(section: Mapping[str, Any]) -> TeachingTask:
 class Lessons:
     """A task's examples: those learned, pass by pass, and those that choose the checkpoint."""
 
-    task: TeachingTask
+    task: Corr2Cause
     prompt: Prompt
     kind: type[Request]
     dev_limit: int | None = None

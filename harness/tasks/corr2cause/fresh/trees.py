@@ -2,7 +2,7 @@
 
 The two variables of the hypothesis have the first two places, the others follow in an order that no name decides; a
 fact is whether "the variables in places a and b are independent given those in places c, d, …" is told. Four models,
-one for each kind of claim, as `shortcut` has. tools/trees.py fits them anew.
+one for each kind of claim, as `shortcut` has. tools/counting_models.py fits them anew.
 """
 
 from __future__ import annotations
@@ -10,24 +10,21 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import resources
 from itertools import combinations
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from harness.causal.relations import Relation
 from harness.causal.separation import Independence, conditioning_sets
-from harness.protocols import Outcomes, Traits
+from harness.protocols import Traits
 from harness.tasks.corr2cause.enumerate import SIZES
 from harness.tasks.corr2cause.shortcut import SYMMETRIC, count
 from harness.tasks.corr2cause.text import Premise, read_question
-from harness.tasks.fitted import Forest, respond
-from harness.types import JSON, ChatRequest, ChoiceRequest, Request
-
-if TYPE_CHECKING:
-    pass
+from harness.tasks.text_models import FittedModel, Forest
+from harness.types import JSON
 
 FILE = "trees.json.gz"
 PLACES = max(SIZES)
@@ -37,33 +34,23 @@ DIGITS = 4
 
 
 @dataclass(frozen=True)
-class Trees:
-    """Says how likely Yes is by trees that were fitted on the train split (n = 4 … 6, no premise of a public test set).
-
-    Where it cannot read a text it says why, in words that no parser takes for an answer.
-    """
+class Trees(FittedModel):
+    """Says how likely Yes is by trees that were fitted on the train split (n = 4 … 6, no public premise)."""
 
     name: str = "trees"
 
-    accepts: ClassVar[tuple[type[Request], ...]] = (ChoiceRequest, ChatRequest)
     traits: ClassVar[Traits] = Traits(role="baseline", instant=True, tasks=("corr2cause",))
 
     @property
     def identity(self) -> Mapping[str, JSON]:
         return {"kind": "trees", "sha256": hashlib.sha256(_file()).hexdigest()}
 
-    def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
-        for request in requests:
-            yield [(request, respond(request, _log_odds))]
-
-
-def _log_odds(words: str) -> float:
-    """Return the logarithm of P(Yes) / P(No), rounded; never 0, which is no answer. Raises UnreadableText."""
-    premise, read = read_question(words)
-    claim = read.canonical
-    i, j = premise.names.index(claim.i), premise.names.index(claim.j)
-    row = facts(_stated(premise), claim.relation, i, j)
-    return round(shipped()[claim.relation].log_odds(row), DIGITS) or -(10**-DIGITS)
+    def log_odds(self, words: str) -> float:
+        premise, read = read_question(words)
+        claim = read.canonical
+        i, j = premise.names.index(claim.i), premise.names.index(claim.j)
+        row = facts(_stated(premise), claim.relation, i, j)
+        return round(shipped()[claim.relation].log_odds(row), DIGITS) or -(10**-DIGITS)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""tools/trees.py and cladder_shortcut.py: fitted on a part of the data, plain numbers say what scikit-learn says."""
+"""Tools that fit baselines: on a part of the data, plain numbers say what scikit-learn says."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from support.tools import tool
 from harness.causal.relations import Relation
 from harness.tasks.cladder.shortcut import WordWeights, features
 from harness.tasks.cladder.task import CLadder
-from harness.tasks.fitted import Forest
+from harness.tasks.text_models import Forest
 
 
 def test_plain_numbers_say_what_scikit_learn_says():
-    trees = tool("trees")
+    trees = tool("counting_models")
     rows, labels = trees.training(Relation.ANCESTOR, (4, 5))
     model = trees.fit(rows[:500], labels[:500], max_iter=4)
     plain = trees.forest(model)
