@@ -192,7 +192,6 @@ def test_gemini_ranks_by_the_likeliest_first_tokens(ask):
     [
         ({"dialect": "anthropic", "method": "rank"}, "Anthropic gives no log-probabilities: use model.method=generate"),
         ({"dialect": "anthropic", "seed": 3}, "Anthropic takes no seed"),
-        ({"dialect": "gemini", "constrain": "tool"}, "this API knows json_schema"),
     ],
 )
 def test_what_a_dialect_cannot_do_is_one_sentence(key, settings, words):

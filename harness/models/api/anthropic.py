@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from harness.codec import token_count
 from harness.errors import ConfigError
 from harness.models.api.openai import Chat
 from harness.models.api.replies import ended
-from harness.types import JSON, Means, Request
+from harness.types import JSON, Request
 
 if TYPE_CHECKING:
     from harness.models.api.client import HttpClient
@@ -26,8 +26,9 @@ _FINISH = {"complete": "stop", "cut off": "length", "tool call": "tool_calls"}
 class Messages(Chat):
     """Messages in, one message out."""
 
+    constrain: Literal["json_schema"] | None = "json_schema"
+
     kind: ClassVar[str] = "anthropic.messages"
-    forms: ClassVar[tuple[Means, ...]] = ("json_schema",)
     cannot: ClassVar[Mapping[str, str]] = {
         "rank": "Anthropic gives no log-probabilities: use model.method=generate (with answer=choice it writes one of "
         "the choices).",

@@ -9,18 +9,10 @@ from collections.abc import Generator, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
-from pydantic import BeforeValidator, Field, PlainValidator
-from pydantic_core import PydanticCustomError
+from pydantic import BeforeValidator, Field
 
 from harness.errors import ConfigError
-from harness.models.api.families import (
-    Family,
-    Limit,
-    Provider,
-    check_address,
-    family_of,
-    provider_of,
-)
+from harness.models.api.families import Family, Limit, Provider, check_address, family_of, provider_of
 from harness.protocols import Outcomes, Traits
 from harness.runtime import secrets
 from harness.types import JSON, ChatRequest, ChoiceRequest, Failure, Means, Request, Response
@@ -30,15 +22,6 @@ if TYPE_CHECKING:
     from harness.models.api.pace import Pace
 
 Positive = Annotated[float, Field(gt=0)]
-
-
-def _seed(value: object) -> int | Literal["auto"] | None:
-    """Check model.seed: a number, auto or null. For Python true is a number too; here it is no seed."""
-    if value is None or type(value) is int:
-        return value
-    if value == "auto":
-        return "auto"
-    raise PydanticCustomError("seed", "it should be a whole number, auto, or null where none is to be sent")
 
 
 def _batch(value: object) -> object:
@@ -63,7 +46,7 @@ class Endpoint(ABC):
     method: Literal["generate", "rank"] = "generate"
     api_key_env: str | None = "OPENAI_API_KEY"
     temperature: Annotated[float, Field(ge=0)] | None = 0.0
-    seed: Annotated[int | Literal["auto"] | None, PlainValidator(_seed)] = "auto"
+    seed: Annotated[int, Field(strict=True)] | Literal["auto"] | None = "auto"
     extra: Mapping[str, Any] = field(default_factory=dict)
     max_concurrency: Annotated[int, Field(gt=0)] = 64
     requests_per_minute: Positive | None = None
@@ -80,8 +63,9 @@ class Endpoint(ABC):
 
     def __post_init__(self) -> None:
         """Raise ConfigError for what cannot be an address, settings that hold a key, and half a price."""
-        check_address(self.base_url, self.key, self._key_variable)
-        secrets.refuse({f.name: getattr(self, f.name) for f in fields(self)}, self.key, self._key_variable)
+        variable = self.api_key_env or "OPENAI_API_KEY"
+        check_address(self.base_url, self.key, variable)
+        secrets.refuse({f.name: getattr(self, f.name) for f in fields(self)}, self.key, variable)
         if owned := _OWNED & set(self.extra):
             raise ConfigError(
                 f"model.extra cannot set {', '.join(sorted(owned))}: the prompt or a setting of its own does."
@@ -106,10 +90,6 @@ class Endpoint(ABC):
         return "none" if self.api_key_env is None else os.environ.get(self.api_key_env, "").strip()
 
     @property
-    def _key_variable(self) -> str:
-        return self.api_key_env or "OPENAI_API_KEY"
-
-    @property
     def traits(self) -> Traits:
         # Where no temperature is sent, servers take 1.
         varies = self.sampling().get("temperature") != 0
@@ -127,10 +107,6 @@ class Endpoint(ABC):
     @property
     def limit(self) -> Limit:
         return "max_tokens"
-
-    def ranks_by_token(self, choices: tuple[str, ...]) -> bool:
-        """Test whether a ranking is one call that writes one token, rather than one call per choice."""
-        return False
 
     @property
     def means(self) -> Means | None:
@@ -159,10 +135,8 @@ class Endpoint(ABC):
     def draw(self, sample: int) -> dict[str, int]:
         """Return the seed parameter for a sample; samples of one request get different seeds."""
         seed = self.seed_sent
-        if seed is None:
-            return {}
-        if sample == 0:
-            return {"seed": seed}
+        if seed is None or sample == 0:
+            return {} if seed is None else {"seed": seed}
         return {"seed": int.from_bytes(hashlib.sha256(f"{seed}/{sample}".encode()).digest()[:4], "big") >> 1}
 
     @property
@@ -176,13 +150,14 @@ class Endpoint(ABC):
     @property
     def seed_sent(self) -> int | None:
         """The seed as set; for auto, 0 if model and server are known to understand a seed, else None."""
-        if self.seed == "auto":
-            if "seed" in self.cannot:
-                return None
-            return 0 if self.provider.seed and self.family.seed is not False else None
-        return self.seed
+        if self.seed != "auto":
+            return self.seed
+        understood = self.provider.seed and self.family.seed is not False and "seed" not in self.cannot
+        return 0 if understood else None
 
-    def _identity(self) -> dict[str, JSON]:
+    @property
+    def identity(self) -> Mapping[str, JSON]:
+        """What the answers depend on."""
         return {
             "kind": self.kind,
             "endpoint": self.base_url.rstrip("/"),
@@ -191,8 +166,14 @@ class Endpoint(ABC):
             "sampling": self.sampling(),
         }
 
+    def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
+        """Call many at once; yield the answers that arrived together, as they arrive."""
+        from harness.models.api.calls import respond  # imports asyncio, which a run from the cache does not need
+
+        return respond(self, requests)
+
     def wire(self, pace: Pace) -> Wire:
-        """Return the SDK's client for one run."""
+        """Return the way to the server for one run."""
         from harness.models.api.client import HttpClient, Wire
 
         return Wire(self.sdk(HttpClient(self.base_url, self.timeout)), self.key, pace, self.completion)
@@ -209,18 +190,13 @@ class Endpoint(ABC):
         """Return the provider's own reply as a completion."""
         return reply
 
-    @abstractmethod
-    def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
-        """Call many at once; yield the answers that arrived together, as they arrive."""
-
-    @property
-    @abstractmethod
-    def identity(self) -> Mapping[str, JSON]:
-        """What the answers depend on."""
-
     async def send(self, wire: Wire, request: Request) -> Any:
         """Return the reply to the one call that answers a request."""
         return await wire.post(*self.call(request))
+
+    @abstractmethod
+    def ranks_by_token(self, choices: tuple[str, ...]) -> bool:
+        """Test whether a ranking is one call that writes one token, rather than one call per choice."""
 
     @abstractmethod
     def call(self, request: Request) -> tuple[str, dict[str, JSON]]:

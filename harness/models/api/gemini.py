@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from harness.codec import token_count
 from harness.errors import ConfigError
 from harness.models.api.openai import Chat
 from harness.models.api.replies import ended
-from harness.types import JSON, Means, Request
+from harness.types import JSON, Request
 
 if TYPE_CHECKING:
     from harness.models.api.client import Wire
@@ -33,8 +33,9 @@ _FINISH = {"complete": "stop", "cut off": "length", "refused": "content_filter",
 class GenerateContent(Chat):
     """Messages in, one message out; or the probabilities of its first token."""
 
+    constrain: Literal["json_schema"] | None = "json_schema"
+
     kind: ClassVar[str] = "gemini.generate_content"
-    forms: ClassVar[tuple[Means, ...]] = ("json_schema",)
 
     def wire(self, pace: Pace) -> Wire:
         """Return the SDK's client for one run. Raises ConfigError without the SDK."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
@@ -10,33 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from harness.errors import ConfigError
+from harness.models.api import replies
 from harness.models.api.endpoint import Endpoint
 from harness.models.api.families import Family, Limit, family_of
-from harness.models.api.replies import (
-    InvalidReplyError,
-    ended,
-    first_choice,
-    name_of,
-    one_line,
-    refusal_of,
-    response,
-    text_of,
-    thoughts_of,
-    usage_of,
-    whole,
-)
-from harness.protocols import Outcomes, as_text
-from harness.types import (
-    JSON,
-    AnswerForm,
-    ChatRequest,
-    ChoiceRequest,
-    Failure,
-    Means,
-    PairRequest,
-    Request,
-    Response,
-)
+from harness.models.api.ranking import ask_echoes, ranked, read_echoes
+from harness.models.api.replies import InvalidReplyError, ended, first_choice, response, thoughts_of, usage_of, whole
+from harness.protocols import as_text
+from harness.types import JSON, AnswerForm, ChatRequest, ChoiceRequest, Failure, Means, PairRequest, Request, Response
 
 if TYPE_CHECKING:
     from harness.models.api.client import Wire
@@ -53,12 +33,6 @@ _FORMS = {"response_format", "structured_outputs", "guided_choice", "regex", "gr
 TopLogprobs = Annotated[int, Field(ge=1, le=1000)]
 
 
-def _respond(endpoint: Endpoint, requests: Iterable[Request]) -> Generator[Outcomes]:
-    from harness.models.api.calls import respond  # imports asyncio, which a run from the cache does not need
-
-    return respond(endpoint, requests)
-
-
 @dataclass(frozen=True, kw_only=True)
 class Chat(Endpoint):
     """Messages in, one message out; or the probabilities of its first token."""
@@ -69,11 +43,7 @@ class Chat(Endpoint):
     reasoning_effort: str | None = None
     reasoning_tokens: Annotated[int, Field(ge=0)] = 8192
 
-    respond = _respond
-
     kind: ClassVar[str] = "openai.chat"
-    forms: ClassVar[tuple[Means, ...]] = ("json_schema", "tool")
-    """The ways of restricting replies to choices (model.constrain) that the API has."""
 
     def __post_init__(self) -> None:
         """Raise ConfigError for settings that the API, a reasoning model or a ranking does not take."""
@@ -82,25 +52,19 @@ class Chat(Endpoint):
             raise ConfigError(f"model.method=rank: {self.cannot['rank']}")
         if isinstance(self.seed, int) and "seed" in self.cannot:
             raise ConfigError(f"model.seed={self.seed}: {self.cannot['seed']}")
-        if self.constrain is not None and self.constrain not in self.forms:
-            raise ConfigError(f"model.constrain={self.constrain}: this API knows {', '.join(self.forms)}.")
         if self.family.temperature == "refused" and self.temperature:
             raise ConfigError(
                 f"{self.model} is a reasoning model, which takes no temperature: leave it out, or set "
                 "model.reasoning=false if it is not one."
             )
-        if self.method == "rank":
-            self._check_ranking()
-
-    def _check_ranking(self) -> None:
-        if self.reasons and self.reasoning_effort != "none":
+        if self.method == "rank" and self.reasons and self.reasoning_effort != "none":
             raise ConfigError(
                 f"model.method=rank: {self.model} is a reasoning model, whose first token is not its answer, and "
                 "whose server gives no probabilities: use model.method=generate (with answer=choice it writes one of "
                 "the choices). Set model.reasoning_effort=none where the model can leave thinking out, or "
                 "model.reasoning=false if it is not one."
             )
-        if self.temperature not in (None, 0, 1):
+        if self.method == "rank" and self.temperature not in (None, 0, 1):
             raise ConfigError(
                 "model.method=rank reads the model's own probabilities, and draws nothing: some servers give them as "
                 f"changed by model.temperature={self.temperature}. Leave it out."
@@ -131,7 +95,11 @@ class Chat(Endpoint):
 
     @property
     def room_to_think(self) -> int:
-        return self.reasoning_tokens if self.reasons and self.family.thoughts_counted else 0
+        return self.reasoning_tokens if self._thoughts_count else 0
+
+    @property
+    def _thoughts_count(self) -> bool:
+        return self.family.reasoning and self.family.thoughts_counted
 
     @property
     def limit(self) -> Limit:
@@ -139,9 +107,9 @@ class Chat(Endpoint):
 
     @property
     def identity(self) -> Mapping[str, JSON]:
-        counted = self.reasons and self.family.thoughts_counted
-        thoughts = {"reasoning_tokens": self.reasoning_tokens} if counted else {}
-        return self._identity() | thoughts | (self._ranking() if self.method == "rank" else {})
+        thoughts = {"reasoning_tokens": self.reasoning_tokens} if self._thoughts_count else {}
+        ranking = {"rank": "next token", "top_logprobs": self.top_logprobs} if self.method == "rank" else {}
+        return {**super().identity, **thoughts, **ranking}
 
     def sampling(self) -> dict[str, JSON]:
         """Return the sampling parameters, without the temperature if the model refuses it."""
@@ -174,14 +142,13 @@ class Chat(Endpoint):
             return Failure("content_filter", f"the server withheld the reply ({finish_reason})")
         if not isinstance(message, dict):
             raise InvalidReplyError("the reply's choice has no message")
-        text, thoughts = text_of(message.get("content"), "the content"), thoughts_of(message) or thoughts_of(choice)
+        text = replies.text_of(message.get("content"), "the content")
+        thoughts = thoughts_of(message) or thoughts_of(choice)
         if isinstance(request, ChoiceRequest):
-            from harness.models.api.ranking import ranked
-
             plain = response(reply, text, seconds, finish_reason, thoughts)
             return ranked(choice, request.choices, plain, self.base_url, self.model)
-        if not text and (refusal := refusal_of(message)):
-            return Failure("refusal", one_line(refusal))
+        if not text and (refusal := replies.refusal_of(message)):
+            return Failure("refusal", replies.one_line(refusal))
         finish_reason = self._end(reply, request, finish_reason)
         if not text and not thoughts and finish_reason == CONTEXT_FULL:
             return Failure("context_length", CONTEXT_FULL)
@@ -198,10 +165,7 @@ class Chat(Endpoint):
         if ended(reason) == "complete" and written >= most and request.form is None and not self.reasons:
             return "length"
         full = usage.output <= 1 or ((usage.input or 1) + usage.output) % 1024 == 0  # contexts are of such sizes
-        return CONTEXT_FULL if name_of(reason) == "length" and usage.output < most and full else reason
-
-    def _ranking(self) -> dict[str, JSON]:
-        return {"rank": "next token", "top_logprobs": self.top_logprobs}
+        return CONTEXT_FULL if replies.name_of(reason) == "length" and usage.output < most and full else reason
 
 
 def _held(form: AnswerForm) -> dict[str, JSON]:
@@ -223,12 +187,12 @@ def _arguments_of(message: Mapping[str, Any]) -> str:
 
     Raises InvalidReplyError if the call has no arguments.
     """
-    calls = message.get("tool_calls")
-    if not calls:
+    if not (calls := message.get("tool_calls")):
         return ""
-    call = calls[0] if isinstance(calls, list) else None
-    function = call.get("function") if isinstance(call, dict) else None
-    arguments = function.get("arguments") if isinstance(function, dict) else None
+    try:
+        arguments = calls[0]["function"]["arguments"]
+    except (LookupError, TypeError):
+        arguments = None
     if not isinstance(arguments, str):
         raise InvalidReplyError("the reply's call of a tool has no arguments")
     return arguments
@@ -240,8 +204,6 @@ class Completions(Endpoint):
 
     top_logprobs: TopLogprobs = 5
 
-    respond = _respond
-
     kind: ClassVar[str] = "openai.completions"
 
     def ranks_by_token(self, choices: tuple[str, ...]) -> bool:
@@ -251,7 +213,7 @@ class Completions(Endpoint):
     @property
     def identity(self) -> Mapping[str, JSON]:
         ranking = {"rank": "next token", "top_logprobs": self.top_logprobs, "several_tokens": "echo"}
-        return self._identity() | (ranking if self.method == "rank" else {})
+        return {**super().identity, **(ranking if self.method == "rank" else {})}
 
     def call(self, request: Request) -> tuple[str, dict[str, JSON]]:
         """Return the path and the body of a completion. Raises ConfigError for choices that need a call each."""
@@ -261,11 +223,8 @@ class Completions(Endpoint):
                 f"{self.name} ranks choices of several words by a call for each, and a batch has one for each request: "
                 "set model.method=generate."
             )
-        parameters: dict[str, JSON] = {
-            "model": self.model,
-            "prompt": whole(as_text(request.messages)),
-            **self.sampling(),
-        }
+        prompt = whole(as_text(request.messages))
+        parameters: dict[str, JSON] = {"model": self.model, "prompt": prompt, **self.sampling()}
         if isinstance(request, ChoiceRequest):
             return "/completions", parameters | {"max_tokens": 1, "logprobs": self.top_logprobs, **self.draw(0)}
         parameters |= {"max_tokens": request.max_tokens, **self.draw(request.sample)}
@@ -277,16 +236,12 @@ class Completions(Endpoint):
         """Return the server's reply: one completion, or a list with the echo of each choice."""
         if not isinstance(request, ChoiceRequest) or self.ranks_by_token(request.choices):
             return await super().send(wire, request)
-        from harness.models.api.ranking import ask_echoes
-
         # Echoing scores the prompt's own tokens and draws nothing, so no sampling parameters are sent.
         post = partial(wire.post, "/completions")
         return await ask_echoes(post, {"model": self.model, **self.extra}, as_text(request.messages), request.choices)
 
     def read(self, reply: Any, request: Request, seconds: float) -> Response | Failure:
         if isinstance(request, ChoiceRequest) and isinstance(reply, list):
-            from harness.models.api.ranking import read_echoes
-
             return read_echoes(reply, as_text(request.messages), request.choices, seconds, self.base_url)
         choice = first_choice(reply)
         if ended(choice.get("finish_reason")) == "refused":
@@ -294,8 +249,6 @@ class Completions(Endpoint):
         if not isinstance(choice.get("text"), str):  # parts are the chat endpoint's
             raise InvalidReplyError("the reply's choice has no text")
         plain = response(reply, choice["text"], seconds, choice.get("finish_reason"), thoughts_of(choice))
-        if not isinstance(request, ChoiceRequest):
-            return plain
-        from harness.models.api.ranking import ranked
-
-        return ranked(choice, request.choices, plain, self.base_url, self.model)
+        if isinstance(request, ChoiceRequest):
+            return ranked(choice, request.choices, plain, self.base_url, self.model)
+        return plain

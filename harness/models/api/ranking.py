@@ -6,7 +6,6 @@ completion servers that echo prompt and choice.
 
 from __future__ import annotations
 
-import asyncio
 import math
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -14,17 +13,8 @@ from contextlib import suppress
 from functools import lru_cache
 from typing import Any
 
-from harness.models.api.replies import (
-    InvalidReplyError,
-    NoLogprobsError,
-    UnsupportedError,
-    first_choice,
-    name_of,
-    usage_in_all,
-)
+from harness.models.api.replies import InvalidReplyError, UnsupportedError, first_choice, name_of, usage_in_all
 from harness.types import JSON, Failure, Response, replace
-
-Post = Callable[[Mapping[str, JSON]], Awaitable[Any]]
 
 Token = tuple[str, float]
 """A token as text, and its log-probability."""
@@ -34,7 +24,6 @@ _ROUNDING = 0.01
 """How far the sum of probabilities may exceed 1: servers round, and some compute with few digits."""
 _LEAST = 1e-12
 """The probability left for other tokens if those in a reply add up to 1."""
-_NO_NUMBERS = "the reply's log-probabilities are not a number for each token"
 _NEVER, _NEVER_FROM = -1e4, -9e3
 """What stands for minus infinity. Servers, whose JSON has no such number, write -9999."""
 _BYTE = re.compile(r"<0x([0-9A-Fa-f]{2})>")
@@ -63,11 +52,14 @@ def first_tokens(choice: Mapping[str, Any], where: str) -> list[Token]:
     """Return the likeliest first tokens of a reply's choice, each once, with the one that was sampled.
 
     Some chat servers write them in the form of completions, and the other way around.
-    Raises NoLogprobsError if the server gives none, InvalidReplyError if they are malformed.
+    Raises UnsupportedError if the server gives none, InvalidReplyError if they are malformed.
     """
     top, sampled = _first_place(choice.get("logprobs"))
     if not top:
-        raise NoLogprobsError(_no_logprobs(where))
+        raise UnsupportedError(
+            f"{where} gives no log-probabilities with its replies: use model.method=generate (with answer=choice where "
+            "the server can hold replies to the choices)."
+        )
     # Two tokens may read the same, as a word with and without the space before it in some vocabularies: both count.
     # The same token twice has the same number, and counts once.
     tokens = list(dict.fromkeys(map(_token, top)))
@@ -112,10 +104,9 @@ def _token(entry: Any) -> Token:
     """Return a token with its log-probability. Raises InvalidReplyError if it has none."""
     parts = entry if isinstance(entry, dict) else {}
     token, logprob = parts.get("token"), parts.get("logprob")
-    if not isinstance(token, str) or isinstance(logprob, bool) or not isinstance(logprob, int | float):
-        raise InvalidReplyError(_NO_NUMBERS)
-    if not logprob <= _ROUNDING:  # also for NaN
-        raise InvalidReplyError(_NO_NUMBERS)
+    # NaN is not at most anything.
+    if not isinstance(token, str) or type(logprob) not in (int, float) or not logprob <= _ROUNDING:
+        raise InvalidReplyError("the reply's log-probabilities are not a number for each token")
     # Smaller numbers are as good as 0, and an integer may be too large for a float.
     return _text(token, parts.get("bytes")), float(max(logprob, _NEVER))
 
@@ -172,18 +163,18 @@ def _begins(word: str, choice: str) -> bool:
     return choice.startswith(word) or (rest != word and not rest[0].isalnum() and rest[0] not in "-'’_")
 
 
-def _no_logprobs(where: str) -> str:
-    return (
-        f"{where} gives no log-probabilities with its replies: use model.method=generate (with answer=choice where the "
-        "server can hold replies to the choices)."
-    )
-
-
-async def ask_echoes(post: Post, parameters: Mapping[str, JSON], prompt: str, choices: tuple[str, ...]) -> list[Any]:
+async def ask_echoes(
+    post: Callable[[Mapping[str, JSON]], Awaitable[Any]],
+    parameters: Mapping[str, JSON],
+    prompt: str,
+    choices: tuple[str, ...],
+) -> list[Any]:
     """Return the reply to the prompt followed by each choice, with the log-probabilities of these tokens.
 
     One token is written as well, since some servers take 0 for no limit.
     """
+    import asyncio
+
     scored = {"max_tokens": 1, "echo": True, "logprobs": 1, **parameters}
     calls = (post({**scored, "prompt": f"{prompt} {choice}"}) for choice in choices)
     # All are awaited even if one fails: none may still run when all are retried.
@@ -210,13 +201,6 @@ def read_echoes(replies: Any, prompt: str, choices: tuple[str, ...], seconds: fl
     )
 
 
-def _no_echo(where: str) -> str:
-    return (
-        f"{where} gives no log-probabilities for a prompt (echo), which choices of several words need: use "
-        "model.method=generate, or choices of one word each."
-    )
-
-
 def logprob_of(logprobs: Any, start: int, end: int, where: str) -> float:
     """Return the summed log-probability of the tokens between two characters of the echoed text.
 
@@ -227,7 +211,10 @@ def logprob_of(logprobs: Any, start: int, end: int, where: str) -> float:
     )
     # A single token is the one that was written: the server did not echo the prompt.
     if not tokens or not begins or (_are(tokens, int, float) and len(tokens) == 1):
-        raise NoLogprobsError(_no_echo(where))
+        raise UnsupportedError(
+            f"{where} gives no log-probabilities for a prompt (echo), which choices of several words need: use "
+            "model.method=generate, or choices of one word each."
+        )
     if not (_are(tokens, int, float, type(None)) and _are(begins, int) and len(tokens) == len(begins)):
         raise InvalidReplyError("the reply's log-probabilities are not one number and one offset for each token")
     spans = zip(tokens, begins, [*begins[1:], math.inf], strict=True)

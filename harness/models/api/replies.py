@@ -43,10 +43,6 @@ class UnsupportedError(InvalidReplyError):
     """The server does not provide what was asked for. If it has answered no call before, it never will."""
 
 
-class NoLogprobsError(UnsupportedError):
-    """A reply without the log-probabilities that ranking needs; if others had them, the next one may."""
-
-
 class LostError(Exception):
     """No reply came: the connection was refused, or broke before the reply was whole."""
 
