@@ -31,7 +31,7 @@ ROOMS: dict[str, tuple[int, int]] = {
     "harness/leaderboard": (811, 5),
     "harness/leaderboard/settings": (769, 5),
     "harness/models": (228, 3),
-    "harness/models/api": (2623, 15),
+    "harness/models/api": (2537, 15),
     "harness/models/local": (1941, 11),
     "harness/plot": (326, 3),
     "harness/prompting": (2267, 22),
