@@ -203,14 +203,14 @@ def as_json(value: Any, own: Mapping[type, Callable[[Any], Any]] = MappingProxyT
 
 def given(value: Any) -> dict[str, Any]:
     """Return the fields of a part of a record or a result that are not as by default, or that a file always has."""
-    parts = {name: part for name, empty in _parts(type(value)) if (part := getattr(value, name)) != empty}
-    if "outside" in parts:  # a bound says something of each of the choices, or that there is none
-        parts = {name: getattr(value, name) for name, _ in _parts(type(value)) if name in (*parts, "bounded")}
-    return parts
+    fields_of: Sequence[tuple[str, Any]] = _parts(value.__class__)
+    # A bound says something of each of the choices, or that there is none.
+    always = ("bounded",) if getattr(value, "outside", None) is not None else ()
+    return {name: part for name, empty in fields_of if (part := getattr(value, name)) != empty or name in always}
 
 
 @cache
-def _parts(kind: type) -> Sequence[tuple[str, Any]]:
+def _parts(kind: Any) -> Sequence[tuple[str, Any]]:
     """Return the fields of a type, each with the value at which it is left out."""
     parts = fields(kind) if is_dataclass(kind) else structs.fields(kind)
     empty = {part.name: part.default_factory() if callable(part.default_factory) else part.default for part in parts}

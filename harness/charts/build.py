@@ -6,6 +6,8 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from msgspec import structs
+
 from harness.charts.names import id_prefixes, labels, reference, run_ids
 from harness.charts.sets import ChartsOfSet, interval_notes_of, interval_of, title_of
 from harness.charts.values import Chart, DirectnessChart, NamesChart, Point, RobustnessChart, StepsRow
@@ -103,7 +105,7 @@ def _without(row: Run, setting: RunSetting) -> Run:
     """Return the row with the variant and the settings that all of its chain share."""
     place = {**row.place, "variant": setting.other_variant(row)}
     configuration = {**row.configuration, "task": setting.other_settings(row)}
-    return replace(row, place=place, manifest=replace(row.manifest, configuration=configuration))
+    return replace(row, place=place, manifest=structs.replace(row.manifest, configuration=configuration))
 
 
 def _point(row: Run | None, metric: str, names: Mapping[int, str]) -> Point | None:

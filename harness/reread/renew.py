@@ -154,7 +154,7 @@ def renew(source: RereadableRun, new: NewJudge | None, progress: Progress, *, dr
 def _manifest(source: RereadableRun, new: NewJudge | None, judging: Judging | None, *, in_place: bool) -> Manifest:
     """Return the manifest of the new result, like that of the original command."""
     run, now = source.run, provenance({})
-    manifest = dataclasses.replace(
+    manifest = replace(
         run.manifest.unfinished,
         reading=reading_version(run.manifest.words),
         reread={"at": now["started"], "harness": now["harness"]},
@@ -164,7 +164,7 @@ def _manifest(source: RereadableRun, new: NewJudge | None, judging: Judging | No
     if new is None or in_place:
         return manifest
     settings = {**manifest.configuration["task"], "judge": new.model.name}
-    return dataclasses.replace(
+    return replace(
         manifest,
         run={**manifest.run, "variant": variant(settings)},
         configuration={**manifest.configuration, "task": settings, "judge": new.configuration(source.prompt)},

@@ -14,7 +14,7 @@ from typing import IO, Any
 from harness.errors import DataError, StoreError
 from harness.runtime.console import data_output
 from harness.runtime.signals import LAST
-from harness.storage.files import parse_json, read_bytes
+from harness.storage.files import read_json
 
 BUFFER = 1 << 20
 """Bytes that are written at a time: a hundred lines and more."""
@@ -137,7 +137,6 @@ def object_in(path: Path) -> dict[str, Any]:
     A run may be started in a folder that somebody sent: only an ordinary file is read, as every reader does.
     """
     try:
-        content = parse_json(read_bytes(path))
-    except (FileNotFoundError, ValueError, DataError):
+        return read_json(path)
+    except (FileNotFoundError, DataError):
         return {}
-    return content if isinstance(content, dict) else {}

@@ -1,17 +1,18 @@
 """Files of a results folder, read as data that somebody may have sent.
 
 Only ordinary files are opened. A link could lead out of the folder, a FIFO or a device would never end; what is longer
-or nested deeper than any run leaves it is refused before it takes memory.
+than any run leaves it is refused before it takes memory.
 """
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
+
+import msgspec
 
 from harness.codec import NotPlainError, open_plain
 from harness.errors import DataError
@@ -28,8 +29,6 @@ LARGEST = 1 << 28
 """Bytes of a line of records: four times the largest reply that is taken."""
 LARGEST_FILE = 1 << 25
 """Bytes of a file that is read whole, such as result.json: two hundred times the largest that ships with harness."""
-DEEPEST = 64
-"""Levels of JSON. What a run leaves has fewer than twenty; Python's own limit depends on who calls."""
 
 
 class DamagedError(DataError):
@@ -68,33 +67,13 @@ def read_bytes(path: Path) -> bytes:
 def read_json(path: Path) -> dict[str, Any]:
     """Return the object that a JSON file holds. Raises FileNotFoundError, and DataError for everything else."""
     try:
-        content = parse_json(read_bytes(path))
+        return msgspec.json.decode(read_bytes(path), type=dict[str, Any])
     except FileNotFoundError:
         raise
     except OSError as error:
         raise DataError(f"{path} cannot be read ({error.strerror}).") from None
-    except ValueError:
+    except (msgspec.MsgspecError, ValueError, RecursionError):
         raise DamagedError(path) from None
-    if not isinstance(content, dict):
-        raise DamagedError(path)
-    return content
-
-
-def parse_json(text: bytes, *, constants: bool = False) -> Any:
-    """Return the JSON value of a text. Raises ValueError where it is not JSON, or nothing that a run leaves.
-
-    NaN and Infinity are no JSON and refused, unless `constants`: a record may hold the log-probability -Infinity. A
-    name that an object holds twice is refused: other programs may read the other value.
-    """
-    try:
-        value = (_RECORD if constants else _FILE).decode(text.decode())
-    except RecursionError:
-        raise ValueError("it is nested too deeply") from None
-    if text.count(b"[") + text.count(b"{") > DEEPEST and _deeper(value, DEEPEST):
-        raise ValueError("it is nested too deeply")
-    if b"\\u" in text:  # half a character, which nothing can print or write, can only come as \ud800
-        json.dumps(value, ensure_ascii=False).encode()
-    return value
 
 
 def below(folder: Path, name: str) -> Iterator[Path]:
@@ -130,31 +109,3 @@ def inside(folder: Path, *parts: str) -> Path | None:
     if not place.is_file():
         raise DataError(f"{place} {NO_FILE}")
     return place
-
-
-def _deeper(value: Any, levels: int) -> bool:
-    """Return whether a value is nested deeper than that. Not recursive: it may be very deep."""
-    layer = [value]
-    for _ in range(levels):
-        layer = [child for parent in layer for child in _children(parent)]
-    return bool(layer)
-
-
-def _children(value: Any) -> list[Any]:
-    members = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return [member for member in members if isinstance(member, dict | list)]
-
-
-def _refuse(name: str) -> Any:
-    raise ValueError(f"{name} is no number of JSON")
-
-
-def _object(members: list[tuple[str, Any]]) -> dict[str, Any]:
-    value = dict(members)
-    if len(value) < len(members):
-        raise ValueError("an object holds a name twice")
-    return value
-
-
-_RECORD = json.JSONDecoder(object_pairs_hook=_object)
-_FILE = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_refuse)

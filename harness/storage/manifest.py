@@ -8,49 +8,52 @@ import platform
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from operator import length_hint
 from pathlib import Path
 from typing import Any, TypedDict
 
-import msgspec
+from msgspec import Struct, convert
 
 import harness
 from harness.codec import digest, text_digest
 from harness.plugin import version_of
-from harness.storage.forms import Open, Part, PlaceForm, Whole, form_of
-from harness.types import JSON, Item, Role
+from harness.types import JSON, Item, Role, Tally, replace
 
 FORMAT = 1
 """Of the files in a run's folder; raised when a reader of an earlier version would misread them (docs/versions.md)."""
 Facts = Mapping[str, JSON]
-Place = Mapping[str, str]
-Configuration = Facts
-Rules = Facts
-"""Parts of a manifest; the forms below say what is in them."""
+
+
+class Place(TypedDict):
+    """Where a run stands in every table."""
+
+    task: str
+    variant: str
+    prompt: str
+    model: str
 
 
 class Items(TypedDict, total=False):
     """What was asked: how many items, and their digest."""
 
-    count: Whole | None
+    count: Tally | None
     sha256: str | None
 
 
 class Settings(TypedDict, total=False):
     """The settings that a run was started with. What has no name here is a setting of the command."""
 
-    task: Part | None
-    model: Part | None
-    algorithm: Part | None
-    judge: Part | None
+    task: Facts | None
+    model: Facts | None
+    algorithm: Facts | None
+    judge: Facts | None
     prompt: str | None
     replies: str | None
     answer: str | None
-    max_tokens: Whole | None
-    samples: Whole | None
-    seed: Whole | None
+    max_tokens: Tally | None
+    samples: Tally | None
+    seed: Tally | None
 
 
 class Program(TypedDict, total=False):
@@ -69,30 +72,28 @@ class Recorded(TypedDict, total=False):
     licence: str
     unknown: list[str]
     """What is not known of them."""
-    items_without: Whole
+    items_without: Tally
     """Items of the task that have none: the run is of the others."""
-    rows: Part
+    rows: Facts
     """How they came here: the file and its digest, its columns, and by what its rows were matched to items."""
 
 
 class SealedRecords(TypedDict):
     """What names the lines of the records."""
 
-    count: Whole
+    count: Tally
     sha256_sum: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class Manifest:
+class Manifest(Struct, frozen=True, kw_only=True):
     """A manifest, its parts in the order of the file; None for a part that the file does not have."""
 
-    run: Place
+    run: Mapping[str, str]
     """task, variant, prompt and model: the run's place in every table."""
-    format: Whole | None = FORMAT
+    format: Tally | None = FORMAT
     """In which format the folder's files are; None in those made before formats had a number."""
-    configuration: Configuration
+    configuration: Mapping[str, Facts]
     """All that can change the records or the scores. A folder takes one configuration."""
-    configuration_digest: str | None = field(init=False)
     # How the numbers came about; does not decide whether two runs are the same.
     role: Role | None = None
     started: str | None = None
@@ -119,7 +120,7 @@ class Manifest:
     items: Items | None = None
     counts: Facts | None = None
     records: SealedRecords | None = None
-    reading: Rules | None = None
+    reading: Facts | None = None
     """By which rules the replies were read; None where there were none to be read."""
     ended: str | None = None
     """The one part that stands in the file as null: of a run that has not ended."""
@@ -129,17 +130,22 @@ class Manifest:
     digest: str | None = None
     """and that of all other parts of the manifest."""
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "configuration_digest", digest(self.configuration))
-
     @classmethod
     def from_json(cls, content: Mapping[str, JSON]) -> Manifest:
-        """Return the manifest that a file holds, its parts already checked; run and configuration may be empty."""
-        parts = {part.name: content.get(part.name) for part in fields(cls) if part.init}
-        manifest = cls(**parts | {name: parts[name] or {} for name in ("run", "configuration")})
-        # As the file has it: verify compares the two.
-        object.__setattr__(manifest, "configuration_digest", content.get("configuration_digest"))
-        return manifest
+        """Return the manifest that a file holds; parts that it does not have are None, or empty.
+
+        Raises ValueError for a part of another form.
+        """
+        there = {name: content[name] for name in cls.__struct_fields__ if content.get(name) is not None}
+        parts = {"run": {}, "configuration": {}, "format": None} | there
+        convert(parts, cls)
+        if there.get("run"):
+            convert(there["run"], Place)
+        return cls(**parts)
+
+    @property
+    def configuration_digest(self) -> str:
+        return digest(self.configuration)
 
     @property
     def unfinished(self) -> Manifest:
@@ -153,7 +159,9 @@ class Manifest:
 
     @property
     def as_json(self) -> dict[str, JSON]:
-        parts = {part.name: getattr(self, part.name) for part in fields(self)}
+        parts = {name: getattr(self, name) for name in self.__struct_fields__}
+        head = {name: parts.pop(name) for name in ("run", "format", "configuration")}
+        parts = head | {"configuration_digest": self.configuration_digest} | parts
         return {name: part for name, part in parts.items() if part is not None or name == "ended"}
 
 
@@ -164,28 +172,6 @@ SEALS = "digest"
 FOUND = ("items", "counts", "records", "reading", "ended", "result", SEALS)
 """The parts that a run has when it has ended, and that are made anew when its replies are read again."""
 
-
-class ConfigurationForm(Open):
-    """What the answers depend on."""
-
-    task: Part = msgspec.field(default_factory=dict)
-    data: Part = msgspec.field(default_factory=dict)
-    prompt: Part = msgspec.field(default_factory=dict)
-    model: Part = msgspec.field(default_factory=dict)
-    judge: Part | None = None
-
-
-class RulesForm(Open):
-    """By which rules the replies were read."""
-
-    version: Whole
-    rules: str
-
-
-ManifestForm = form_of(
-    Manifest, base=Open, partial=True, Place=PlaceForm, Configuration=ConfigurationForm, Rules=RulesForm
-)
-"""manifest.json as it is read. A part that is there has its form; verify says which parts are missing."""
 
 _PACKAGES = ("hydra-core", "aiohttp", "torch", "transformers", "datasets", "scikit-learn", "numpy")
 

@@ -2,108 +2,110 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from msgspec import structs
+from msgspec import Struct, convert
 
+from harness.codec import as_json, given
 from harness.scoring import bootstrap
-from harness.storage.forms import Amount, Finite, Open, Pair, Part, PlaceForm, Whole, checked, form_of
-from harness.types import JSON, LETTERS, Judged, Metric, Result, Scores, Usage
+from harness.storage.manifest import Place
+from harness.types import JSON, LETTERS, Amount, Judged, Result, Scores, Tally
 
 _COUNTS = ("items", "positives", "unreadable", "failed")
-_FLAT = tuple(name for name in Scores.__struct_fields__ if name != "metrics")
-"""What a row of scores holds besides its metrics,"""
-_OF_METRICS: Mapping[str, Any] = {"no_interval": dict[str, list[str]]} | dict.fromkeys(
-    ("intervals", "bounds", "firm"), dict[str, Pair]
-)
-"""and what it holds of them, by their names. All but the counts is left out where it is empty."""
-_BESIDE = frozenset((*_FLAT, *_OF_METRICS))
+_OF_METRICS = {"interval": "intervals", "bounds": "bounds", "firm": "firm"}
+"""What a row holds of its metrics, by their names, beside their values and why some have no interval."""
+_BESIDE = frozenset((*Scores.__struct_fields__, *_OF_METRICS.values(), "no_interval"))
+_HEAD, _TAIL = ("headline", "choices", "clusters", "interval", "failures", "finish_reasons"), ("usage", "scores")
 _NOT_IN_FILE = ("files", "unreadable")
 
 
-class CostForm(Open):
+class Cost(Struct):
     """What a run's answers cost."""
 
     usd: Amount | None
-    answers_without_cost: Whole
-    answers: Whole = 0
+    answers_without_cost: Tally
+    answers: Tally = 0
     price: str | None = None
 
 
-class _WholeResult(Open):
-    def __post_init__(self: Any) -> None:
-        """Raise ValueError where there are no scores of all items, or more choices than letters."""
-        if "all" not in self.scores.get(self.headline, {}).get("overall", {}):
-            raise ValueError(f"there are no scores of {self.headline!r:.80}")
-        if self.choices and len(self.choices) > len(LETTERS):
-            raise ValueError("a question has no more choices than letters")
+class OfRun(Struct):
+    """What only the run knows of its result."""
 
-
-_Usage = form_of(Usage, without=("usd",))
-_Row = form_of(Scores, without=("metrics",), more=_OF_METRICS)
-_Judged = form_of(Judged, also={"replies": Whole}, more={"cost": CostForm | None}, Usage=_Usage, Scores=Part)
-ResultForm = form_of(
-    Result,
-    without=_NOT_IN_FILE,
-    more={"run": PlaceForm, "complete": bool, "interval": Part, "cost": CostForm | None},
-    base=_WholeResult,
-    Usage=_Usage,
-    Judged=_Judged,
-    Scores=Part,  # read row by row, as most of a row is metrics by their names
-)
-"""result.json: a result, and what only its run knows."""
+    run: Place
+    complete: bool
+    interval: Mapping[str, JSON] = {}
+    cost: Cost | None = None
 
 
 def result_json(result: Result) -> dict[str, Any]:
     """Return a result as JSON; metrics by name, as fractions, null where undefined; what is empty is left out."""
-    parts = {part: _plain(getattr(result, part)) for part in _PARTS}
+    parts = {name: as_json(part, _OWN) for name, part in given(result).items() if name not in _NOT_IN_FILE}
     parts["interval"] = {"level": bootstrap.LEVEL, "method": bootstrap.METHOD, "seed": bootstrap.SEED}
-    return {name: parts[name] for name in _ORDER if parts[name] or name in _ALWAYS}
+    others = (name for name in parts if name not in (*_HEAD, *_TAIL))
+    return {name: parts[name] for name in (*_HEAD, *others, *_TAIL) if name in parts}
 
 
-_PARTS = tuple(name for name in Result.__struct_fields__ if name not in _NOT_IN_FILE)
-_HEAD, _TAIL = ("headline", "choices", "clusters", "interval", "failures", "finish_reasons"), ("usage", "scores")
-_ORDER = (*_HEAD, *(part for part in _PARTS if part not in (*_HEAD, *_TAIL)), *_TAIL)
-_ALWAYS = ("headline", "clusters", "failures", "finish_reasons", "usage", "scores")
+def _judged_json(judged: Judged) -> dict[str, Any]:
+    parts = {name: as_json(part, _OWN) for name, part in given(judged).items()}
+    return {"model": parts.pop("model"), "replies": judged.replies, **parts}
 
 
-def _plain(value: Any) -> Any:
-    """Return a part of a result as JSON."""
-    if isinstance(value, Scores):
-        return _row_json(value)
-    if isinstance(value, Usage):
-        return {name: count for name, count in structs.asdict(value).items() if count is not None}
-    if isinstance(value, Judged):
-        parts = {name: _plain(getattr(value, name)) for name in Judged.__struct_fields__}
-        parts = {
-            name: part for name, part in parts.items() if part or name not in ("not_words", "audit", "audit_failures")
-        }
-        return {"model": parts.pop("model"), "replies": value.replies, **parts}
-    if isinstance(value, Mapping):
-        return {name: _plain(part) for name, part in value.items()}
-    return list(value) if isinstance(value, tuple) else value
+def _row_json(row: Scores) -> dict[str, Any]:
+    """Return a row: counts and metrics flat, intervals and bounds by metric, metrics without interval by reason."""
+    without: dict[str, list[str]] = {}
+    for metric in row.metrics:
+        if metric.no_interval:
+            without.setdefault(metric.no_interval, []).append(metric.name)
+    beside = {
+        **{name: as_json(part) for name, part in given(row).items() if name not in (*_COUNTS, "metrics")},
+        "intervals": {metric.name: list(metric.interval) for metric in row.metrics if metric.interval},
+        "no_interval": without,
+        "bounds": {metric.name: list(metric.bounds) for metric in row.metrics if metric.bounds},
+        "firm": {metric.name: list(metric.firm) for metric in row.metrics if metric.firm},
+    }
+    return {
+        **{name: getattr(row, name) for name in _COUNTS},
+        **{metric.name: metric.value for metric in row.metrics},
+        **{name: value for name, value in beside.items() if value},
+    }
+
+
+_OWN: Mapping[type, Callable[[Any], Any]] = {Scores: _row_json, Judged: _judged_json}
 
 
 def result_from_json(content: Mapping[str, Any]) -> Result:
     """Return the result that `result_json` wrote. Raises ValueError for everything else."""
-    checked(content, ResultForm)
-    parts = {part: content[part] for part in _PARTS if part in content}
-    parts["usage"] = Usage(**content["usage"])
-    parts["scores"] = {
-        label_set: {
-            breakdown: {
-                group: _row_from_json(row, f".scores.{label_set}.{breakdown}.{group}") for group, row in groups.items()
-            }
-            for breakdown, groups in breakdowns.items()
+    convert(content, OfRun)
+    parts = {name: content[name] for name in Result.__struct_fields__ if name in content and name not in _NOT_IN_FILE}
+    try:
+        parts["scores"] = {
+            label_set: {of: {group: _row(row) for group, row in rows.items()} for of, rows in breakdowns.items()}
+            for label_set, breakdowns in content["scores"].items()
         }
-        for label_set, breakdowns in content["scores"].items()
-    }
-    if "judge" in content:
-        judge = {name: content["judge"][name] for name in Judged.__struct_fields__ if name in content["judge"]}
-        without = _row_from_json(judge["without"], ".judge.without")
-        parts["judge"] = Judged(**judge | {"usage": Usage(**judge["usage"]), "without": without})
-    return Result(**parts | {name: tuple(parts[name]) for name in ("notes", "choices") if name in parts})
+        if "judge" in content:
+            judge = {name: part for name, part in content["judge"].items() if name not in ("replies", "cost")}
+            parts["judge"] = judge | {"without": _row(judge["without"])}
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"its scores have another form ({error})") from None
+    result = convert(parts, Result)
+    if "all" not in result.scores.get(result.headline, {}).get("overall", {}):
+        raise ValueError(f"there are no scores of {result.headline!r:.80}")
+    if len(result.choices) > len(LETTERS):
+        raise ValueError("a question has no more choices than letters")
+    return result
+
+
+def _row(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a row of the file with the fields of `Scores`."""
+    reasons = {name: reason for reason, names in row.get("no_interval", {}).items() for name in names}
+    metrics = [
+        {"name": name, "value": value, "no_interval": reasons.get(name, "")}
+        | {part: row.get(at, {}).get(name) for part, at in _OF_METRICS.items()}
+        for name, value in row.items()
+        if name not in _BESIDE
+    ]
+    return {name: row[name] for name in Scores.__struct_fields__ if name in row} | {"metrics": metrics}
 
 
 def counts(result: Result) -> dict[str, JSON]:
@@ -117,39 +119,3 @@ def counts(result: Result) -> dict[str, JSON]:
         "finish_reasons": dict(result.finish_reasons),
         "served_models": dict(result.served_models),
     }
-
-
-def _row_json(row: Scores) -> dict[str, Any]:
-    """Return a row: counts and metrics flat, intervals and bounds by metric, metrics without interval by reason."""
-    without: dict[str, list[str]] = {}
-    for metric in row.metrics:
-        if metric.no_interval:
-            without.setdefault(metric.no_interval, []).append(metric.name)
-    beside = {
-        **{name: _plain(getattr(row, name)) for name in _FLAT if name not in _COUNTS},
-        "intervals": {metric.name: list(metric.interval) for metric in row.metrics if metric.interval},
-        "no_interval": without,
-        "bounds": {metric.name: list(metric.bounds) for metric in row.metrics if metric.bounds},
-        "firm": {metric.name: list(metric.firm) for metric in row.metrics if metric.firm},
-    }
-    return {
-        **{name: getattr(row, name) for name in _COUNTS},
-        **{metric.name: metric.value for metric in row.metrics},
-        **{name: value for name, value in beside.items() if value},
-    }
-
-
-def _row_from_json(row: Mapping[str, Any], at: str) -> Scores:
-    checked({name: value for name, value in row.items() if name in _BESIDE}, _Row, at)
-    values = {name: value for name, value in row.items() if name not in _BESIDE}
-    checked(values, dict[str, Finite | None], at)
-    intervals, bounds, firm = (
-        {name: (low, high) for name, (low, high) in row.get(part, {}).items()}
-        for part in ("intervals", "bounds", "firm")
-    )
-    reasons = {name: reason for reason, names in row.get("no_interval", {}).items() for name in names}
-    metrics = tuple(
-        Metric(name, value, intervals.get(name), reasons.get(name, ""), bounds.get(name), firm.get(name))
-        for name, value in values.items()
-    )
-    return Scores(**{name: row[name] for name in _FLAT if name in row}, metrics=metrics)

@@ -8,7 +8,6 @@ whatever moment: where manifest.json says complete, everything is of one run; el
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
@@ -138,7 +137,7 @@ class Folder:
             content = json_round_trip({"run": self.manifest.run, "complete": complete, **result_json(result), **cost})
             if "judge" in content and self.judge_ledger is not None:
                 content["judge"] |= json_round_trip(self.judge_ledger.cost_json)
-            final = dataclasses.replace(
+            final = replace(
                 self.manifest,
                 items=items,
                 counts=counts(result),

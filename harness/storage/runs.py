@@ -9,15 +9,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from msgspec import Struct
+from msgspec import MsgspecError
 
 from harness.codec import digest
 from harness.errors import DataError
 from harness.prompting.version import by_other_rules
 from harness.storage import record_lines, records
 from harness.storage.files import DamagedError, read_json
-from harness.storage.forms import checked
-from harness.storage.manifest import FORMAT, NO_MANIFEST, Manifest, ManifestForm
+from harness.storage.manifest import FORMAT, NO_MANIFEST, Manifest
 from harness.storage.record_lines import Line
 from harness.storage.records import fill
 from harness.storage.result_json import counts, result_from_json
@@ -244,19 +243,15 @@ class Run:
 def load(folder: Path) -> Run:
     """Return the run that a folder holds. Raises DamagedError, or DataError where there is no result."""
     manifest_json: Mapping[str, Any] = {}
-    manifest_error: DataError | None = None
+    manifest, manifest_error = NO_MANIFEST, None
     try:
-        manifest_json, _ = _read(folder / MANIFEST, _manifest)
+        manifest_json, manifest = _read(folder / MANIFEST, _manifest)
     except LaterFormat:
         raise
     except DataError as error:
         manifest_error = error
     content, result = _read(folder / RESULT, result_from_json)
-    try:
-        place, complete = content["run"], content["complete"]
-    except KeyError as missing:
-        raise DamagedError(folder / RESULT, f"{missing.args[0]} is missing") from None
-    manifest = Manifest.from_json(upgraded(manifest_json)) if manifest_json else NO_MANIFEST
+    place, complete = content["run"], content["complete"]
     ended = complete is True and manifest_json.get("complete", True) is True
     trouble = _trouble(manifest_json, place, result) if ended else ""
     return Run(folder, place, ended, result, content, manifest, manifest_json, manifest_error, trouble)
@@ -264,7 +259,7 @@ def load(folder: Path) -> Run:
 
 def manifest_of(folder: Path) -> Manifest:
     """Return the manifest of a run, ended or not. Raises DamagedError, or DataError if there is no manifest."""
-    return Manifest.from_json(upgraded(_read(folder / MANIFEST, _manifest)[0]))
+    return _read(folder / MANIFEST, _manifest)[1]
 
 
 def samples_of(manifest: Manifest) -> int:
@@ -281,14 +276,14 @@ class LaterFormat(DataError):
     """A later version made the run, in files that this one would misread."""
 
 
-def _manifest(content: Mapping[str, Any]) -> Struct:
+def _manifest(content: Mapping[str, Any]) -> Manifest:
     number = content.get("format")
     if isinstance(number, int) and number > FORMAT:
         raise LaterFormat(
             f"a later version of harness made this run (its files are of format {number}, this version reads up "
             f"to {FORMAT}): update harness to read it."
         )
-    return checked(content, ManifestForm)
+    return Manifest.from_json(upgraded(content))
 
 
 def _read(path: Path, parse: Callable[[Mapping[str, Any]], Content]) -> tuple[dict[str, Any], Content]:
@@ -299,7 +294,7 @@ def _read(path: Path, parse: Callable[[Mapping[str, Any]], Content]) -> tuple[di
         raise DataError(f"{path.parent} holds no {path.name}: give the whole folder of a run.") from None
     try:
         return content, parse(content)
-    except ValueError as error:
+    except (MsgspecError, ValueError) as error:
         raise DamagedError(path, str(error), whole=_MAIN_PARTS[path.name] <= content.keys()) from None
 
 

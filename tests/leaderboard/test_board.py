@@ -5,6 +5,7 @@ import re
 from dataclasses import replace
 
 import pytest
+from msgspec import structs
 from support.golden import assert_golden
 from support.written_runs import board_row, write_manifest
 
@@ -32,7 +33,7 @@ def run(model, f1=0.5, *, headline="published", items="a" * 64, variant="default
 
 
 def of_role(role, row):
-    return replace(row, manifest=replace(row.manifest, role=role))
+    return replace(row, manifest=structs.replace(row.manifest, role=role))
 
 
 def saved(folder, row):
@@ -184,7 +185,7 @@ def test_a_wrong_setting_is_one_sentence(tmp_path, capsys, setting):
 
 def test_runs_that_were_read_by_other_rules_are_counted_below_the_table():
     def older(row: Run, folder: str, **manifest) -> Run:
-        return replace(row, manifest=replace(row.manifest, reading={"version": 0}, **manifest), source=folder)
+        return replace(row, manifest=structs.replace(row.manifest, reading={"version": 0}, **manifest), source=folder)
 
     rows = [run("a"), older(run("b"), "results"), older(run("c"), "my results"), older(run("d"), "results")]
     unranked = [older(run("e", complete=False), "f"), older(run("f"), "f", config={"algorithm": {"name": "f"}})]

@@ -12,6 +12,7 @@ from pathlib import Path
 from statistics import mean, median, stdev
 
 import pytest
+from msgspec import structs
 from support.page_help import run
 from support.written_runs import board_row
 
@@ -93,7 +94,7 @@ def test_runs_of_one_results_folder_make_a_row_though_their_folders_are_named_on
 
 def test_a_prompt_of_other_words_is_another_one_though_it_has_the_name(rows):
     def reworded(row):
-        manifest = replace(row.manifest, words={**row.manifest.words, "user": "{premise} {statement}?"})
+        manifest = structs.replace(row.manifest, words={**row.manifest.words, "user": "{premise} {statement}?"})
         return replace(row, manifest=manifest)
 
     changed = [reworded(row) if (row.prompt, row.variant) == ("few_shot", "limit=80") else row for row in rows]

@@ -43,7 +43,7 @@ def test_no_more_items_are_made_than_the_records_account_for(folder, claimed, co
 
     read = load(folder)
     first = next(iter(task_of(read.manifest).items()))
-    manifest = dataclasses.replace(read.manifest, items={"count": claimed, "sha256": "0"})
+    manifest = replace(read.manifest, items={"count": claimed, "sha256": "0"})
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(report_items, "task_of", lambda manifest, folder: SimpleNamespace(items=items))
         for _ in report_items.items_of(dataclasses.replace(read, manifest=manifest, complete=complete)):
@@ -54,7 +54,7 @@ def test_no_more_items_are_made_than_the_records_account_for(folder, claimed, co
 @pytest.mark.parametrize("count", [None, "20", -1, 1.5, [], {}])
 def test_a_count_that_is_none_makes_no_items(folder, count):
     read = load(folder)
-    manifest = dataclasses.replace(read.manifest, items={"count": count})
+    manifest = replace(read.manifest, items={"count": count})
     assert not [*report_items.items_of(dataclasses.replace(read, manifest=manifest))]
 
 

@@ -8,6 +8,7 @@ import sys
 from dataclasses import replace
 
 import pytest
+from msgspec import structs
 from support.golden import assert_golden
 from support.pseudo_terminal import child, terminal
 from support.written_runs import board_row, write_manifest
@@ -36,7 +37,7 @@ def run(model, f1=0.5, *, unreadable=0, prompt="plain", **more):
     result = Result("published", {"published": {"overall": {"all": overall}}}, 21, {}, {}, Usage())
     row = board_row("corr2cause", "default", prompt, model, True, result)
     role = "baseline" if model.startswith("always_") else "model"
-    return replace(row, manifest=replace(row.manifest, role=role))
+    return replace(row, manifest=structs.replace(row.manifest, role=role))
 
 
 BOARD = [run("gpt4", 0.9123), run("always_yes", 0.2683), run("a_model_with_quite_a_long_name_v2", 0.5)]

@@ -9,7 +9,6 @@ import pytest
 from support.resealing import load, save
 
 from harness import evaluate
-from harness.codec import digest
 from harness.errors import DataError, NotHereError
 from harness.settings import class_of
 from harness.storage import rebuild, runs
@@ -35,13 +34,6 @@ def test_a_run_has_todays_names_and_keeps_what_its_digests_are_of() -> None:
         name: part for name, part in written.items() if name != "config"
     } | {"role": "algorithm"}
     assert runs.manifest_of(folder) == run.manifest
-
-
-def test_a_manifest_has_the_digest_of_its_file_until_it_is_written_again() -> None:
-    written = {"configuration": {"model": {"kind": "causal_lm"}}, "configuration_digest": "of the file"}
-    manifest = Manifest.from_json(upgraded(written))
-    assert manifest.configuration_digest == "of the file"
-    assert manifest.unfinished.configuration_digest == digest(manifest.configuration)
 
 
 def test_a_manifest_without_settings_is_read_as_it_is() -> None:

@@ -20,6 +20,7 @@ from typing import Any
 
 import filelock
 import yaml
+from msgspec import structs
 
 from harness import __main__ as main_command
 from harness.cache import CachedModel, Store
@@ -229,7 +230,7 @@ def _scored(prepared: Prepared, left: Sequence[Any], workers: dict[str, JSON]) -
     if left:
         print(f"Asked now, by workers: {dollars(sum(end['usd'] for end in left))}.")
         workers["machines"] = [*{str(end["machine"]): end["machine"] for end in left}.values()]
-        folder = replace(prepared.folder, manifest=replace(prepared.folder.manifest, workers=workers))
+        folder = replace(prepared.folder, manifest=structs.replace(prepared.folder.manifest, workers=workers))
         prepared = replace(prepared, folder=folder)
     return carry_out(replace(prepared, model=_Reported(prepared.model, failures)), announced=True)
 
