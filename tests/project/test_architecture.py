@@ -89,6 +89,8 @@ def room(name: str) -> str:
 def test_every_room_has_its_floor():
     there = {room(name) for name in CORE}
     assert there - {"data"} == {name for floor in ROOMS for name in floor}
+    drawn = (HOME / "docs/architecture.md").read_text(encoding="utf-8")
+    assert not [name for floor in ROOMS[1:] for name in floor if name not in drawn]
 
 
 def test_imports_run_downwards():
