@@ -13,7 +13,6 @@ from harness.types import (
     Failure,
     Item,
     Means,
-    Message,
     Record,
     Request,
     Response,
@@ -276,12 +275,3 @@ def as_text(messages: Transcript) -> str:
         else:
             text += f"\n\n{message.content}" if text else message.content
     return text
-
-
-def unanswered(messages: Transcript, ahead: Iterable[str]) -> Transcript:
-    """Return a conversation with the user turns that will follow, each reply in between empty.
-
-    Empty, not left out: many chat templates refuse two turns of the user in a row.
-    """
-    turns = ((Message("assistant", ""), Message("user", turn)) for turn in ahead)
-    return (*messages, *(message for pair in turns for message in pair))

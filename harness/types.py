@@ -100,8 +100,6 @@ class ChatRequest:
     sample: int = 0
     form: AnswerForm | None = None
     """None where the model may write what it likes."""
-    ahead: tuple[str, ...] = field(default=(), compare=False)
-    """User turns that will follow this one in the same conversation; not sent, not part of the request's digest."""
     choices: tuple[str, ...] = field(default=(), compare=False)
     """What the question can be answered with, where it is not Yes and No; not sent, not part of the digest."""
 

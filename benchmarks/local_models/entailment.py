@@ -92,7 +92,7 @@ def case(runs: int) -> dict[str, Any]:
             for dtype in dict.fromkeys(("float32", auto))
         }
         exact = models["float32"]
-        lengths = [pair.length for _, pair in exact.encode(every)]
+        lengths = [pair.length for pair in exact.encode(every)]
         print(f"\n## NLI: {len(requests)} pairs of {min(lengths)} to {max(lengths)} tokens; dtype auto is {auto} here")
         ways: list[Way[PairRequest]] = [
             here("the harness, float32", lambda asked: harness(exact, asked)),

@@ -19,7 +19,7 @@ from pathlib import Path
 from harness.errors import ConfigError, Interrupted, RunStopped
 from harness.models.api.endpoint import Positive
 from harness.models.api.openai import Chat
-from harness.models.local.checkpoint import file_digest, fingerprint, locate
+from harness.models.local.checkpoint import fingerprint, locate
 from harness.protocols import Outcomes
 from harness.runtime.console import clean, shortened
 from harness.runtime.signals import LAST, STOP
@@ -52,15 +52,14 @@ class Served(Chat):
     @cached_property
     def place(self) -> Path:
         """The checkpoint's folder or file, downloaded if it is a name of the Hub. Raises ConfigError."""
-        file = Path(self.path).expanduser()
-        return (file if file.is_file() else locate(self.path, self.revision)).resolve()
+        return locate(self.path, self.revision).resolve()
 
     @property
     def identity(self) -> Mapping[str, JSON]:
         """What is served and by what, wherever the server runs."""
         chat = {name: value for name, value in super().identity.items() if name not in ("endpoint", "model")}
-        digest = file_digest(self.place) if self.place.is_file() else fingerprint(self.place)
-        return {**chat, "kind": "served.chat", "engine": self.engine, "checkpoint": digest, "args": list(self.args)}
+        checkpoint = {"checkpoint": fingerprint(self.place), "args": list(self.args)}
+        return {**chat, "kind": "served.chat", "engine": self.engine, **checkpoint}
 
     def check_key(self) -> None:
         """Raise ConfigError if the program is missing."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from typing import cast
 
 from harness.prompting.prompts import Prompt
@@ -42,9 +41,7 @@ def play(
         outcomes: dict[Request, Response | Failure] = {
             request: Failure("unanswered", "the model ended without answering") for request in waiting
         }
-        # Of openings that share this turn the shortest goes along: a longer one must not fail it for the others.
-        shortest = {request: min(sharing, key=_length) for request, sharing in waiting.items()}
-        for landed in model.respond([replace(request, ahead=o[k + 1 :]) for request, o in shortest.items()]):
+        for landed in model.respond(list(waiting)):
             outcomes |= landed
         for request, outcome in outcomes.items():
             for opening in waiting[cast(ChatRequest, request)]:
@@ -58,7 +55,3 @@ def play(
             talks = "1 conversation" if len(waiting) == 1 else f"{len(waiting):,} conversations"
             say(f"opening: turn {k + 1} of {turns} has been answered in {talks}")
     return transcripts
-
-
-def _length(opening: Opening) -> int:
-    return sum(map(len, opening))

@@ -102,8 +102,7 @@ class Prompt:
     def turn(self, transcript: Transcript, opening: tuple[str, ...], k: int, sample: int = 0) -> ChatRequest:
         """Return the request for turn k of an opening, after the transcript so far."""
         messages = self._messages(*transcript, Message("user", opening[k]))
-        ahead = opening[k + 1 :]
-        return ChatRequest(messages, max_tokens=self.words.opening_max_tokens, sample=sample, ahead=ahead)
+        return ChatRequest(messages, max_tokens=self.words.opening_max_tokens, sample=sample)
 
     def render(
         self, fields: Mapping[str, JSON], transcript: Transcript, kind: type[Request], sample: int = 0

@@ -153,40 +153,6 @@ def test_all_choices_are_scored_after_the_same_tokens(tmp_path):
     assert (yes.continuation, no.continuation) == ((0, 3, 4, 5), (6, 2))
 
 
-def ahead(path, *turns: str, max_tokens: int = 5, **settings):
-    request = ChatRequest((Message("user", "A"),), max_tokens=max_tokens, ahead=turns)
-    (outcome,) = dict(each(lm(path, method="generate", **settings).respond([request]))).values()
-    return outcome
-
-
-@pytest.mark.parametrize("kind", ["gpt2", "llama"])
-def test_a_conversation_that_will_not_fit_fails_at_its_first_turn(kind, gpt2_path, llama_path):
-    path = {"gpt2": gpt2_path, "llama": llama_path}[kind]
-    alone = ahead(path)
-    assert ahead(path, "B", "C").text == alone.text  # what is ahead is not read
-    tokenizer, _ = parts(path)
-    long = "A is independent of B. " * 400
-    failure = ahead(path, "B", long)
-    assert isinstance(failure, Failure) and failure.kind == "context_length"
-    least = int(failure.detail.removeprefix("the whole conversation has at least ").split()[0])
-    assert failure.detail.endswith(f"{least} tokens, the model takes 2048")
-    assert least >= len(tokenizer(f"A\n\nB\n\n{long}")["input_ids"]) + 5 > 2048
-
-
-def test_a_template_that_wants_turns_to_alternate_takes_the_turns_ahead(tmp_path):
-    check = "{% if (m.role == 'user') != (loop.index0 % 2 == 0) %}{{ raise_exception('alternate') }}{% endif %}"
-    template = f"{{% for m in messages %}}{check}<{{{{ m.role }}}}>{{{{ m.content }}}}{{% endfor %}}"
-    path = lm_checkpoint(tmp_path / "alternating", "llama", template)
-    assert not isinstance(ahead(path, "B", "C"), Failure)
-
-
-def test_a_conversation_is_counted_once(gpt2_path):
-    model = lm(gpt2_path, method="generate")
-    requests = [ChatRequest((Message("user", "A"),), max_tokens=2, sample=k, ahead=("B", "C")) for k in range(5)]
-    list(each(model.respond(requests)))
-    assert model._least.cache_info()[:2] == (4, 1)  # hits, misses
-
-
 def test_the_limit_of_a_model_that_nests_its_text_model_is_found():
     import transformers
 

@@ -78,12 +78,6 @@ def test_a_turn_that_was_not_answered_is_a_failure(tmp_path):
     assert isinstance(played, Failure) and played.kind == "unanswered"
 
 
-def test_openings_that_share_a_turn_are_announced_by_the_shortest(tmp_path):
-    model = Scripted(echo)
-    play(model, prompt(tmp_path, []), [("a", "a very long turn"), ("a", "short")])
-    assert [request.ahead for request in model.asked] == [("short",), (), ()]
-
-
 @pytest.mark.parametrize("failing", [False, True])
 def test_an_opening_that_goes_on_in_the_next_block_is_not_played_again(failing, tmp_path, monkeypatch):
     monkeypatch.setattr("harness.run.BLOCK", 2)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import socket
@@ -22,7 +21,7 @@ from harness.config_files import read_yaml
 from harness.errors import ConfigError, DataError, HarnessError
 from harness.models.local import checkpoint
 from harness.prompting import schema
-from harness.settings import build, without_path
+from harness.settings import without_path
 from harness.tasks.data_files import DataFile
 
 
@@ -150,37 +149,3 @@ def test_a_command_tells_nesting_from_a_circle(harness, tmp_path):
     for name, other in (("a", "b"), ("b", "a")):
         (own / f"{name}.yaml").write_text(f"defaults: [{other}, _self_]\n", encoding="utf-8")
     assert "extend each other in a circle" in harness("model=a", "task.limit=1").stderr
-
-
-SIZES = [
-    "n_layer",
-    "num_hidden_layers",
-    "encoder_layers",
-    "n_layers",
-    "num_experts",
-    "max_position_embeddings",
-    "n_ctx",
-]
-
-
-@settings(max_examples=40)
-@given(st.sampled_from(SIZES), st.integers(10**9, 10**18) | st.just(1e300), st.booleans())
-def test_a_checkpoint_of_a_thousand_million_layers_is_refused_before_it_is_built(name, size, inside):
-    with tempfile.TemporaryDirectory() as folder:
-        content = {"model_type": "gpt2", **({"text_config": {name: size}} if inside else {name: size})}
-        Path(folder, "model.safetensors").touch()
-        Path(folder, "config.json").write_text(json.dumps(content), encoding="utf-8")
-        for target, what in (
-            ("harness.models.local.causal_lm.CausalLM", "causal_lm"),
-            ("harness.models.local.nli.NLI", "nli"),
-        ):
-            model = build({"_target_": target, "name": what, "path": folder}, "model")
-            with seconds(60), pytest.raises(ConfigError, match=rf"config\.json says {name}=.*no model has more than"):
-                checkpoint.check_sizes(model.folder)
-
-
-def test_sizes_of_models_as_they_are_are_taken(tmp_path):
-    place = tmp_path / "config.json"
-    content = {"num_hidden_layers": 126, "max_position_embeddings": 10_485_760, "rope_theta": 10**9, "n_experts": None}
-    place.write_text(json.dumps(content), encoding="utf-8")
-    assert checkpoint.settings_in(place) == content

@@ -5,22 +5,24 @@ from __future__ import annotations
 import re
 import sys
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import islice
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from harness.errors import RunStopped
-from harness.models.local.adapter import adapter_folder, with_adapter
 from harness.models.local.checkpoint import fingerprint
-from harness.models.local.engine import Backend, Padded, Sequence, Writing, windows
+from harness.models.local.engine import Padded, Sequence, Writing, windows
 from harness.models.local.loading import Checkpoint, exact_head
-from harness.models.local.placing import FORM, Bits, DeviceMap, devices, placed
-from harness.protocols import Outcome, Outcomes, Traits, as_text, unanswered
+from harness.models.local.placing import FORM, Bits, DeviceMap, adapter_folder, devices, placed, with_adapter
+from harness.protocols import Outcome, Outcomes, Traits, as_text
 from harness.settings import LOCAL
 from harness.types import JSON, ChatRequest, ChoiceRequest, Failure, Request, Response, Transcript, Usage
+
+if TYPE_CHECKING:
+    from harness.models.local.prefix_sharing import Sharing
 
 CHAT_DATE = date(2024, 7, 26)
 """The date for chat templates that ask for today's (Llama 3 writes it into every prompt)."""
@@ -76,7 +78,7 @@ class CausalLM(Checkpoint):
         from transformers import GenerationConfig
 
         # Padding is masked, so that any token of the table serves; an added [PAD] may lie beyond it.
-        rows = _table_rows(model)
+        rows = model.get_input_embeddings().weight.shape[0]
         if tokenizer.pad_token_id is None or tokenizer.pad_token_id >= rows:
             tokenizer.pad_token_id = tokenizer.eos_token_id if tokenizer.eos_token_id is not None else 0
         exact_head(model.get_output_embeddings())
@@ -92,7 +94,7 @@ class CausalLM(Checkpoint):
         return tokenizer, model
 
     @cached_property
-    def _engine(self) -> Backend:
+    def _engine(self) -> Padded | Sharing:
         _, model = self._parts
         from harness.models.local.prefix_sharing import Sharing, obstacle
 
@@ -219,7 +221,7 @@ class CausalLM(Checkpoint):
             yield self._writing(request, tuple(prompt))
 
     def _writing(self, request: ChatRequest, prompt: tuple[int, ...]) -> Writing | Failure:
-        """Return the request in tokens; a Failure if it does not fit, or the turns that will follow it."""
+        """Return the request in tokens; a Failure if it does not fit."""
         if not prompt:
             return Failure("empty_prompt", "the prompt has no tokens: there is nothing to continue")
         if len(prompt) + request.max_tokens > self._limit:
@@ -227,32 +229,7 @@ class CausalLM(Checkpoint):
                 "context_length",
                 f"{len(prompt)} tokens and {request.max_tokens} to write, the model takes {self._limit}",
             )
-        if request.ahead:
-            least = self._least(request.messages, request.ahead) + request.max_tokens
-            if least > self._limit:
-                return Failure(
-                    "context_length",
-                    f"the whole conversation has at least {least} tokens, the model takes {self._limit}",
-                )
         return Writing(request, prompt)
-
-    @cached_property
-    def _least(self) -> Callable[[Transcript, tuple[str, ...]], int]:
-        """A cached function: the least number of tokens of a conversation with its turns ahead."""
-
-        def least(messages: Transcript, ahead: tuple[str, ...]) -> int:
-            text, templated = self._turns.text(unanswered(messages, ahead))
-            return len(next(self._turns.tokens([text], templated)))
-
-        return lru_cache(256)(least)
-
-
-def _table_rows(model: Any) -> int:
-    """Return how many tokens the model has embeddings of."""
-    try:
-        return int(model.get_input_embeddings().weight.shape[0])
-    except NotImplementedError:  # a checkpoint's own code need not say where its embeddings are
-        return int(model.config.vocab_size)
 
 
 def _agreement(prompt: list[int], tokens: list[int]) -> int:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-import math
 import os
 import platform
 import re
@@ -28,6 +27,7 @@ DType = Literal["auto", "float32", "bfloat16", "float16"]
 
 BUILTIN = "builtin:"
 """Before the name of a checkpoint that ships."""
+SHIPPED = Path(str(resources.files("harness"))) / "data" / "models"
 _WEIGHTS = ("*.safetensors", "*.bin")
 _WORDS = ("*.json", "*.txt", "*.model", "*.jinja", "*.tiktoken")
 _IDLE = re.compile(
@@ -37,15 +37,17 @@ _IDLE = re.compile(
 
 
 def locate(path: str, revision: str | None) -> Path:
-    """Return the folder of a checkpoint: shipped, local, in the Hub's local cache, or downloaded.
+    """Return where a checkpoint is: a folder that ships, is local, in the Hub's local cache or downloaded; or a file.
 
     Raises ConfigError.
     """
-    folder = shipped(path.removeprefix(BUILTIN)) if path.startswith(BUILTIN) else user_path(path)
-    if folder.is_dir():
-        if not _has_weights(folder):
+    place = SHIPPED / path.removeprefix(BUILTIN) if path.startswith(BUILTIN) else user_path(path)
+    if place.is_file():
+        return place
+    if place.is_dir():
+        if not _has_weights(place):
             raise ConfigError(f"model.path={path} holds no weights (*.safetensors or *.bin): it is not a checkpoint.")
-        return folder
+        return place
     if path.startswith(("/", ".", "~", BUILTIN)) or path.count("/") > 1:
         raise ConfigError(f"model.path={path}: there is no such folder.")
     try:
@@ -71,30 +73,25 @@ def locate(path: str, revision: str | None) -> Path:
         ) from error
 
 
-def shipped(name: str) -> Path:
-    """Return the folder of a checkpoint in the package, which need not exist."""
-    return Path(str(resources.files("harness"))) / "data" / "models" / name
-
-
 @cache
-def fingerprint(folder: Path) -> str:
-    """Return a SHA-256 over the names and contents of a checkpoint's weights, tokenizer and configuration.
+def fingerprint(place: Path) -> str:
+    """Return the SHA-256 of a checkpoint's file, or one over the names and contents of what outputs depend on.
 
-    The Hub's cache names large files by their SHA-256, so they are
+    That is its weights, tokenizer and configuration. The Hub's cache names large files by their SHA-256, so they are
     not read; digests of others are stored by size and time of change in the user's cache folder.
     """
+    if place.is_file():
+        return _file_digest(place)
     total = hashlib.sha256()
-    for file in sorted(folder.iterdir()):
+    for file in sorted(place.iterdir()):
         if file.is_file() and file.suffix != ".py" and not _IDLE.search(file.name):
-            total.update(f"{file.name}\0{file_digest(file)}\n".encode())
+            total.update(f"{file.name}\0{_file_digest(file)}\n".encode())
     return total.hexdigest()
 
 
 RECORD = "training.json"
 """The file in which `harness finetune` records how it trained a checkpoint."""
 _QUOTED = ("made_by", "recipe", "base", "task", "data", "prompt", "train", "dev", "chosen")
-_LONGEST_QUOTE = 1 << 16
-"""Characters, thirty times those that harness finetune writes."""
 
 
 def training_record(folder: Path) -> dict[str, JSON]:
@@ -102,52 +99,23 @@ def training_record(folder: Path) -> dict[str, JSON]:
 
     Empty without a record, and for one in another form.
     """
-    place = folder / RECORD
-    content = atomic_write.object_in(place)
+    content = atomic_write.object_in(folder / RECORD)
     quoted = {name: content[name] for name in _QUOTED if name in content}
-    if not quoted or len(json.dumps(quoted)) > _LONGEST_QUOTE:
-        return {}
-    return {"file": RECORD, "sha256": _sha256(place), **quoted}
-
-
-_MOST = (
-    (re.compile(r"(?:layers?|blocks?)$"), 10_000),
-    (re.compile(r"experts$"), 100_000),
-    (re.compile(r"(?:position_embeddings|positions|n_ctx)$"), 10**8),
-)
-"""What a model may have of what is built one by one."""
-_LONGEST_JSON = 1 << 27
-"""Bytes; a tokenizer's settings have a few million."""
+    return {"file": RECORD, "sha256": _sha256(folder / RECORD), **quoted} if quoted else {}
 
 
 def settings_in(file: Path) -> dict[str, Any]:
-    """Return what a JSON file of a checkpoint says.
-
-    Raises ConfigError where that is no object, and for more layers or positions than any model has: building them would
-    not end.
-    """
+    """Return what a JSON file of a checkpoint says. Raises ConfigError where that is no object."""
     try:
         with open_plain(file) as content:
-            settings = json.loads(content.read(_LONGEST_JSON))
+            settings = json.load(content)
     except OSError as error:
         raise ConfigError(f"{file} cannot be read ({error.strerror}).") from None
     except (ValueError, RecursionError):
         raise ConfigError(f"{file} is not JSON.") from None
     if not isinstance(settings, dict):
         raise ConfigError(f"{file} is no JSON object.")
-    for part in (settings, *(value for value in settings.values() if isinstance(value, dict))):
-        for name, value in part.items():
-            most = next((most for pattern, most in _MOST if pattern.search(name)), math.inf)
-            if isinstance(value, int | float) and value > most:
-                raise ConfigError(f"{file} says {name}={value:,}, and no model has more than {most:,}.")
     return settings
-
-
-def check_sizes(folder: Path) -> None:
-    """Raise ConfigError where a checkpoint's settings are none, or say that it has more than any model has."""
-    for file in (folder / "config.json", folder / "tokenizer_config.json"):
-        if file.exists():
-            settings_in(file)
 
 
 def device_of(setting: Device) -> str:
@@ -220,7 +188,7 @@ def _has_weights(folder: Path) -> bool:
     return any(not _IDLE.search(file.name) for pattern in _WEIGHTS for file in folder.glob(pattern))
 
 
-def file_digest(file: Path) -> str:
+def _file_digest(file: Path) -> str:
     """Return the SHA-256 of a file's content; that of a large file is stored until the file changes."""
     blob = file.resolve()
     if blob.parent.name == "blobs" and re.fullmatch(r"[0-9a-f]{64}", blob.name):

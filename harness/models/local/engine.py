@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from harness.errors import RunStopped
 from harness.runtime.signals import STOP
@@ -125,16 +125,6 @@ Ended = Callable[[Writing, list[int]], bool]
 """Whether a text is complete, given its tokens so far."""
 
 
-class Backend(Protocol):
-    """One way to compute. Results are yielded before more is computed; nothing begins after STOP."""
-
-    def score(self, sequences: list[Sequence]) -> Iterator[list[tuple[Sequence, float]]]:
-        """Yield the summed log-probability of each continuation, in natural logarithms."""
-
-    def write(self, writings: list[Writing], ended: Ended) -> Iterator[list[tuple[Writing, list[int]]]]:
-        """Yield each prompt's greedy continuation until `ended`; the caller cuts tokens beyond that."""
-
-
 def same_up_to(config: Any) -> int | None:
     """Return the length in tokens beyond which rotary positions depend on a text's length; None if they never do.
 
@@ -155,7 +145,10 @@ def same_up_to(config: Any) -> int | None:
 
 
 class Padded:
-    """An engine that computes every prompt as a whole."""
+    """An engine that computes every prompt as a whole.
+
+    As of the other engine, results are yielded before more is computed, and nothing begins after STOP.
+    """
 
     def __init__(self, model: Any, budget: TokenBudget) -> None:
         self.model = model
@@ -165,7 +158,10 @@ class Padded:
         self.limits_logits = "logits_to_keep" in inspect.signature(model.forward).parameters
 
     def score(self, sequences: list[Sequence]) -> Iterator[list[tuple[Sequence, float]]]:
-        """Yield scores, longest first. Choices of one token after the same prompt are one row."""
+        """Yield the summed log-probability of each continuation, in natural logarithms, longest first.
+
+        Choices of one token after the same prompt are one row.
+        """
         rows: dict[tuple[int, ...], list[Sequence]] = {}
         for sequence in sequences:
             rows.setdefault(sequence.read, []).append(sequence)
@@ -198,7 +194,7 @@ class Padded:
             return scores
 
     def write(self, writings: list[Writing], ended: Ended) -> Iterator[list[tuple[Writing, list[int]]]]:
-        """Yield what transformers' own `generate` writes, which handles each model's state between tokens."""
+        """Yield what transformers' own `generate` writes until `ended`; the caller cuts tokens beyond that."""
         # Only prompts of equal length share a batch. Padding on the left would change what some models write: recurrent
         # layers read it, and others count positions from it (RWKV, RecurrentGemma, BART, RoFormer).
         kinds: dict[tuple[int, int], list[Writing]] = {}

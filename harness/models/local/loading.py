@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, TypeVar
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
@@ -16,7 +16,6 @@ from harness.errors import ConfigError
 from harness.models.local.checkpoint import (
     Device,
     DType,
-    check_sizes,
     cores,
     device_of,
     dtype_of,
@@ -29,9 +28,6 @@ from harness.models.local.engine import TokenBudget
 from harness.models.local.placing import check_room
 from harness.protocols import Traits
 from harness.types import JSON, Failure, Response, Usage
-
-T = TypeVar("T")
-R = TypeVar("R")
 
 CPU_TOKENS = 512
 """Tokens in a padded batch per CPU core: larger batches are no faster, and pad more."""
@@ -55,7 +51,10 @@ class Checkpoint:
 
     @cached_property
     def folder(self) -> Path:
-        return locate(self.path, self.revision)
+        """Where the checkpoint is. Raises ConfigError for one that is a single file, which nothing here loads."""
+        if (place := locate(self.path, self.revision)).is_file():
+            raise ConfigError(f"model.path={self.path} is a file: a server loads it (model=llama_cpp).")
+        return place
 
     @property
     def training(self) -> Mapping[str, JSON]:
@@ -111,7 +110,6 @@ class Checkpoint:
                 "set model.device=cpu, or install a torch with CUDA."
             )
         use_threads()
-        check_sizes(self.folder)
         dtype = getattr(torch, dtype_of(self.dtype, device))
         trust = {"trust_remote_code": False}  # transformers would ask at the terminal
         placed = self._placed(device, dtype)
@@ -122,14 +120,13 @@ class Checkpoint:
                 self.folder, config=settings, dtype=dtype, output_loading_info=True, **placed, **trust
             )
         except Exception as error:  # safetensors, tokenizers and transformers each raise kinds of their own
+            why = f"cannot be loaded: {' '.join(str(error).split())[:300]}"
             if "trust_remote_code" in str(error):
-                raise ConfigError(
-                    f"the checkpoint {self.path} needs Python code of its own, which is not run here: let a server run "
-                    "it (vllm serve … --trust-remote-code), and ask that by model=vllm_server."
-                ) from error
-            raise ConfigError(
-                f"the checkpoint {self.path} cannot be loaded: {' '.join(str(error).split())[:300]}"
-            ) from error
+                why = (
+                    "needs Python code of its own, which is not run here: let a server run it (vllm serve … "
+                    "--trust-remote-code), and ask that by model=vllm_server."
+                )
+            raise ConfigError(f"the checkpoint {self.path} {why}") from error
         if absent := sorted(set(report["missing_keys"]) - set(self._untrained(model, report["missing_keys"]))):
             raise ConfigError(
                 f"the checkpoint {self.path} has no weights for {', '.join(absent[:3])}{', …' * (len(absent) > 3)}: it "
@@ -137,8 +134,7 @@ class Checkpoint:
             )
         if placed:
             check_room(model, self.path)
-            return tokenizer, model.eval()
-        return tokenizer, model.to(device).eval()
+        return tokenizer, (model if placed else model.to(device)).eval()
 
     def _placed(self, device: str, dtype: Any) -> dict[str, Any]:
         """Return what transformers is told of devices and precision; nothing for a whole model on one device."""
@@ -147,19 +143,6 @@ class Checkpoint:
     def _untrained(self, model: Any, missing: Collection[str]) -> Collection[str]:
         """Return which missing weights may be drawn at random: none, unless they are to be trained."""
         return ()
-
-
-_OFFSET = {"roberta", "xlm-roberta", "camembert", "longformer", "xlm-roberta-xl"}
-"""Model types whose positions begin after the padding index."""
-
-
-def input_limit(tokenizer: Any, config: Any, max_length: int | None) -> int:
-    """Return an encoder's longest input in tokens: the least that tokenizer, model and settings allow."""
-    limits = [max_length, tokenizer.model_max_length]
-    positions = getattr(config, "max_position_embeddings", None)
-    if positions:
-        limits.append(positions - (config.pad_token_id + 1 if config.model_type in _OFFSET else 0))
-    return min(int(length) for length in limits if length)
 
 
 def exact_head(head: Any) -> None:

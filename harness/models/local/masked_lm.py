@@ -6,36 +6,29 @@ that they cannot follow its prompts, and does not say how they were prompted. Th
 
 from __future__ import annotations
 
-import time
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
 from harness.errors import ConfigError, RunStopped
 from harness.models.local.checkpoint import settings_in
-from harness.models.local.engine import in_batches, windows
-from harness.models.local.loading import Checkpoint, exact_head, input_limit
-from harness.protocols import Outcomes, as_text
+from harness.models.local.encoder import Encoded, Encoder
+from harness.models.local.loading import exact_head
+from harness.protocols import as_text
 from harness.types import JSON, ChoiceRequest, Failure, Request
 
 
 @dataclass(frozen=True)
-class Masked:
+class Masked(Encoded[ChoiceRequest]):
     """A prompt in tokens, with a mask at `place`, and the token of each choice."""
 
-    request: ChoiceRequest
-    tokens: Mapping[str, list[int]]
     place: int
     choices: Mapping[str, int]
 
-    @property
-    def length(self) -> int:
-        return len(self.tokens["input_ids"])
-
 
 @dataclass(frozen=True, kw_only=True)
-class MaskedLM(Checkpoint):
+class MaskedLM(Encoder[Masked]):
     """Any checkpoint that transformers loads as a masked language model.
 
     The mask stands for one token, so every choice has to be a single token after a space.
@@ -46,29 +39,6 @@ class MaskedLM(Checkpoint):
     @property
     def identity(self) -> Mapping[str, JSON]:
         return self._identity("masked_lm")
-
-    def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
-        """Answer the requests of a window, sorted by length, in batches, each of them a list.
-
-        Raises RunStopped for choices of several tokens.
-        """
-        for window in windows(requests, self.window):
-            encoded: list[Masked] = []
-            for request in window:
-                assert isinstance(request, ChoiceRequest)
-                masked = self._encode(request)
-                if isinstance(masked, Failure):
-                    yield [(request, masked)]
-                else:
-                    encoded.append(masked)
-            started = time.perf_counter()
-            for batch, rows in in_batches(encoded, lambda masked: masked.length, self._budget, self._rank):
-                seconds = round((time.perf_counter() - started) / len(batch), 6)
-                yield [
-                    (masked.request, self._likeliest(logprobs, masked.length, seconds))
-                    for masked, logprobs in zip(batch, rows, strict=True)
-                ]
-                started = time.perf_counter()
 
     @cached_property
     def _parts(self) -> tuple[Any, Any]:
@@ -88,10 +58,9 @@ class MaskedLM(Checkpoint):
         original = config.get("model_type") in ("deberta", "deberta-v2") and "legacy" not in config
         return {"legacy": False} if original else {}
 
-    @cached_property
-    def _limit(self) -> int:
-        tokenizer, model = self._parts
-        return input_limit(tokenizer, model.config, self.max_length)
+    def encode(self, requests: Sequence[ChoiceRequest]) -> Iterator[Masked | Failure]:
+        """Yield the prompts in tokens, or a Failure. Raises RunStopped for choices of several tokens."""
+        return map(self._encode, requests)
 
     def _encode(self, request: ChoiceRequest) -> Masked | Failure:
         """Return the prompt and a choice in tokens, with the mask in place of the choice's.
@@ -136,7 +105,7 @@ class MaskedLM(Checkpoint):
             )
         return token_of, after
 
-    def _rank(self, batch: list[Masked]) -> list[dict[str, float]]:
+    def _compute(self, batch: list[Masked]) -> list[dict[str, float]]:
         """Return the log-probability of each choice at each mask."""
         import torch
 

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import re
-import time
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
 from harness.errors import ConfigError
-from harness.models.local.engine import in_batches, windows
-from harness.models.local.loading import Checkpoint, exact_head, input_limit
-from harness.protocols import Outcomes
-from harness.types import JSON, Failure, PairRequest, Request, Response
+from harness.models.local.encoder import Encoded, Encoder
+from harness.models.local.loading import exact_head
+from harness.types import JSON, Failure, PairRequest, Request
 
 CLASSES = ("entailment", "neutral", "contradiction")
 _NOT = re.compile(r"(not|non|no)[^a-z]*entail")
@@ -21,20 +19,14 @@ _NOT = re.compile(r"(not|non|no)[^a-z]*entail")
 
 
 @dataclass(frozen=True)
-class Encoded:
+class Pair(Encoded[PairRequest]):
     """A pair in tokens; `truncated`: the end of its premise was cut."""
 
-    request: PairRequest
-    tokens: Mapping[str, list[int]]
     truncated: bool
-
-    @property
-    def length(self) -> int:
-        return len(self.tokens["input_ids"])
 
 
 @dataclass(frozen=True, kw_only=True)
-class NLI(Checkpoint):
+class NLI(Encoder[Pair]):
     """A sequence classifier with the classes entailment, neutral and contradiction, or entailment and not_entailment.
 
     Classes are found by name in the checkpoint's `id2label`; `labels` names them in order if that does not.
@@ -48,21 +40,6 @@ class NLI(Checkpoint):
     @property
     def identity(self) -> Mapping[str, JSON]:
         return self._identity("nli") | {"labels": list(self.labels) if self.labels else None}
-
-    def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
-        """Answer the pairs of a window, sorted by length, in batches, each of them a list."""
-        for window in windows(requests, self.window):
-            encoded: list[Encoded] = []
-            for request, tokens in self.encode([request for request in window if isinstance(request, PairRequest)]):
-                if isinstance(tokens, Failure):
-                    yield [(request, tokens)]
-                else:
-                    encoded.append(tokens)
-            started = time.perf_counter()
-            for batch, rows in in_batches(encoded, lambda pair: pair.length, self._budget, self._classify):
-                seconds = round((time.perf_counter() - started) / len(batch), 6)
-                yield [(pair.request, self._outcome(pair, row, seconds)) for pair, row in zip(batch, rows, strict=True)]
-                started = time.perf_counter()
 
     @cached_property
     def _parts(self) -> tuple[Any, Any, Mapping[str, int]]:
@@ -87,12 +64,7 @@ class NLI(Checkpoint):
             "model.labels=[contradiction,entailment,neutral]."
         )
 
-    @cached_property
-    def _limit(self) -> int:
-        tokenizer, model, _ = self._parts
-        return input_limit(tokenizer, model.config, self.max_length)
-
-    def encode(self, requests: Sequence[PairRequest]) -> Iterator[tuple[PairRequest, Encoded | Failure]]:
+    def encode(self, requests: Sequence[PairRequest]) -> Iterator[Pair | Failure]:
         """Yield the pairs in tokens, or a Failure; all are encoded at once, which the tokenizer does in parallel."""
         tokenizer, _, _ = self._parts
         hypotheses = [request.hypothesis for request in requests]
@@ -101,15 +73,13 @@ class NLI(Checkpoint):
         for k, request in enumerate(requests):
             tokens = {name: values[k] for name, values in encodings.items()}
             if not tokens["input_ids"]:
-                yield (
-                    request,
-                    Failure("empty_prompt", "the tokenizer makes no tokens of the pair: there is nothing to read"),
-                )
-                continue
-            fits = len(tokens["input_ids"]) <= self._limit
-            yield request, Encoded(request, tokens, truncated=False) if fits else self._truncate(request)
+                yield Failure("empty_prompt", "the tokenizer makes no tokens of the pair: there is nothing to read")
+            elif len(tokens["input_ids"]) <= self._limit:
+                yield Pair(request, tokens, truncated=False)
+            else:
+                yield self._truncate(request)
 
-    def _truncate(self, request: PairRequest) -> Encoded | Failure:
+    def _truncate(self, request: PairRequest) -> Pair | Failure:
         """Return the pair in tokens, with the premise cut to fit, but not the hypothesis."""
         tokenizer, _, _ = self._parts
         length = len(tokenizer("", request.hypothesis)["input_ids"])
@@ -117,27 +87,25 @@ class NLI(Checkpoint):
             return Failure("context_length", f"the hypothesis alone has {length} tokens, the model takes {self._limit}")
         hypothesis = request.hypothesis or None
         tokens = tokenizer(request.premise, hypothesis, truncation="only_first", max_length=self._limit)
-        return Encoded(request, tokens, truncated=True)
+        return Pair(request, tokens, truncated=True)
 
-    def _classify(self, batch: list[Encoded]) -> list[list[float]]:
+    def _compute(self, batch: list[Pair]) -> list[dict[str, float]]:
         """Return the log-probabilities of the classes for each pair."""
         import torch
 
         _, model, indices = self._parts
         with torch.inference_mode():
             logits = model(**self.inputs(batch).to(model.device)).logits.float()
-        rows: list[list[float]] = torch.log_softmax(logits, dim=-1)[:, list(indices.values())].tolist()
-        return rows
+        rows = torch.log_softmax(logits, dim=-1)[:, list(indices.values())].tolist()
+        return [dict(zip(indices, row, strict=True)) for row in rows]
 
-    def inputs(self, batch: Sequence[Encoded]) -> Any:
+    def inputs(self, batch: Sequence[Pair]) -> Any:
         """Return the model's inputs for a batch: tensors by name, (pairs, longest), padded."""
         tokenizer, _, _ = self._parts
         return tokenizer.pad([dict(pair.tokens) for pair in batch], return_tensors="pt")
 
-    def _outcome(self, pair: Encoded, row: list[float], seconds: float) -> Response | Failure:
-        logprobs = dict(zip(self._parts[2], row, strict=True))
-        finish_reason = "premise_truncated" if pair.truncated else "stop"
-        return self._likeliest(logprobs, pair.length, seconds, finish_reason)
+    def _finish_reason(self, row: Pair) -> str:
+        return "premise_truncated" if row.truncated else "stop"
 
 
 def class_indices(labels: Mapping[int, str]) -> Mapping[str, int] | None:

@@ -1,11 +1,13 @@
-"""Checkpoints that one device or full precision has no room for: over all GPUs, and in 4 bits a weight.
+"""What accelerate, bitsandbytes and peft do: layers over all GPUs, 4 bits a weight, and low-rank adapters.
 
-Both are transformers' own arguments, by accelerate and bitsandbytes.
+The first two are transformers' own arguments. Adapters (Hu et al. 2022) are merged into the weights of their base, or
+kept beside them.
 """
 
 from __future__ import annotations
 
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, Literal
 
 from harness.errors import ConfigError
@@ -32,10 +34,9 @@ def placed(
         return {}
     if device_map is not None and setting != "auto":
         raise ConfigError(f"model.device_map={device_map} and model.device={setting} do not go together: choose one.")
-    for package, name in (("accelerate", "model.device_map"), ("bitsandbytes", "model.bits")):
-        wanted = package == "accelerate" or bits is not None
-        if wanted and find_spec(package) is None:
-            name = name if package == "bitsandbytes" or device_map else "model.bits"
+    name = "model.device_map" if bits is None else "model.bits"
+    for package in ("accelerate",) if bits is None else ("accelerate", "bitsandbytes"):
+        if find_spec(package) is None:
             raise ConfigError(f"{name} needs {package}, which is not installed: {installing('bits')}.")
     arguments: dict[str, Any] = {"device_map": device_map or {"": device}}
     if bits is not None:
@@ -64,3 +65,28 @@ def check_room(model: Any, path: str) -> None:
             f"{path} does not fit: parts of it would lie on {' and '.join(elsewhere)}. Take model.bits=4, more "
             "or larger GPUs, or a server (model=vllm)."
         )
+
+
+def adapter_folder(path: str) -> Path:
+    """Return the folder of an adapter. Raises ConfigError where it holds none."""
+    folder = Path(path).expanduser()
+    if not (folder / "adapter_config.json").is_file():
+        raise ConfigError(f"model.adapter={path} holds no adapter_config.json: give the folder that peft has written.")
+    return folder
+
+
+def with_adapter(model: Any, folder: Path, *, merged: bool = True) -> Any:
+    """Return the model with the adapter's weights added to its own, or beside them, each of them whole.
+
+    Raises ConfigError where they do not fit.
+    """
+    try:
+        from peft import PeftModel
+    except ImportError:
+        raise ConfigError("model.adapter needs peft, which is not installed: python -m pip install peft.") from None
+    try:
+        adapted = PeftModel.from_pretrained(model, str(folder))
+        return (adapted.merge_and_unload() if merged else adapted.get_base_model()).eval()
+    except Exception as error:  # of sizes and names that are not the base's, peft and torch raise kinds of their own
+        reason = " ".join(str(error).split())[:200]
+        raise ConfigError(f"model.adapter={folder} does not fit the checkpoint: {reason}") from error

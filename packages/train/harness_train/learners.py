@@ -74,7 +74,8 @@ class PairLearner(_OneByOne, NLI):
         return [name for name in missing if not name.startswith(inside) or ".pooler." in name]
 
     def fits(self, examples: Sequence[Example]) -> Iterator[ExampleFit]:
-        for request, pair in self.encode(self._requests(examples)):
+        requests = self._requests(examples)
+        for request, pair in zip(requests, self.encode(requests), strict=True):
             if isinstance(pair, Failure):
                 yield ExampleFit(0, problem=pair.detail)
             else:
@@ -83,7 +84,7 @@ class PairLearner(_OneByOne, NLI):
     def batch(self, examples: Sequence[Example]) -> dict[str, Any]:
         import torch
 
-        pairs = [pair for _, pair in self.encode(self._requests(examples)) if not isinstance(pair, Failure)]
+        pairs = [pair for pair in self.encode(self._requests(examples)) if not isinstance(pair, Failure)]
         return dict(self.inputs(pairs)) | {"labels": torch.tensor([example.label for example in examples])}
 
     def loss(self, outputs: Any, labels: Any, num_items_in_batch: Any = None) -> Any:
