@@ -127,22 +127,14 @@ def import_(names: list[str], settings: CacheSettings) -> int:
                 raise DataError(f"there is no file {path}: give another cache.")
             if path.samefile(settings.cache):
                 raise ConfigError(f"{path} is the cache itself: give another cache=.")
-            with path.open("rb") as file:
-                if file.read(1) == b"{":
-                    raise DataError(f"{path} has lines of JSON: import takes the file of a cache, answers.sqlite.")
-            _import(store, path)
+            merged, progress = Merged(), Progress(f"import {_printable(path)}")
+            with closing(Store(path, readonly=True)) as other:
+                for _ in progress.watch(merge(store, other, merged), range(other.count())):
+                    pass
+            said = f"{_printable(path)}: {merged.new:,} new, {merged.known:,} known already"
+            left_out = f"; {merged.left_out:,} left out, because they are not what was stored"
+            print(said + left_out * bool(merged.left_out))
     return 0
-
-
-def _import(store: Store, path: Path) -> None:
-    merged, progress = Merged(), Progress(f"import {_printable(path)}")
-    with closing(Store(path, readonly=True)) as other:
-        for _ in progress.watch(merge(store, other, merged), range(other.count())):
-            pass
-    said = f"{_printable(path)}: {merged.new:,} new, {merged.known:,} known already"
-    if merged.left_out:
-        said += f"; {merged.left_out:,} left out, because they are not what was stored"
-    print(said)
 
 
 def prune(names: list[str], settings: PruneSettings) -> int:

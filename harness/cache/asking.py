@@ -13,89 +13,70 @@ _AHEAD = 512
 as they are found and none wait in memory."""
 
 
-class _Unanswered(Iterator[Request]):
-    """The requests that a model is to answer, and how many there are still."""
+class _Misses(Iterator[Request]):
+    """The requests that a model is to answer; what is found on the way waits in `hits`."""
 
-    def __init__(self, following: Callable[[], Request | None], known: Callable[[], int]) -> None:
-        self._following, self._known = following, known
-
-    def __next__(self) -> Request:
-        if (request := self._following()) is None:
-            raise StopIteration
-        return request
-
-    def __length_hint__(self) -> int:
-        return self._known()
-
-
-class Asking:
-    """The state of one call."""
-
-    def __init__(
-        self,
-        model: Model,
-        requests: Iterable[Request],
-        *,
-        find: Callable[[Request], Response | None],
-        keep: Callable[[Outcomes], Outcomes],
-    ) -> None:
-        """Ask `model` what `find` does not know; `keep` stores what landed together, and returns what to hand out."""
-        self._model, self._find, self._keep = model, find, keep
-        self._source = iter(requests)
-        self._hits: list[Outcome] = []
-        self._misses: deque[Request] = deque()
+    def __init__(self, requests: Iterable[Request], find: Callable[[Request], Response | None]) -> None:
+        self.hits: list[Outcome] = []
+        self.waiting: deque[Request] = deque()
+        self._source, self._find = iter(requests), find
         self._seen_all = False
-        """Whether the last request has been looked up."""
 
-    def outcomes(self) -> Generator[Outcomes]:
-        """Yield stored answers as they are found, others as they land; each is stored before it is handed out."""
-        landing: Generator[Outcomes] | None = None
-        ahead = 16
-        try:
-            while True:
-                while len(self._misses) < ahead and self._look_up():
-                    yield from self._hand_out()
-                # A few first, so that the model can begin soon.
-                ahead = min(2 * ahead, _AHEAD)
-                # Only now is the model started: a run answered from the store imports, loads and connects to nothing.
-                if landing is None and self._misses:
-                    landing = self._model.respond(_Unanswered(self._next_unanswered, self._known_misses))
-                outcomes = None if landing is None else next(landing, None)
-                yield from self._hand_out()
-                if outcomes is None:
-                    return
-                yield self._keep(outcomes)
-        finally:
-            if landing is not None:
-                landing.close()
-
-    def _hand_out(self) -> Iterator[Outcomes]:
-        if self._hits:
-            hits, self._hits = self._hits, []
-            yield hits
-
-    def _look_up(self) -> bool:
+    def look_up(self) -> bool:
         """Look up the next request of the source; return False where the source has ended."""
         for request in self._source:
             if not self._is_hit(request):
-                self._misses.append(request)
+                self.waiting.append(request)
             return True
         self._seen_all = True
         return False
 
     def _is_hit(self, request: Request) -> bool:
         if (stored := self._find(request)) is not None:
-            self._hits.append((request, stored))
+            self.hits.append((request, stored))
         return stored is not None
 
-    def _next_unanswered(self) -> Request | None:
-        """Return the next request for the model, or None."""
-        while self._misses or self._look_up():
+    def __next__(self) -> Request:
+        while self.waiting or self.look_up():
             # Once more: another process may have stored it since it was looked up.
-            if self._misses and not self._is_hit(request := self._misses.popleft()):
+            if self.waiting and not self._is_hit(request := self.waiting.popleft()):
                 return request
-        return None
+        raise StopIteration
 
-    def _known_misses(self) -> int:
-        """Return how many requests the model still has to answer; MANY while the source goes on."""
-        return len(self._misses) if self._seen_all else MANY
+    def __length_hint__(self) -> int:
+        return len(self.waiting) if self._seen_all else MANY
+
+    def found(self) -> Iterator[Outcomes]:
+        if self.hits:
+            hits, self.hits = self.hits, []
+            yield hits
+
+
+def asked(
+    model: Model,
+    requests: Iterable[Request],
+    *,
+    find: Callable[[Request], Response | None],
+    keep: Callable[[Outcomes], Outcomes],
+) -> Generator[Outcomes]:
+    """Yield stored answers as they are found by `find`, others as they land, once `keep` has stored them.
+
+    `keep` returns what to hand out.
+    """
+    misses, landing, ahead = _Misses(requests, find), None, 16
+    try:
+        while True:
+            while len(misses.waiting) < ahead and misses.look_up():
+                yield from misses.found()
+            ahead = min(2 * ahead, _AHEAD)  # a few first, so that the model can begin soon
+            # Only now is the model started: a run answered from the store imports, loads and connects to nothing.
+            if landing is None and misses.waiting:
+                landing = model.respond(misses)
+            outcomes = None if landing is None else next(landing, None)
+            yield from misses.found()
+            if outcomes is None:
+                return
+            yield keep(outcomes)
+    finally:
+        if landing is not None:
+            landing.close()

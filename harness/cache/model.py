@@ -11,10 +11,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Generator, Iterable
 
-from harness.cache.asking import Asking
+from harness.cache.asking import asked
 from harness.cache.schema import key_of
 from harness.cache.store import Store
-from harness.codec import canonical, digest, response_from_json, response_json, short
+from harness.codec import canonical, response_from_json, response_json, short
 from harness.errors import StoreError
 from harness.protocols import Model, Outcome, Outcomes, Wrapper
 from harness.settings import CacheMode
@@ -57,7 +57,7 @@ class CachedModel(Wrapper):
         """Yield stored answers as they are found, others as they land; each is stored before it is handed out."""
         replaced = self.store.replaced
         try:
-            yield from Asking(self.model, requests, find=self._find, keep=self._keep).outcomes()
+            yield from asked(self.model, requests, find=self._find, keep=self._keep)
         finally:
             if count := self.store.replaced - replaced:
                 answers = f"{count:,} stored answer{'s' * (count > 1)}"
@@ -67,7 +67,10 @@ class CachedModel(Wrapper):
         """Return the stored answer; in mode frozen raise StoreError where there is none."""
         stored = self.peek(request)
         if stored is None and self.mode == "frozen":
-            raise self._missing(request)
+            raise StoreError(
+                f"cache=frozen, and {self.store.path} does not hold every answer of {self.name} as it is set now, or "
+                "not as it was stored. With cache=on it is asked for."
+            )
         return stored
 
     def _keep(self, outcomes: Outcomes) -> list[Outcome]:
@@ -81,19 +84,6 @@ class CachedModel(Wrapper):
         if answers:
             sooner = self.store.put(self.identity, answers, name=self.name, task=self._task, replace=self.since > 0)
         return [(request, sooner.get(key, outcome)) for key, request, outcome in sound]
-
-    def _missing(self, request: Request) -> StoreError:
-        """Return what mode frozen raises where an answer is not there."""
-        key = self.key(request)
-        if self.store.holds(key):
-            return StoreError(
-                f"cache=frozen, and an answer of {self.name} in {self.store.path} cannot be read as stored ({key}): "
-                "with cache=on it is asked for again and replaced."
-            )
-        known = "SELECT EXISTS (SELECT 1 FROM answers WHERE identity = ?)"
-        held = next(self.store.query(known, digest(self.identity)))[0]
-        what = f"every answer of {self.name}" if held else f"any answer of {self.name} as it is set now"
-        return StoreError(f"cache=frozen, and {self.store.path} does not hold {what}. With cache=on it is asked for.")
 
 
 def _storable_outcome(outcome: Response | Failure) -> Response | Failure:

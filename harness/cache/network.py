@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from pathlib import Path
 
@@ -36,21 +35,13 @@ def _kind(path: Path) -> str:
         place = path.resolve()
         while not place.exists():
             place = place.parent
-        device = place.stat().st_dev
         mounts = MOUNTS.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
     except OSError:
         return ""
-    number = f"{os.major(device)}:{os.minor(device)}"
-    kind_above, deepest = "", -1
+    deepest, kind = -1, ""
     for mount in mounts:
         before, _, after = mount.partition(" - ")
-        if len(parts := before.split(" ")) < 5 or not after:
-            continue
-        kind = after.split(" ", 1)[0]
-        if parts[2] == number:
-            return kind
-        # Some (btrfs) report another device for files than mountinfo does: there the deepest mount above counts.
-        point = Path(re.sub(r"\\([0-7]{3})", lambda octal: chr(int(octal[1], 8)), parts[4]))
+        point = Path(re.sub(r"\\([0-7]{3})", lambda octal: chr(int(octal[1], 8)), before.split(" ")[4]))
         if place.is_relative_to(point) and len(point.parts) >= deepest:
-            kind_above, deepest = kind, len(point.parts)
-    return kind_above
+            kind, deepest = after.split(" ", 1)[0], len(point.parts)
+    return kind

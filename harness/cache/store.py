@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import shutil
 import sqlite3
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -43,7 +42,6 @@ class Store:
         try:
             self.connection = self._open(schema.for_reading if readonly else partial(schema.for_writing, alone=alone))
             """For bulk reads; `trouble` turns its errors into sentences."""
-            self._place = _file_at(path)
         except (sqlite3.Error, OSError) as error:
             raise self.trouble(error) from error
 
@@ -64,20 +62,14 @@ class Store:
 
         A row that is not what was stored counts as missing: the next answer takes its place.
         """
-        if (row := self._row(key, since)) is None:
-            return None
-        try:
-            return response_of(key, *row)
-        except ValueError:
-            return None
-
-    def _row(self, key: str, since: float = 0.0) -> tuple[Any, ...] | None:
-        """Return the response of a key, and its digest."""
-        return next(self.query(_ROW, key, since), None)
+        for row in self.query(_ROW, key, since):
+            with suppress(ValueError):
+                return response_of(key, *row)
+        return None
 
     def holds(self, key: str) -> bool:
         """Return whether there is an answer with this key, readable or not."""
-        return self._row(key) is not None
+        return any(True for _ in self.query(_ROW, key, 0.0))
 
     def put(
         self,
@@ -142,11 +134,6 @@ class Store:
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
         """Run the block as one transaction: all of it is written or nothing."""
-        if _file_at(self.path) != self._place:
-            raise StoreError(
-                f"the cache {self.path} was moved, removed or replaced while it was in use: put it back where it was, "
-                "and start again."
-            )
         db = self.connection
         try:
             db.execute("BEGIN IMMEDIATE")
@@ -185,26 +172,11 @@ class Store:
             )
         if schema.is_locked(error):
             advice = "another process has kept it locked for half a minute: wait for it or choose another cache.path"
-        elif "full" in what or self._full():
+        elif "full" in what:
             advice = "make room and start again: every answer stored so far is kept"
         else:
             advice = "make it readable and writable on a local disk, or choose another cache.path"
         return StoreError(f"the cache {self.path} cannot be used ({what}): {advice}.")
-
-    def _full(self) -> bool:
-        """Return whether the disk is full: SQLite may report an I/O error only."""
-        try:
-            return shutil.disk_usage(self.path.parent).free < 1 << 16
-        except OSError:
-            return False
-
-
-def _file_at(path: Path) -> tuple[int, int] | None:
-    """Return the numbers of device and file, by which a file in another's place is told from it; None without any."""
-    with suppress(OSError):
-        found = path.stat()
-        return found.st_dev, found.st_ino
-    return None
 
 
 def _utf8(name: str) -> str:

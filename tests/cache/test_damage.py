@@ -10,7 +10,6 @@ import subprocess
 import sys
 import time
 from contextlib import closing
-from itertools import islice
 
 import pytest
 from support.cache_help import ask, command, count, fill, says
@@ -69,30 +68,6 @@ def test_nothing_is_asked_beside_a_truncated_file(path, share):
             replay(path, 3000, asked)
         left_as_it_is(path, error)
     assert not asked and path.stat().st_size == int(whole * share)
-
-
-@pytest.mark.parametrize("there", [None, 2])
-def test_a_cache_taken_away_during_a_run_ends_it_with_a_sentence(tmp_path, there):
-    """`there`: how many answers the cache has that stands in its place; None for an empty place."""
-    path = tmp_path / "cache" / "answers.sqlite"
-    with closing(Store(path)) as store:
-        answers = each(CachedModel(Scripted(says), store).respond(ask(f"{k}?") for k in range(40)))
-        list(islice(answers, 20))
-        path.parent.rename(tmp_path / "moved")
-        if there is not None:
-            fill(path, there, of=lambda k: f"other {k}")
-        with pytest.raises(StoreError, match="was moved, removed or replaced"):
-            list(answers)
-    assert count(tmp_path / "moved" / "answers.sqlite") >= 20 and (there is None or count(path) == there)
-
-
-def test_a_file_that_is_no_cache_in_the_place_of_one_is_left_alone(path):
-    with closing(Store(path)) as store:
-        path.unlink()  # and not its log, which SQLite would write into the other file
-        path.write_text("mine" * 100)
-        with pytest.raises(StoreError, match="was moved, removed or replaced"):
-            store.put({}, [("key", ask("?"), says(ask("?")))])
-    assert path.read_text() == "mine" * 100
 
 
 def test_a_file_of_the_users_own_is_left_alone(tmp_path):

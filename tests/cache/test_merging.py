@@ -133,12 +133,10 @@ def test_answers_whose_words_are_others_can_be_replayed(here, there):
 
 def test_files_that_are_none_are_sentences(here, tmp_path):
     (tmp_path / "notes.txt").write_text("my notes")
-    (tmp_path / "lines.jsonl").write_text('{"key": "…"}\n')
     fill(here, 3)
     for arguments, said in (
         (["import", tmp_path / "nowhere", f"cache={here}"], "there is no file"),
         (["import", tmp_path / "notes.txt", f"cache={here}"], "is damaged, or is no cache"),
-        (["import", tmp_path / "lines.jsonl", f"cache={here}"], "takes the file of a cache, answers.sqlite"),
         (["import", here, f"cache={here}"], "is the cache itself"),
         (["export", tmp_path / "notes.txt" / "file", f"cache={here}"], "cannot be written"),
         (["export", "/dev/full", f"cache={here}"], "No space left"),

@@ -102,7 +102,7 @@ def test_an_answer_that_cannot_be_read_is_missing_asked_again_and_replaced(path,
     done = command("export", tmp_path / "x.jsonl", f"cache={path}")
     assert done.returncode == 0 and "1 answer left out, because they cannot be read as stored" in done.stderr, done
     assert count(tmp_path / "new.sqlite") == 9 == len((tmp_path / "x.jsonl").read_text().splitlines())
-    with pytest.raises(StoreError, match=f"cannot be read as stored .{key}"):
+    with pytest.raises(StoreError, match="or not as it was stored"):
         replay(path, "frozen")
     found, asked, lines = replay(path)
     assert len(found) == 10 and asked == [ask("7?")]
