@@ -2,7 +2,7 @@
 
 import random
 from functools import cache
-from itertools import chain, combinations, pairwise, permutations, product
+from itertools import chain, combinations, pairwise, permutations
 
 import gadjid
 import networkx as nx
@@ -11,12 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.brute_force import every_dag, graph_of
-from support.thinned import few
 
 from harness.scoring.graphs import is_acyclic, sid, transitive_closure
 from harness.tasks.causalbench.networks import NETWORKS, load
 
-DOWN, UP = "from row to column", "from column to row"
+DOWN = "from row to column"
 
 
 def matrix_of(dag):
@@ -104,7 +103,7 @@ def test_every_dag_and_every_parent_set_of_up_to_four_nodes(n):
     for dag in every_dag(n):
         true = matrix_of(dag)
         for predicted in predictions:
-            assert sid(true, predicted, edge_direction=DOWN) == by_definition(dag, predicted), (true, predicted)
+            assert sid(true, predicted) == by_definition(dag, predicted), (true, predicted)
 
 
 @given(st.randoms(use_true_random=False))
@@ -113,21 +112,21 @@ def test_six_nodes_and_predictions_with_cycles(chance):
     true = random_dag(draw, 6, chance.choice([0.2, 0.4, 0.6]))
     predicted = random_digraph(draw, 6, chance.choice([0.1, 0.3, 0.5]))
     dag = tuple(int(sum(2**u for u in np.flatnonzero(column).tolist())) for column in true.T)
-    assert sid(true, predicted, edge_direction=DOWN) == by_definition(dag, predicted), (true, predicted)
+    assert sid(true, predicted) == by_definition(dag, predicted), (true, predicted)
 
 
 # --- gadjid ---
 
 
-@pytest.mark.parametrize(("direction", "share"), few(product([DOWN, UP], [0.1, 0.25, 0.5, 0.9]), 2))
-def test_gadjids_number_on_random_dags(share, direction):
+@pytest.mark.parametrize("share", [0.1, 0.25, 0.5, 0.9])
+def test_gadjids_number_on_random_dags(share):
     draw = np.random.default_rng(round(100 * share))
     for size in [*range(2, 13)] * 12 + [30, 40, 50]:
         true = random_dag(draw, size, share)
         for other in (0.1, 0.3, 0.7):
             predicted = random_dag(draw, size, other)
-            normalised, mistakes = gadjid.sid(true, predicted, edge_direction=direction)
-            ours = sid(true, predicted, edge_direction=direction)
+            normalised, mistakes = gadjid.sid(true, predicted, edge_direction=DOWN)
+            ours = sid(true, predicted)
             assert ours == mistakes, (true, predicted)
             assert ours / (size * (size - 1)) == pytest.approx(normalised)
 
@@ -140,7 +139,7 @@ def test_gadjids_number_on_the_networks(name):
     predictions = [always(0, len(true)), true.T.copy(), closure, random_dag(draw, len(true), 0.05)]
     for graph in (true, closure):
         for predicted in predictions:
-            assert sid(graph, predicted, edge_direction=DOWN) == gadjid.sid(graph, predicted, edge_direction=DOWN)[1]
+            assert sid(graph, predicted) == gadjid.sid(graph, predicted, edge_direction=DOWN)[1]
 
 
 # --- by hand ---
@@ -148,14 +147,14 @@ def test_gadjids_number_on_the_networks(name):
 
 def test_asia_by_hand():
     asia = matrix_of(load("asia").dag)
-    assert sid(asia, always(1, 8), edge_direction=DOWN) == 18
-    assert sid(asia, always(0, 8), edge_direction=DOWN) == 29
+    assert sid(asia, always(1, 8)) == 18
+    assert sid(asia, always(0, 8)) == 29
 
 
 @pytest.mark.parametrize("name", NETWORKS)
 def test_who_says_yes_to_everything_misses_every_effect_and_no_more(name):
     true = matrix_of(load(name).dag)
-    assert sid(true, always(1, len(true)), edge_direction=DOWN) == transitive_closure(true).sum()
+    assert sid(true, always(1, len(true))) == transitive_closure(true).sum()
 
 
 def test_a_chain_its_reversal_and_a_collider():
@@ -163,36 +162,25 @@ def test_a_chain_its_reversal_and_a_collider():
     collider = np.array([[0, 0, 1], [0, 0, 1], [0, 0, 0]])
     # 0 → 1 → 2 against 0 ← 1 ← 2: 0 does nothing to 1 and, as 1 is on the way, to 2; 1 nothing to 2, and 2 is
     # adjusted for nothing, so that it seems to move 0 and 1; 1, too, seems to move 0.
-    assert sid(chain_of_three, chain_of_three.T, edge_direction=DOWN) == 6
+    assert sid(chain_of_three, chain_of_three.T) == 6
     # 1 given nothing seems to move 0.
-    assert sid(chain_of_three, collider, edge_direction=DOWN) == 1
+    assert sid(chain_of_three, collider) == 1
     # 0 → 2 ← 1 with no confounding: 0 → 1 → 2 says that 1 needs 0, which harms nothing; 2 given 1 seems to move 0.
-    assert sid(collider, chain_of_three, edge_direction=DOWN) == 1
+    assert sid(collider, chain_of_three) == 1
 
 
 def test_adding_edges_in_a_causal_order_costs_nothing_and_dropping_them_may():
     for name in NETWORKS:
         true = matrix_of(load(name).dag)
-        assert sid(true, true, edge_direction=DOWN) == 0
-        assert sid(true, transitive_closure(true), edge_direction=DOWN) == 0
+        assert sid(true, true) == 0
+        assert sid(true, transitive_closure(true)) == 0
     draw = np.random.default_rng(3)
     for _ in range(50):
         true = random_dag(draw, 7, 0.5)
         fewer = true * random_digraph(draw, 7, 0.7)
-        assert sid(fewer, true, edge_direction=DOWN) == 0
+        assert sid(fewer, true) == 0
         if (fewer != true).any():
-            assert sid(true, fewer, edge_direction=DOWN) > 0
-
-
-def test_a_matrix_read_the_wrong_way_round_is_another_graph():
-    draw = np.random.default_rng(4)
-    differ = 0
-    for _ in range(50):
-        true, predicted = random_dag(draw, 8, 0.3), random_digraph(draw, 8, 0.2)
-        down = sid(true, predicted, edge_direction=DOWN)
-        assert down == sid(true.T, predicted.T, edge_direction=UP)
-        differ += down != sid(true, predicted, edge_direction=UP)
-    assert differ > 25
+            assert sid(true, fewer) > 0
 
 
 def test_more_nodes_than_bits_in_a_machine_word():
@@ -202,30 +190,18 @@ def test_more_nodes_than_bits_in_a_machine_word():
     first[0, n - 1] = True
     # The empty graph takes every dependence for an effect, which is wrong upwards; the edge from the first to the
     # last node does not mislead the last about its effect on the first alone.
-    assert sid(true, always(0, n), edge_direction=DOWN) == n * (n - 1) // 2
-    assert sid(true, first, edge_direction=DOWN) == n * (n - 1) // 2 - 1
+    assert sid(true, always(0, n)) == n * (n - 1) // 2
+    assert sid(true, first) == n * (n - 1) // 2 - 1
 
 
 def test_the_true_graph_must_be_acyclic_and_the_predicted_one_need_not():
     cycle = np.array([[0, 1, 0], [0, 0, 1], [1, 0, 0]])
     dag = np.array([[0, 1, 0], [0, 0, 1], [0, 0, 0]])
     assert not is_acyclic(cycle)
-    with pytest.raises(ValueError, match="true graph has a cycle"):
-        sid(cycle, dag, edge_direction=DOWN)
+    with pytest.raises(ValueError, match="cycle"):
+        sid(cycle, dag)
     # Each node has one predicted parent: 0 has 2, a descendant; 1 and 2 have their own parents.
-    assert sid(dag, cycle, edge_direction=DOWN) == 2
-
-
-def test_bad_matrices():
-    two, three = np.zeros((2, 2), np.int8), np.zeros((3, 3), np.int8)
-    with pytest.raises(ValueError, match="2 nodes, the predicted one 3"):
-        sid(two, three, edge_direction=DOWN)
-    with pytest.raises(ValueError, match="predicted graph must have zeros on its diagonal"):
-        sid(two, np.eye(2), edge_direction=DOWN)
-    with pytest.raises(ValueError, match="from row to column"):
-        sid(two, two, edge_direction="down")
-    with pytest.raises(TypeError, match="edge_direction"):
-        sid(two, two)
+    assert sid(dag, cycle) == 2
 
 
 def test_permuting_the_nodes_changes_nothing():
@@ -234,4 +210,4 @@ def test_permuting_the_nodes_changes_nothing():
     for _ in range(30):
         true, predicted = random_dag(draw, 9, 0.3), random_digraph(draw, 9, 0.3)
         order = np.ix_(*[chance.sample(range(9), 9)] * 2)
-        assert sid(true, predicted, edge_direction=DOWN) == sid(true[order], predicted[order], edge_direction=DOWN)
+        assert sid(true, predicted) == sid(true[order], predicted[order])

@@ -18,9 +18,6 @@ from harness.tasks.causalbench.networks import edges
 from harness.types import Failure, Item, Record, Response
 from support.openai_server import chat_reply
 
-ROW_TO_COLUMN = "from row to column"
-
-
 MISSED = Failure("timeout", "late")
 
 

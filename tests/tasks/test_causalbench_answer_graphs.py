@@ -10,7 +10,6 @@ from support.causalbench_help import (
     COUNTED,
     DISTANCES,
     HOLES,
-    ROW_TO_COLUMN,
     answers_of,
     causalbench,
     except_for,
@@ -35,7 +34,7 @@ def test_perfect_answers_about_causes_draw_the_closure():
             row = values(rows[f"{name}/{template}"])
             assert row["shd_closure"] == 0 and row["sid_closure"] == 0
             assert row["shd"] == (closed - true).sum() and row["acyclic"] == 1
-            assert row["sid"] == sid(true, closed, edge_direction=ROW_TO_COLUMN)
+            assert row["sid"] == sid(true, closed)
             assert row["density"] == closed.sum() / (len(true) * (len(true) - 1))
             assert row["average_in_degree"] == row["average_out_degree"] == closed.sum() / len(true)
         for template in ("causally_related", "causal_connection", "causality_between"):
@@ -78,8 +77,8 @@ def test_distances_of_random_answers_one_by_one():
             row = values(scores[f"{name}/{template}"])
             assert row["shd"] == pairs_that_differ(true, answers)
             assert row["shd_closure"] == pairs_that_differ(closed, answers)
-            assert row["sid"] == sid(true, answers, edge_direction=ROW_TO_COLUMN)
-            assert row["sid_closure"] == sid(closed, answers, edge_direction=ROW_TO_COLUMN)
+            assert row["sid"] == sid(true, answers)
+            assert row["sid_closure"] == sid(closed, answers)
             assert row["acyclic"] == nx.is_directed_acyclic_graph(nx.from_numpy_array(answers, create_using=nx.DiGraph))
             assert row["average_in_degree"] == answers.sum() / len(answers)
 
@@ -92,7 +91,7 @@ def test_the_reversed_structure_is_scored_the_other_way_round():
     _, true, _ = matrices("asia")
     row = result.scores["exact"]["network/structure"]
     assert row["asia/direct"]["shd"] == 0 and row["asia/reversed_direct"]["shd"] == 8
-    assert row["asia/reversed_direct"]["sid"] == sid(true, true.T, edge_direction=ROW_TO_COLUMN) > 0
+    assert row["asia/reversed_direct"]["sid"] == sid(true, true.T) > 0
     # The table holds what was answered: row a, column b.
     _, cells = table_of(result.files["graphs/asia/reversed_direct.csv"])
     assert {pair for pair, cell in cells.items() if cell == "1"} == set(edges(load("asia")))

@@ -8,7 +8,7 @@ from statistics import fmean
 
 from harness.scoring import graphs
 from harness.scoring.classification import multiclass
-from harness.scoring.graphs import EdgeDirection, sid
+from harness.scoring.graphs import sid
 from harness.scoring.means import Breakdowns, means, with_mean
 from harness.scoring.summary import summarize as count
 from harness.scoring.tally import counted, unordered
@@ -22,7 +22,6 @@ Values = Mapping[str, float | None]
 """Metrics by name; None where one is undefined."""
 ByNetwork = Mapping[str, Values]
 
-DIRECTION: EdgeDirection = "from row to column"
 MEAN = "mean of networks"
 PAIR = "pair"
 """What intervals draw within one network: an unordered pair of variables, with all questions about it."""
@@ -105,19 +104,19 @@ def _graph_metrics(sheet: Sheet) -> Values:
         measures = {"shd": lambda: graphs.skeleton_shd(true, predicted), "density": lambda: graphs.density(predicted)}
         return _measured(measures, sheet.every_pair)
     measures = {
-        "shd": lambda: graphs.shd(true, predicted, edge_direction=DIRECTION),
-        "sid": lambda: sid(true, predicted, edge_direction=DIRECTION),
+        "shd": lambda: graphs.shd(true, predicted),
+        "sid": lambda: sid(true, predicted),
     }
     if sheet.template.exact == "path":
         closure = structures(true)["path"]
         measures |= {
-            "shd_closure": lambda: graphs.shd(closure, predicted, edge_direction=DIRECTION),
-            "sid_closure": lambda: sid(closure, predicted, edge_direction=DIRECTION),
+            "shd_closure": lambda: graphs.shd(closure, predicted),
+            "sid_closure": lambda: sid(closure, predicted),
         }
     measures |= {
         "density": lambda: graphs.density(predicted),
-        "average_in_degree": lambda: graphs.average_in_degree(predicted, edge_direction=DIRECTION),
-        "average_out_degree": lambda: graphs.average_out_degree(predicted, edge_direction=DIRECTION),
+        "average_in_degree": lambda: graphs.average_degree(predicted),
+        "average_out_degree": lambda: graphs.average_degree(predicted),
         "acyclic": lambda: graphs.is_acyclic(predicted),
     }
     return _measured(measures, sheet.every_cell)
@@ -158,7 +157,7 @@ def _cell_metrics(sheet: Sheet) -> Values:
         "macro_f1": lambda: graphs.macro_f1(truth, cells),
         "cell_accuracy": lambda: graphs.cell_accuracy(truth, cells),
         "cell_shd": lambda: graphs.cell_shd(truth, cells),
-        "parent_set_errors": lambda: graphs.parent_set_errors(truth, cells, edge_direction=DIRECTION),
+        "parent_set_errors": lambda: graphs.parent_set_errors(truth, cells),
         "cell_density": lambda: graphs.cell_density(cells),
         "degree": lambda: graphs.predicted_degree(cells),
     }

@@ -47,7 +47,7 @@ def test_distances_are_those_of_the_classes_whatever_member_is_learned():
         )
         assert (found[0]["parent_aid"] == 0) == (cpdag(true) == cpdag(learned)) or found[0]["class_shd"]
         pair = codes(Pattern.of(true)), codes(Pattern.of(learned))  # of DAGs parent AID is SID
-        assert gadjid.parent_aid(*pair, edge_direction=DOWN)[1] == sid(*pair, edge_direction=DOWN)
+        assert gadjid.parent_aid(*pair, edge_direction=DOWN)[1] == sid(*pair)
 
 
 @pytest.mark.parametrize(
