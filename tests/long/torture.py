@@ -39,7 +39,7 @@ examples:
   tests/long/torture.py --runs 500 --jobs 4         mixes from a seed, random kills
   tests/long/torture.py --kinds all --runs 700           one kind of fault in each campaign, each kind in its turn
   tests/long/torture.py --kinds connection --kill none   only connections break, and nobody is killed
-  tests/long/torture.py --kinds "deep,429 Retry-After"   kinds whose names begin so (fault_server.py --list)
+  tests/long/torture.py --kinds "deep,429 Retry-After"   kinds whose names begin so (tests/support/wire_faults/)
   tests/long/torture.py --kill events                    kill -9 once at each opening, renaming and removing of a file
   tests/long/torture.py --processes 4                    four processes at once on one cache
   tests/long/torture.py --model completions              the older endpoint

@@ -209,14 +209,3 @@ def test_a_run_is_held_recorded_verified_and_told_apart(harness, serve, tmp_path
     other = harness(*arguments, "answer=choice", "model.constrain=tool", OPENAI_API_KEY=KEY)
     assert other.returncode == 1 and 'model.constrain: "json_schema" there, "tool" now' in other.stderr
     assert len(server.calls) == before + 20
-
-
-@pytest.mark.slow
-def test_unknown_values_are_sentences_with_what_there_is(harness):
-    for setting, said in (
-        ("answer=choise", "'text' or 'choice' (did you mean choice?)"),
-        ("model.constrain=json_shema", "(did you mean json_schema?)"),
-        ("model.method=rnak", "'generate' or 'rank' (did you mean rank?)"),
-    ):
-        done = harness("model=gpt4o", setting, "task.limit=5", OPENAI_API_KEY=KEY)
-        assert done.returncode == 1 and said in " ".join(done.stderr.split()), done.stderr

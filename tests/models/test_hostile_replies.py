@@ -135,20 +135,6 @@ def test_any_field_may_be_anything(raw, key, kind, good):
         assert body is not fine or isinstance(outcome, Response)
 
 
-@pytest.mark.slow
-def test_any_field_of_a_ranking_may_be_anything(raw, key):
-    good = json.dumps(ECHO).encode()
-    bodies = mutations(ECHO, good)
-    server = raw(lambda prompt, times: http(bodies[int(prompt[3:7])] if prompt.endswith("so") else good))
-    requests = [ChoiceRequest((Message("user", f"So {k:04}?"),), ("Yes, so", "No")) for k in range(len(bodies))]
-    outcomes = asked(server, requests, Completions, method="rank")
-    for number, body in enumerate(bodies):
-        outcome = outcomes[requests[number]]
-        check(outcome)
-        if body is good:
-            assert outcome.logprobs == {"Yes, so": -0.5, "No": -0.5} and outcome.usage.input == 18
-
-
 @pytest.mark.parametrize(
     ("field", "value"),
     [

@@ -6,7 +6,7 @@ import json
 import math
 
 import pytest
-from support.openai_server import KEY, Server, chat_reply, error, ranked_reply
+from support.openai_server import KEY, Server, error, ranked_reply
 from support.outcomes import each
 
 from harness.codec import response_from_json, response_json
@@ -84,41 +84,6 @@ def test_where_neither_choice_is_among_the_tokens_there_is_no_answer(serve, key)
     assert (response.logprobs, response.outside, response.text) == ({}, 1.0, "Based")
     assert choice(response, ("Yes", "No")).label is None and choice(response, ("Yes", "No")).probability is None
     assert response_from_json(response_json(response), cached=False) == response
-
-
-@pytest.mark.parametrize(
-    ("tokens", "what"),
-    [
-        ([{"token": "Yes", "logprob": None}], "not a number"),
-        ([{"token": "Yes", "logprob": "-1"}], "not a number"),
-        ([{"token": 5, "logprob": -1.0}], "not a number"),
-        ([{"token": "Yes", "logprob": math.nan}], "not a number"),
-        ([{"token": "Yes", "logprob": 3}], "not a number"),
-        ([{"token": "Yes", "logprob": -0.1}, {"token": "No", "logprob": -0.2}], "1.72 tokens"),
-        ([{"token": "Yes", "logprob": -9999.0}], "0 tokens"),
-        ([{"token": "Yes", "logprob": -(10**400)}, 7], "not a number"),
-    ],
-)
-def test_what_are_no_log_probabilities_is_a_failure_that_says_so(serve, key, tokens, what):
-    reply = chat_reply("Yes", logprobs={"content": [{**tokens[0], "top_logprobs": tokens}]})
-    outcome = ranked(serve(lambda *_: json.loads(json.dumps(reply))), attempts=2)
-    assert isinstance(outcome, Failure) and outcome.kind == "invalid_reply" and what in outcome.detail
-
-
-def test_minus_infinity_and_the_same_token_told_twice_are_taken_as_they_are(serve, key):
-    twice = {"token": "Yes", "logprob": math.log(0.6), "bytes": [89, 101, 115]}
-    never = {"token": "No", "logprob": -math.inf, "bytes": None}
-    reply = chat_reply("Yes", logprobs={"content": [{**twice, "top_logprobs": [twice, twice, never]}]})
-    response = ranked(serve(lambda *_: reply))
-    assert math.exp(response.logprobs["Yes"]) == pytest.approx(0.6) and response.bounded == ("No",)
-
-
-@pytest.mark.parametrize("logprobs", [None, {}, {"content": None}, {"content": []}, {"content": [{"token": "Yes"}]}])
-def test_a_server_that_gives_none_stops_the_run_with_the_way_out(serve, key, logprobs):
-    server = serve(lambda *_: chat_reply("Yes", logprobs=logprobs))
-    with pytest.raises(RunStopped, match=r"gives no log-probabilities with its replies: use model\.method=generate"):
-        ranked(server)
-    assert len(server.calls) == 1
 
 
 def test_another_refusal_is_told_as_ever(serve, key):

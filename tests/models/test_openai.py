@@ -93,24 +93,10 @@ def test_a_key_that_cannot_be_one_is_refused_and_a_newline_forgiven(serve, monke
     assert server.headers[0]["Authorization"] == "Bearer sk-fine"
 
 
-def test_what_is_null_is_not_sent_and_extras_are(serve, key):
-    server = serve()
-    outcomes(chat(server, temperature=None, seed=None, extra={"min_p": 0.1}), [ask("?")])
-    assert not {"temperature", "seed"} & set(server.calls[0])
-    assert server.calls[0]["min_p"] == 0.1
-
-
 def test_samples_of_one_request_get_different_seeds(serve, key):
     server = serve()
     outcomes(chat(server, temperature=1.0), [ask("?", sample=k) for k in range(5)])
     assert len({sent["seed"] for sent in server.calls}) == 5
-
-
-def test_calls_run_side_by_side_within_the_limit(serve, key):
-    server = serve(delay=0.05, together=7)
-    found = outcomes(chat(server, max_concurrency=7), [ask(f"{k}?") for k in range(30)])
-    assert len(found) == 30
-    assert server.most_in_flight == 7
 
 
 def test_requests_are_pulled_as_they_are_needed(serve, key):
@@ -127,16 +113,6 @@ def test_requests_are_pulled_as_they_are_needed(serve, key):
     assert len(pulled) <= 8
     answers.close()
     assert len(pulled) <= 8
-
-
-def test_passing_faults_are_tried_again(serve, key):
-    faults = iter(
-        [error(429, "slow down", headers={"retry-after": "0.2"}), error(500, "oops"), (200, "<html>proxy</html>")]
-    )
-    server = serve(lambda *_: next(faults, chat_reply("Yes")))
-    found = outcomes(chat(server), [ask("?")])
-    assert [outcome.text for outcome in found.values()] == ["Yes"]
-    assert len(server.calls) == 4
 
 
 def test_a_wait_longer_than_allowed_is_a_failure_that_says_so(serve, key):
@@ -196,12 +172,11 @@ def test_answers_that_landed_before_the_run_stopped_are_handed_out(serve, key):
     assert len(found) == 10 and all(isinstance(outcome, Response) for _, outcome in found)
 
 
-@pytest.mark.slow
 def test_a_server_that_turns_away_everybody_stops_the_run_after_successes_too(serve, key):
     limited = error(429, "come back tomorrow", headers={"retry-after": "86400"})
     server = serve(lambda path, body, number: chat_reply("Yes") if number <= 30 else limited)
     with pytest.raises(RunStopped, match="rate_limit: come back tomorrow"):
-        outcomes(chat(server, max_concurrency=4), [ask(f"{k}?") for k in range(2000)])
+        outcomes(chat(server, max_concurrency=4), [ask(f"{k}?") for k in range(300)])
     assert len(server.calls) < 80
 
 
@@ -220,12 +195,6 @@ def test_a_stop_does_not_wait_for_retries(serve, key, monkeypatch):
     with pytest.raises(Interrupted, match="while a call waited for its retry"):
         outcomes(chat(server, max_wait=60), [ask(f"{k}?") for k in range(4)])
     assert len(server.calls) == len(waits) == 4
-
-
-def test_an_unreachable_server_is_said_after_a_few_tries(key):
-    model = Chat(name="m", model="gpt-4", base_url="http://127.0.0.1:9/v1")
-    with pytest.raises(RunStopped, match=r"127\.0\.0\.1:9.*cannot be reached"):
-        outcomes(model, [ask("?")])
 
 
 def test_without_a_key_nothing_is_asked():
@@ -308,32 +277,3 @@ SEVERAL_WORDS = ChoiceRequest((Message("user", "Is it so? Answer:"),), ("Yes, it
 
 def ranker(server, **settings):
     return completions(server, method="rank", **settings)
-
-
-def test_what_a_server_writes_unasked_does_not_count(serve, key):
-    def generous(path, body, number):
-        reply = echo(path, body, number)
-        logprobs = reply["choices"][0]["logprobs"]
-        logprobs["tokens"].append(" because")
-        logprobs["token_logprobs"].append(-7.0)
-        logprobs["text_offset"].append(len(body["prompt"]))
-        return reply
-
-    server = serve(generous)
-    (response,) = outcomes(ranker(server, extra={"add_special_tokens": False}), [SEVERAL_WORDS]).values()
-    assert response.logprobs == {"Yes, it is": -0.5, "No": -1.75}
-    assert server.calls[0]["add_special_tokens"] is False
-
-
-def test_a_server_without_log_probabilities_is_told_apart(serve, key):
-    server = serve(
-        lambda *_: {
-            "id": "1",
-            "object": "text_completion",
-            "created": 0,
-            "model": "davinci",
-            "choices": [{"index": 0, "text": "x", "finish_reason": "stop", "logprobs": None}],
-        }
-    )
-    with pytest.raises(RunStopped, match="method=generate"):
-        outcomes(completions(server, method="rank"), [ChoiceRequest((Message("user", "?"),), ("Yes", "No"))])

@@ -1,17 +1,11 @@
 """A server that speaks the OpenAI protocol badly: real HTTP, every fault that researchers have met, drawn by a seed.
 
-    python tests/support/fault_server.py --port 8771 --kind deep --every 10
-    python -m harness model=gpt4 model.base_url=http://127.0.0.1:8771/v1 prompt=plain task.limit=60
-
-runs one by hand: each tenth call meets a kind of support/wire_faults/ (`--list` names them; several, a family or the
-beginning of a name may be given, and take turns). Without arguments it is the server of tests that kill processes: it
-prints its port, POST /control sets what goes wrong, GET /seen tells what was asked. What a prompt is answered depends
-on the prompt alone, so every wrong answer is seen. Loopback only.
+As a program it is the server of tests that kill processes: it prints its port, POST /control sets what goes wrong, GET
+/seen tells what was asked. What a prompt is answered depends on the prompt alone, so every wrong answer is seen.
 """
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import email.utils
 import hashlib
@@ -28,8 +22,8 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # as a program of its own, too
 
-from support.server import Call, LocalServer
-from support.wire_faults import KINDS, chosen
+from support.server import Call, LocalServer, as_program
+from support.wire_faults import KINDS
 from support.wire_faults.bodies import HTML
 from support.wire_faults.kind import MODEL, OTHER_MODEL, Exchange, Kind, answer, head, refusal_body, sound_reply
 
@@ -363,45 +357,5 @@ class InThread(FaultServer):
         self.begin()
 
 
-async def by_hand(port: int, kinds: Sequence[Kind], every: int) -> None:
-    """Serve until Ctrl-C; each `every`-th call meets the next of the kinds."""
-    server = FaultServer(Faults(kind=kinds[0].name, every=every) if kinds else Faults())
-    turns = iter(())
-    draw = server.draw
-
-    def in_turn(prompt: str) -> str | None:
-        nonlocal turns
-        if draw(prompt) is None:
-            return None
-        name = next(turns, None)
-        if name is None:
-            turns = iter([kind.name for kind in kinds])
-            name = next(turns)
-        print(f"{name}: {prompt[-60:]!r}", file=sys.stderr, flush=True)
-        return name
-
-    if kinds and not kinds[0].accept:
-        server.draw = in_turn  # type: ignore[method-assign]
-    print(await server.listen(port), flush=True)
-    await asyncio.Event().wait()
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--port", type=int, default=0, help="0: any free one, which is printed")
-    parser.add_argument("--kind", default="", help="kinds, families or beginnings of names, with commas between")
-    parser.add_argument("--every", type=int, default=10, help="each so many-th call meets one")
-    parser.add_argument("--list", action="store_true", help="the kinds by family, with what may come of each")
-    options = parser.parse_args()
-    if options.list:
-        for kind in KINDS.values():
-            print(f"{kind.family:12}{kind.name:60}{' or '.join(kind.ends)}")
-        return
-    asyncio.run(by_hand(options.port, chosen(options.kind) if options.kind else [], options.every))
-
-
 if __name__ == "__main__":
-    try:
-        main()
-    except KeyboardInterrupt:
-        sys.exit()
+    as_program(FaultServer(Faults()))

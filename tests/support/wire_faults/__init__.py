@@ -1,7 +1,7 @@
 """Everything that researchers have met on the wire between them and a model: each kind of fault by its name.
 
 Five families: HTTP (broken framing), body, connection, status, protocol. A kind is a function that writes bytes, and
-says what is allowed to come of it (`kind.ENDS`). `python tests/support/fault_server.py --list` shows them all.
+says what is allowed to come of it (`kind.ENDS`).
 """
 
 from __future__ import annotations

@@ -15,10 +15,8 @@ DEEP = 100_000
 
 _PLACES: dict[str, Callable[[bytes], int]] = {
     "at 0": lambda body: 0,
-    "at 1": lambda body: 1,
     "in a key": lambda body: body.index(b"choices") + 3,
     "in the words": lambda body: body.index(b"assistant" if b"assistant" in body else b"text") + 4,
-    "in a number": lambda body: body.index(b"created") + 12,
     "before the last brace": lambda body: len(body) - 1,
 }
 
@@ -49,26 +47,16 @@ _FINE_PACKED: dict[str, tuple[str, Callable[[bytes], bytes]]] = {
 }
 _ODD_PACKED: dict[str, tuple[str, Callable[[bytes], bytes]]] = {
     "gzip in two members": ("gzip", lambda body: _packed(body[:50]) + _packed(body[50:])),
-    "x-gzip": ("x-gzip", _packed),
-    "GZIP in capitals": ("GZIP", _packed),
-    "gzip and gzip": ("gzip, gzip", lambda body: _packed(_packed(body))),
-    "gzip with garbage behind": ("gzip", lambda body: _packed(body) + b"garbage"),
     "gzip with a wrong checksum": ("gzip", lambda body: _packed(body)[:-8] + b"\x00" * 8),
-    "gzip without its last bytes": ("gzip", lambda body: _packed(body)[:-8]),
     "unknown encoding but plain": ("x-foo", lambda body: body),
     "gzip said but plain": ("gzip", lambda body: body),
 }
 _BAD_PACKED: dict[str, tuple[str, Callable[[bytes], bytes]]] = {
     "gzip cut": ("gzip", lambda body: _packed(body)[:40]),
     "gzip garbage": ("gzip", lambda body: b"\x1f\x8b" + b"\x99" * 60),
-    "gzip head only": ("gzip", lambda body: _packed(body)[:10]),
-    "gzip of nothing": ("gzip", lambda body: b""),
-    "gzip twice but said once": ("gzip", lambda body: _packed(_packed(body))),
     "gzip unsaid": ("identity", _packed),
-    "deflate garbage": ("deflate", lambda body: b"\x99" * 60),
     "br garbage": ("br", lambda body: b"\x99" * 60),
     "zstd garbage": ("zstd", lambda body: b"\x28\xb5\x2f\xfd" + b"\x99" * 60),
-    "compress garbage": ("compress", lambda body: b"\x1f\x9d" + b"\x99" * 60),
 }
 
 
@@ -109,10 +97,6 @@ async def endless_body(x: Exchange) -> None:
 _CODINGS = {
     "UTF-8 with a BOM": lambda text: b"\xef\xbb\xbf" + text.encode(),
     "UTF-16 with a BOM": lambda text: text.encode("utf-16"),
-    "UTF-16LE": lambda text: text.encode("utf-16-le"),
-    "UTF-16BE": lambda text: text.encode("utf-16-be"),
-    "UTF-32 with a BOM": lambda text: text.encode("utf-32"),
-    "two BOMs": lambda text: b"\xef\xbb\xbf" * 2 + text.encode(),
 }
 
 
@@ -124,12 +108,9 @@ async def coding(x: Exchange, encoded: Callable[[str], bytes]) -> None:
 _BROKEN_TEXT = {
     "invalid UTF-8": b"\xff\xfe\xfd",
     "Latin-1": "café".encode("latin-1"),
-    "half a character": "é".encode()[:1],
-    "overlong UTF-8": b"\xc0\xaf",
     "a raw line feed": b"\n",
     "a NUL": b"\x00",
     "a broken escape": b"\\u12",
-    "an unknown escape": b"\\x41",
 }
 
 
@@ -163,18 +144,12 @@ async def deep_error(x: Exchange, body: bytes) -> None:
 
 _NOT_THE_FORM = {
     "nothing": b"",
-    "white space": b" \r\n\t ",
-    "a string": b'"Yes"',
-    "a number": b"7",
-    "true": b"true",
     "null": b"null",
     "a list": b"[]",
     "an empty object": b"{}",
     "NaN": b"NaN",
     "an HTML page": HTML,
-    "XML": b'<?xml version="1.0"?><choices/>',
     "plain words": b"Yes",
-    "MessagePack": b"\x82\xa5model\xa1m\xa7choices\x90",
     "a number of 5000 digits": b"9" * 5_000,
 }
 
@@ -186,16 +161,11 @@ async def not_the_form(x: Exchange, body: bytes) -> None:
 
 _SPOILT: dict[str, Callable[[bytes], bytes]] = {
     "a trailing comma": lambda body: body[:-1] + b",}",
-    "a comment": lambda body: body[:-1] + b"/* */ }",
-    "single quotes": lambda body: body.replace(b'"', b"'"),
     "words behind it": lambda body: body + b" done",
     "two objects": lambda body: body + body,
-    "two lines of objects": lambda body: body + b"\n" + body,
     "in a list": lambda body: b"[" + body + b"]",
     "in a string": lambda body: json.dumps(body.decode()).encode(),
-    "a NUL behind it": lambda body: body + b"\x00",
     "as a stream (SSE)": lambda body: b"data: " + body + b"\n\ndata: [DONE]\n\n",
-    "a guard before it": lambda body: b")]}',\n" + body,
     "in Markdown": lambda body: b"```json\n" + body + b"\n```",
 }
 
@@ -206,10 +176,8 @@ async def spoilt(x: Exchange, spoil: Callable[[bytes], bytes]) -> None:
 
 
 _UNHARMED: dict[str, Callable[[bytes], bytes]] = {
-    "white space around it": lambda body: b"\r\n\t " + body + b"\n\n",
     "a megabyte of white space": lambda body: b" " * 1_000_000 + body,
     "a field twice": lambda body: b'{"model": "x", ' + body[1:],
-    "choices twice": lambda body: b'{"choices": [], ' + body[1:],
     "escapes everywhere": lambda body: body.replace(b"choices", b"".join(b"\\u%04x" % c for c in b"choices")),
     "1000 unknown fields": lambda body: body[:-1] + b"".join(b', "x%d": {}' % k for k in range(1_000)) + b"}",
     "a field of 1 MB": lambda body: body[:-1] + b', "x": "' + b"a" * 1_000_000 + b'"}',

@@ -26,30 +26,15 @@ def _moments(x: Exchange) -> dict[str, bytes]:
     return {
         "before the reply": b"",
         "in the status line": b"HTTP/1.1 2",
-        "in the head": head(200, len(body), {})[:40],
         "after the head": head(200, len(body), {}),
         "in the body": head(200, len(body), {}) + body[: len(body) // 2],
         "before the last byte": head(200, len(body), {}) + body[:-1],
         "in a chunk": _CHUNKED + chunk(body)[:60],
-        "between chunks": _CHUNKED + chunk(body[:50]),
         "before the last chunk": _CHUNKED + chunk(body),
     }
 
 
-MOMENTS = {
-    name: name
-    for name in (
-        "before the reply",
-        "in the status line",
-        "in the head",
-        "after the head",
-        "in the body",
-        "before the last byte",
-        "in a chunk",
-        "between chunks",
-        "before the last chunk",
-    )
-}
+MOMENTS = {name: name for name in _moments(Exchange("", None, None))}  # type: ignore[arg-type]
 
 
 async def _sent(x: Exchange, moment: str) -> None:
@@ -92,13 +77,6 @@ async def reset_after(x: Exchange) -> None:
     x.reset()
 
 
-@family("half-closed after the reply", "answer")
-async def half_closed_after(x: Exchange) -> None:
-    await x.send()
-    x.writer.write_eof()
-    x.keep = False
-
-
 @family("reset a moment after the reply", "answer")
 async def reset_later(x: Exchange) -> None:
     await x.send()
@@ -118,11 +96,6 @@ async def slow_body(x: Exchange) -> None:
     await x.raw(head(200, len(x.body), {}))
     await x.drip(x.body, 8, 0.05)
     x.keep = True
-
-
-@family("drip in the head and too slow", "passes", "item", timed=True, in_a_row=1)
-async def endless_head(x: Exchange) -> None:
-    await x.drip(head(200, len(x.body), {}), 40, 0.3)
 
 
 @family("drip in the body and too slow", "passes", "item", timed=True, in_a_row=1)

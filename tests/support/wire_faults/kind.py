@@ -125,8 +125,6 @@ class Kind:
     family: str
     ends: tuple[str, ...]
     write: Writes
-    max_wait: float = 0.02
-    """model.max_wait under which the ends are meant, in seconds."""
     in_a_row: int = 2
     """How often one call may meet it and still be answered."""
     timed: bool = False
@@ -135,8 +133,6 @@ class Kind:
     """Comes before a request is read, so it cannot know the item."""
     heavy: bool = False
     """Takes memory or seconds."""
-    hands: str = ""
-    """`reply` kinds: the words that must come of it; empty where any may."""
 
 
 class Family:

@@ -1,4 +1,7 @@
-"""Replies that are sound HTTP and sound JSON, and not what the API promises: every field of every odd value."""
+"""Replies that are sound HTTP and sound JSON, and not what the API promises.
+
+That any field may be anything is a property of its own (test_hostile_replies.py).
+"""
 
 from __future__ import annotations
 
@@ -39,10 +42,6 @@ def _without(name: str) -> Change:
     return lambda reply, words: reply.pop(name)
 
 
-def _usage(**fields: Any) -> Change:
-    return lambda reply, words: reply["usage"].update(fields)
-
-
 def _enter(form: str, changes: dict[str, Change], *ends: str) -> None:
     @family.each(form, changes, *ends)
     async def write(x: Exchange, change: Change) -> None:
@@ -63,11 +62,6 @@ def _twice(reply: dict[str, Any], words: str) -> None:
 def _many(reply: dict[str, Any], words: str) -> None:
     reply["choices"] *= 10_000
 
-
-ODD: dict[str, Any] = {
-    "null": None, "true": True, "false": False, "0": 0, "7": 7, "-1": -1, "1.5": 1.5, "10^30": 10**30,
-    "a string": "x", "an empty string": "", "a list": [1], "an empty list": [], "a dict": {"a": 1}, "an empty dict": {},
-}  # fmt: skip
 
 _enter(
     "choices: {}",
@@ -94,21 +88,12 @@ _enter("content: {}", {"a list of parts": _parts}, "passes", "answer")
 _enter(
     "content: {}",
     {
-        "null": _content(None), "empty": _content(""), "a number": _content(7), "true": _content(True),
-        "false": _content(False), "0": _content(0), "a dict": _content({"text": "Yes"}), "an empty list": _content([]),
-        "a list of strings": _content(["Yes"]), "a list of null": _content([None]),
+        "null": _content(None), "empty": _content(""), "a number": _content(7), "a list of null": _content([None]),
         "parts without text": _content([{"type": "image"}]), "half an emoji": _content("\ud83d"),
         "the other half": _content("\ude00 Yes"), "a NUL": _content("Yes\x00"), "control codes": _content("\x1b[2JYes"),
         "1 MB": _content("Yes " * 250_000), "right to left": _content("\u202eYes"),
     },
     "passes", "reply",
-)  # fmt: skip
-_enter(
-    "finish_reason: {}",
-    {name: _choice(finish_reason=value) for name, value in ODD.items()}
-    | {"5000 characters": _choice(finish_reason="x" * 5_000), "a dict of NaN": _choice(finish_reason={"a": 1e308}),
-       "function_call": _choice(finish_reason="function_call"), "a lone surrogate": _choice(finish_reason="\ud800")},
-    "passes", "answer",
 )  # fmt: skip
 _enter(
     "finish_reason: {}",
@@ -138,26 +123,6 @@ _enter(
     },
     "passes", "reply",
 )  # fmt: skip
-_enter("usage: {}", {name: _top(usage=value) for name, value in ODD.items()}, "passes", "answer")
-_enter("usage: {}", {"missing": _without("usage")}, "answer")
-for _count in ("prompt_tokens", "completion_tokens"):
-    _enter(
-        f"{_count}: {{}}",
-        {name: _usage(**{_count: value}) for name, value in ODD.items()}
-        | {"a number as text": _usage(**{_count: "9"}), "9.0": _usage(**{_count: 9.0}),
-           "10^400": _usage(**{_count: 10**400}), "2^63": _usage(**{_count: 2**63})},
-        "passes", "answer",
-    )  # fmt: skip
-_enter(
-    "cached_tokens: {}",
-    {name: _usage(prompt_tokens_details={"cached_tokens": value}) for name, value in ODD.items()}
-    | {"more than the prompt": _usage(prompt_tokens_details={"cached_tokens": 10**6}),
-       "minus 100000": _usage(prompt_tokens_details={"cached_tokens": -100_000})},
-    "passes", "answer",
-)  # fmt: skip
-_enter("prompt details: {}", {name: _usage(prompt_tokens_details=value) for name, value in ODD.items()},
-       "passes", "answer")  # fmt: skip
-_enter("model: {}", {name: _top(model=value) for name, value in ODD.items()}, "passes", "answer")
 _enter(
     "model: {}",
     {"missing": _without("model"), "another": _top(model=OTHER_MODEL), "1 MB": _top(model="m" * 1_000_000),
@@ -165,12 +130,6 @@ _enter(
      "a path": _top(model="../../../etc/passwd"), "HTML": _top(model="<script>alert(1)</script>")},
     "answer",
 )  # fmt: skip
-for _name in ("id", "object", "created", "service_tier", "system_fingerprint"):
-    _enter(f"{_name}: {{}}", {name: _top(**{_name: ODD[name]}) for name in ("null", "a list", "a dict", "7")}, "answer")
-    _enter(f"{_name}: {{}}", {"missing": _without(_name)}, "answer")
-_enter("logprobs: {}", {name: _choice(logprobs=ODD[name]) for name in ("a string", "7", "a list", "a dict", "true")},
-       "answer")  # fmt: skip
-_enter("index: {}", {name: _choice(index=ODD[name]) for name in ("a string", "7", "null")}, "answer")
 _enter("unknown fields: {}", {"everywhere": lambda reply, words: (
     reply.update(x_groq={"id": 1}, __proto__={}), reply["choices"][0].update(stop_reason=None, matched_stop=2))},
     "answer")  # fmt: skip

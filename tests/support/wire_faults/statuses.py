@@ -13,15 +13,15 @@ from support.wire_faults.kind import Exchange, Family, refusal_body
 family = Family("status")
 
 
-_REDIRECTS = {str(status): status for status in range(300, 309)}
+_REDIRECTS = {str(status): status for status in (301, 302, 303, 307, 308)}
 
 
-@family.each("{} without Location", _REDIRECTS, "item", "stops")
+@family.each("{} without Location", _REDIRECTS, "stops")
 async def redirect_nowhere(x: Exchange, status: int) -> None:
     await x.send(b"", status=status)
 
 
-@family.each("{} to another host", _REDIRECTS, "item", "stops")
+@family.each("{} to another host", _REDIRECTS, "stops")
 async def redirect(x: Exchange, status: int) -> None:
     await x.send(b"", status=status, Location=f"{x.elsewhere}/v1/chat/completions")
 
@@ -30,7 +30,7 @@ _PLACES = {"its own path": "/elsewhere", "itself": "", "another scheme": "file:/
            "two lines": "/a%0d%0aX-A: b", "an address with a key": "http://user:password@127.0.0.1:9/"}  # fmt: skip
 
 
-@family.each("307 to {}", _PLACES, "item", "stops")
+@family.each("307 to {}", _PLACES, "stops")
 async def odd_redirect(x: Exchange, place: str) -> None:
     await x.send(b"", status=307, Location=place)
 
@@ -70,8 +70,6 @@ _ERRORS = {
     "a string": {"error": "slow down"},
     "null": {"error": None},
     "a list": {"error": ["slow", "down"]},
-    "a number": {"error": 7},
-    "a message that is a dict": {"error": {"message": {"text": "slow down"}}},
     "a message that is a list": {"error": {"message": ["slow down"], "code": ["a"], "type": {"b": 1}}},
     "a code that is a number": {"error": {"message": "slow down", "code": 500}},
     "a message of 1 MB": {"error": {"message": "slow down " * 100_000}},
@@ -83,8 +81,6 @@ _ERRORS = {
     "a text of its own": {"error": "slow down"},
     "errors": {"errors": [{"message": "slow down"}]},
     "OpenRouter's": {"error": {"message": "Provider returned error", "metadata": {"raw": '{"detail": "slow down"}'}}},
-    "an error in an error": {"error": {"error": {"message": "slow down"}}},
-    "a string instead": "slow down",
 }
 
 
@@ -108,19 +104,9 @@ async def packed_final_error(x: Exchange) -> None:
     await x.send(b"\x1f\x8b" + b"\x99" * 60, status=400, Content_Encoding="gzip")
 
 
-@family("500 in UTF-16", "passes")
-async def wide_error(x: Exchange) -> None:
-    await x.send(refusal_body("slow down").decode().encode("utf-16"), status=500)
-
-
 @family("500 cut in its body", "passes")
 async def cut_error(x: Exchange) -> None:
     await x.raw(b"HTTP/1.1 500 Oops\r\nContent-Length: 500\r\n\r\n" + refusal_body("slow")[:30])
-
-
-@family("500 with a charset that is none", "passes")
-async def charset_error(x: Exchange) -> None:
-    await x.send(b"\xff\xfe oops", status=500, Content_Type="text/plain; charset=klingon")
 
 
 @family("used-up quota", "stops")
@@ -139,16 +125,11 @@ async def content_policy(x: Exchange) -> None:
     await x.send(refusal_body("not that", "content_policy_violation"), status=400)
 
 
-@family("500 not to be tried again", "item")
-async def not_again(x: Exchange) -> None:
-    await x.send(refusal_body("no"), status=500, x_should_retry="false")
-
-
 # Retry-After: (what the header says, seconds that it means or None where it means nothing).
 _SHORT = {"0": ("0", 0.0), "0.2": ("0.2", 0.2), "1": ("1", 1.0), "01": ("01", 1.0)}
 _MEANINGLESS = {
-    "1_0": "1_0", "words": "soon", "nothing": "", "hex": "0x0a", "negative": "-5", "two": "5, 7", "NaN": "nan",
-    "a sign": "+3_0", "Arabic digits": "٣٠", "a unit": "30s", "a bad month": "Thu, 32 Foo 2026 99:99:99 GMT",
+    "1_0": "1_0", "words": "soon", "nothing": "", "hex": "0x0a", "negative": "-5", "NaN": "nan",
+    "a sign": "+3_0", "Arabic digits": "٣٠", "a bad month": "Thu, 32 Foo 2026 99:99:99 GMT",
     "a date with a zone of nonsense": "Thu, 01 Jan 2026 00:00:00 +9999", "a NUL-free blank": "  ",
     "a date of year 0": "Thu, 01 Jan 0000 00:00:00 GMT", "JSON": '{"seconds": 30}',
 }  # fmt: skip
@@ -167,12 +148,12 @@ async def refuse(x: Exchange, given: str | None, seconds: float | None, **header
     await x.send(refusal_body("slow down", "rate_limit_exceeded"), status=429, **headers)
 
 
-@family.each("429 Retry-After {}", _SHORT, "passes", max_wait=3.0, in_a_row=1)
+@family.each("429 Retry-After {}", _SHORT, "passes", in_a_row=1)
 async def short_wait(x: Exchange, form: tuple[str, float]) -> None:
     await refuse(x, *form)
 
 
-@family.each("429 Retry-After of {}", _MEANINGLESS, "passes", max_wait=0.3)
+@family.each("429 Retry-After of {}", _MEANINGLESS, "passes")
 async def meaningless_wait(x: Exchange, given: str) -> None:
     await refuse(x, given, None)
 
@@ -183,23 +164,18 @@ async def long_wait(x: Exchange, given: str) -> None:
     await refuse(x, given, None)
 
 
-@family("503 Retry-After 0.2", "passes", max_wait=3.0)
+@family("503 Retry-After 0.2", "passes")
 async def wait_of_a_503(x: Exchange) -> None:
     x.retry_at(time.time() + 0.2)
     await x.send(refusal_body("overloaded"), status=503, Retry_After="0.2")
 
 
-@family("429 retry-after-ms 60", "passes", max_wait=3.0)
+@family("429 retry-after-ms 60", "passes")
 async def milliseconds(x: Exchange) -> None:
     await refuse(x, None, 0.06, retry_after_ms="60")
 
 
-@family("429 retry-after-ms of words and Retry-After 0.2", "passes", max_wait=3.0)
-async def broken_milliseconds(x: Exchange) -> None:
-    await refuse(x, "0.2", 0.2, retry_after_ms="soon")
-
-
-@family("429 Retry-After twice", "passes", "item", max_wait=3.0, in_a_row=1)
+@family("429 Retry-After twice", "passes", "item", in_a_row=1)
 async def two_waits(x: Exchange) -> None:
     body = refusal_body("slow down")
     lines = f"Retry-After: 0.1\r\nRetry-After: 0.2\r\nContent-Length: {len(body)}\r\n"
@@ -222,7 +198,7 @@ def _asctime(seconds: float) -> str:
 _DATES = {"a date": _http_date, "a date as in RFC 850": _rfc850, "a date as of asctime": _asctime}
 
 
-@family.each("429 Retry-After of {} in a second", _DATES, "passes", max_wait=3.0, in_a_row=1)
+@family.each("429 Retry-After of {} in a second", _DATES, "passes", in_a_row=1)
 async def date(x: Exchange, form: object) -> None:
     assert callable(form)
     at = int(time.time()) + 1
@@ -230,31 +206,22 @@ async def date(x: Exchange, form: object) -> None:
     x.retry_at(at)
 
 
-_CLOCKS = {"60 s ahead": 60, "60 s behind": -60, "1 h ahead": 3600, "1 h behind": -3600}
+_CLOCKS = {"60 s ahead": 60, "1 h behind": -3600}
 
 
-@family.each("429 Retry-After of a date with Date by a clock {}", _CLOCKS, "passes", max_wait=3.0, in_a_row=1)
+@family.each("429 Retry-After of a date with Date by a clock {}", _CLOCKS, "passes", in_a_row=1)
 async def date_by_another_clock(x: Exchange, ahead: int) -> None:
     now = int(time.time())
     await refuse(x, _http_date(now + ahead + 1), None, Date=_http_date(now + ahead))
     x.retry_at(now + 1)
 
 
-@family.each(
-    "429 Retry-After of a date without Date by a clock {}", _CLOCKS, "passes", "item", max_wait=3.0, in_a_row=1
-)
+@family.each("429 Retry-After of a date without Date by a clock {}", _CLOCKS, "passes", "item", in_a_row=1)
 async def date_without_clock(x: Exchange, ahead: int) -> None:
     await refuse(x, _http_date(time.time() + ahead + 1), None)
 
 
-@family("429 Retry-After of a date with a broken Date", "passes", max_wait=3.0, in_a_row=1)
-async def date_and_broken_date(x: Exchange) -> None:
-    at = int(time.time()) + 1
-    await refuse(x, _http_date(at), None, Date="yesterday")
-    x.retry_at(at)
-
-
-@family("429 Retry-After of a past date", "passes", max_wait=0.3)
+@family("429 Retry-After of a past date", "passes")
 async def past_date(x: Exchange) -> None:
     await refuse(x, _http_date(time.time() - 3600), None, Date=_http_date(time.time()))
 
