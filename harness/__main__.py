@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from omegaconf import DictConfig
 
     from harness.cli.launcher import Multirun
-    from harness.cost.shared_budget import Book
+    from harness.cost.budget import Accounts
     from harness.prepare import Prepared
     from harness.run import RunOutcome
     from harness.sweep.jobs import SweepCommand
@@ -70,17 +70,17 @@ def command() -> SweepCommand:
     return SweepCommand("harness.__main__", prepare_to_begin, run_one, plan_of_all)
 
 
-def run_one(config: DictConfig, *, brief: bool, book: Book | None = None) -> Path:
+def run_one(config: DictConfig, *, brief: bool, accounts: Accounts | None = None) -> Path:
     """Run what the config describes and print the scores; return the results folder.
 
-    `brief`: in half a line, for a job of a sweep, whose plan has been shown. `book`: where jobs take from one budget.
+    `brief`: in half a line, for a job of a sweep, whose plan has been shown. `accounts`: of a budget for all jobs.
     """
     from harness.prepare import carry_out, prepare, rehearse
     from harness.settings import plain
     from harness.tables import results
 
     # Build task, model and prompt, see that they fit, find the run's place and price.
-    prepared = prepare(plain(config), book)
+    prepared = prepare(plain(config), accounts)
     # A dry run says what would be asked, and for how much.
     if prepared.settings.dry_run:
         prepared.folder.check()
@@ -115,7 +115,7 @@ def show(prepared: Prepared, outcome: RunOutcome) -> None:
     if not prepared.stored and not prepared.instant:
         print(f"cache=off: {progress.done - progress.failed:,} answers stand in the records only; none was stored.")
     costs = prepared.spending.ledger.lines()
-    if (judge := prepared.spending.judge) is not None:
+    if (judge := prepared.judge_spending) is not None:
         costs += [f"Judge {judge.model.name}: {line}" for line in judge.ledger.lines()]
     costs += own_lines(prepared.own)
     print(*costs, sep="\n", end="\n" * bool(costs))

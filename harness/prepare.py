@@ -8,14 +8,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from harness import plugin
 from harness.cache import CachedModel, Store
 from harness.config_files import own_files
-from harness.cost.plan import Plan
-from harness.cost.shared_budget import Book
+from harness.cost.budget import Accounts, Budget
+from harness.cost.budgeted import Budgeted
+from harness.cost.ledger import Metered
+from harness.cost.plan import Peek, Plan, plan_of
+from harness.cost.plan_lines import judge_line, plan_lines, prompts
 from harness.cost.spending import Spending
 from harness.errors import ConfigError
 from harness.judge import AUDITED, Judge, judge_of, prompt_of
@@ -24,14 +28,15 @@ from harness.prompting.prompts import Prompt
 from harness.prompting.version import reading_version
 from harness.protocols import Model, Task, training_of
 from harness.run import RunOutcome, run
-from harness.runtime.interrupt import Stoppable, interruptible
+from harness.runtime.interrupt import interruptible
 from harness.runtime.progress import Progress
+from harness.runtime.signals import STOP
 from harness.settings import Main, build_main
 from harness.storage.configuration import folder_of, of_answerer, of_judge, of_model
 from harness.storage.manifest import Manifest, provenance
 from harness.storage.run_folder import MANIFEST, Folder
 from harness.tasks.check import look_ahead, parts_of
-from harness.types import JSON, Message
+from harness.types import Message
 
 
 @dataclass(frozen=True)
@@ -44,6 +49,9 @@ class Prepared:
     model: Model
     """By itself, without what goes around it."""
     spending: Spending
+    judge: Judge | None
+    """By itself, too."""
+    judge_spending: Spending | None
     folder: Folder
     progress: Progress
     own: Mapping[str, str]
@@ -66,10 +74,10 @@ The store is None before the run begins, where settings are looked at that may n
 """
 
 
-def prepare(config: Mapping[str, Any], book: Book | None = None) -> Prepared:
+def prepare(config: Mapping[str, Any], accounts: Accounts | None = None) -> Prepared:
     """Return the run that a composed config describes. Raises ConfigError for one that cannot run.
 
-    `book`: where other jobs take from the same budget.
+    `accounts`: those of a budget from which other processes take as well.
     """
     settings = build_main(config)
     # The three parts, and whether they fit each other.
@@ -78,7 +86,10 @@ def prepare(config: Mapping[str, Any], book: Book | None = None) -> Prepared:
     asks = not settings.dry_run and settings.cache.mode != "frozen"
     if asks and (service := model.traits.service) is not None:
         service.check_key()
-    judge = _judge(settings, prompt, asks=asks)
+    judge = None
+    if settings.judge is not None:
+        judge_model = judge_of(settings.judge, asks=asks)
+        judge = Judge(judge_model, prompt_of(judge_model, prompt), AUDITED)
     # Its place. Every setting that can change what it finds is in the path or in the configuration.
     judge_part = of_judge(judge.name, judge.model.identity, judge.words) if judge is not None else None
     answerer = of_answerer(model, prompt, fitting(prompt, model))
@@ -89,56 +100,38 @@ def prepare(config: Mapping[str, Any], book: Book | None = None) -> Prepared:
     # Its price, which an earlier run in the same place may have written down, and its budget.
     config, own = own_files(config)
     own |= prompt.own_file
-    limits, notes = vars(settings.budget), tuple(own_lines(own))
-    spending = Spending.of(task, prompt, model, settings.samples, limits, path / MANIFEST, judge, book, notes)
-    if settings.cache.mode != "frozen":  # a dry run refuses what the run will
-        spending.check()
+    budget, manifest = Budget(settings.budget, accounts), path / MANIFEST
+    spending = Spending.of(model, budget, manifest)
+    judge_spending = None if judge is None else Spending.of(judge.model, budget, manifest, "judge")
+    for each in (spending, judge_spending):
+        if each is not None and settings.cache.mode != "frozen":  # a dry run refuses what the run will
+            each.check()
     # What it leaves, and what it shows meanwhile.
     folder = Folder(
         path=path,
-        manifest=_manifest(place, configuration, config, own, model, prompt, spending),
+        manifest=Manifest(
+            run=place,
+            configuration=configuration,
+            role=model.traits.role,
+            **provenance(dict(config)),
+            own_files=own or None,
+            training=dict(training_of(model)) or None,
+            words=prompt.as_json,
+            **spending.provenance,
+            judge=None
+            if judge is None or judge_spending is None
+            else {"words": judge.words.as_json, **judge_spending.provenance},
+            reading=reading_version(prompt.as_json),
+        ),
         ledger=spending.ledger,
-        judge_ledger=spending.judge.ledger if spending.judge is not None else None,
+        judge_ledger=None if judge_spending is None else judge_spending.ledger,
     )
     progress = Progress(f"{task.name} {model.name}", spending.so_far)
-    prepared = Prepared(settings, task, prompt, model, spending, folder, progress, own)
+    prepared = Prepared(settings, task, prompt, model, spending, judge, judge_spending, folder, progress, own)
     for each in (model, *(() if judge is None else (judge.model,))):
         if _in_batches(each):
             _wrapped(each, prepared, None)  # refuses what cannot be
     return prepared
-
-
-def _judge(settings: Main, prompt: Prompt, *, asks: bool) -> Judge | None:
-    """Return the judge, or None if the run has none. Raises ConfigError for a model that cannot judge."""
-    if settings.judge is None:
-        return None
-    model = judge_of(settings.judge, asks=asks)
-    return Judge(model, prompt_of(model, prompt), AUDITED)
-
-
-def _manifest(
-    place: Mapping[str, str],
-    configuration: Mapping[str, JSON],
-    config: Mapping[str, Any],
-    own: Mapping[str, str],
-    model: Model,
-    prompt: Prompt,
-    spending: Spending,
-) -> Manifest:
-    """Return what is known of a run before it begins."""
-    judge = spending.judge
-    return Manifest(
-        run=place,
-        configuration=configuration,
-        role=model.traits.role,
-        **provenance(dict(config)),
-        own_files=own or None,
-        training=dict(training_of(model)) or None,
-        words=prompt.as_json,
-        **spending.provenance,
-        judge=None if judge is None else {"words": judge.judge.words.as_json, **judge.provenance},
-        reading=reading_version(prompt.as_json),
-    )
 
 
 def prepare_to_begin(config: Mapping[str, Any]) -> Prepared:
@@ -169,28 +162,45 @@ def carry_out(prepared: Prepared, *, announced: bool = False) -> RunOutcome:
     """
     with interruptible(prepared.progress), opened_store(prepared) as store:
         model, judge = answering(prepared, store, announced=announced), judging(prepared, store)
-        return run(
-            prepared.task,
-            prepared.prompt,
-            model,
-            prepared.folder,
-            prepared.progress,
-            prepared.settings.samples,
-            judge,
-        )
+        parts = prepared.task, prepared.prompt, model, prepared.folder, prepared.progress
+        return run(*parts, prepared.settings.samples, judge)
 
 
 def rehearse(prepared: Prepared) -> list[str]:
     """Return the plan and two prompts, line by line. Nothing is asked, and no cache is made."""
     look_ahead(prepared.task)
     with opened_store(prepared, new=False) as store:
-        return [*prepared.spending.rehearsal(stored_answer(prepared, store), prepared.progress.say)]
+        plan = plan_of_run(prepared, stored_answer(prepared, store), examples=2)
+    judge = [] if prepared.judge_spending is None else [judge_line(plan, prepared.judge_spending, AUDITED)]
+    shown = prompts(plan, prepared.model.traits.service)
+    remarks = prepared.task.remarks
+    return [*_plan_lines(prepared, plan), *remarks, *judge, *shown, "\nNothing was asked (dry_run=true)."]
 
 
 def planned(prepared: Prepared, elsewhere: set[int] | None = None) -> Plan:
     """Return what a run would ask; `elsewhere` holds what jobs before it ask the same model, and takes up its own."""
     with opened_store(prepared, new=False) as store:
-        return prepared.spending.plan(stored_answer(prepared, store), prepared.progress.say, elsewhere=elsewhere)
+        return plan_of_run(prepared, stored_answer(prepared, store), elsewhere=elsewhere)
+
+
+def plan_of_run(prepared: Prepared, known: Peek, examples: int = 0, elsewhere: set[int] | None = None) -> Plan:
+    """Return what a run will ask beside the `known` answers."""
+    kind = fitting(prepared.prompt, prepared.model)
+    arguments = prepared.task, prepared.prompt, kind, prepared.model, known, prepared.progress.say
+    samples, judge = prepared.settings.samples, prepared.judge
+    return plan_of(*arguments, samples=samples, examples=examples, judge=judge, elsewhere=elsewhere)
+
+
+def announce(prepared: Prepared, known: Peek) -> None:
+    """Show the plan, unless a stop has been requested meanwhile."""
+    plan = plan_of_run(prepared, known)
+    for line in _plan_lines(prepared, plan) if not STOP.requested else ():
+        prepared.progress.say(line)
+
+
+def _plan_lines(prepared: Prepared, plan: Plan) -> Iterator[str]:
+    yield from plan_lines(plan, prepared.spending)
+    yield from own_lines(prepared.own)
 
 
 def _wrapped(model: Model, prepared: Prepared, store: Store | None) -> Model:
@@ -207,31 +217,33 @@ def _in_batches(model: Model) -> bool:
 
 
 def answering(prepared: Prepared, store: Store | None, *, announced: bool) -> Model:
-    """Return the model with what goes around it, from the inside out: budget, Ctrl-C, cache, ledger."""
-    spending = prepared.spending
+    """Return the model with what goes around it, from the inside out: budget and Ctrl-C, cache, ledger.
+
+    The plan is shown before a paid model's first call, unless it was `announced` with those of other jobs. A run
+    answered from the cache alone makes no call, and does not wait for a pass over the items.
+    """
     if prepared.instant:
-        return Stoppable(prepared.model, prepared.settings.cache.mode)
-    known = stored_answer(prepared, store)
-    wrapped = _wrapped(prepared.model, prepared, store)
-    within = spending.within_budget(known, prepared.progress.say, wrapped, announced=announced)
-    return spending.metered(_stored(within, prepared, store))
+        return Budgeted(prepared.model, cache=prepared.settings.cache.mode)
+    asks = prepared.spending.paid and not announced
+    before = partial(announce, prepared, stored_answer(prepared, store)) if asks else None
+    return _around(prepared, prepared.spending, store, before)
 
 
 def judging(prepared: Prepared, store: Store | None) -> Judge | None:
     """Return the judge with the same wrappers as the model; None for a run without one."""
-    if (spending := prepared.spending.judge) is None:
+    if prepared.judge is None or prepared.judge_spending is None:
         return None
-    wrapped = _wrapped(spending.model, prepared, store)
-    return replace(spending.judge, model=spending.metered(_stored(spending.within_rest(wrapped), prepared, store)))
+    return replace(prepared.judge, model=_around(prepared, prepared.judge_spending, store))
 
 
-def _stored(model: Model, prepared: Prepared, store: Store | None) -> Model:
-    """Return the model with Ctrl-C and, if there is one, the cache around it."""
-    mode = prepared.settings.cache.mode
-    stoppable = Stoppable(model, mode)
-    if store is None:
-        return stoppable
-    return CachedModel(stoppable, store, mode=mode, task=prepared.task.name, say=prepared.progress.say)
+def _around(
+    prepared: Prepared, spending: Spending, store: Store | None, before: Callable[[], None] | None = None
+) -> Model:
+    mode, say = prepared.settings.cache.mode, prepared.progress.say
+    model = spending.around(_wrapped(spending.model, prepared, store), mode, before)
+    if store is not None:
+        model = CachedModel(model, store, mode=mode, task=prepared.task.name, say=say)
+    return Metered(model, spending.ledger)
 
 
 @contextmanager

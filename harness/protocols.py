@@ -51,6 +51,18 @@ class Task(Protocol):
     def data(self) -> Mapping[str, JSON]:
         """What the items come from, where the settings alone do not say it: the digest of a file, a revision."""
 
+    @property
+    def remarks(self) -> Sequence[str]:
+        """Sentences about the data, said beside the scores: what repeats, what contradicts itself."""
+
+    @property
+    def like(self) -> str:
+        """The task that it asks as, empty for none: whoever answers that one answers this one, too."""
+
+    @property
+    def draw_size(self) -> int | None:
+        """How many items in a row are one draw of many more that could come, as two of a pair; None: these are all."""
+
     def items(self) -> Iterable[Item]:
         """Return the questions, the same at every call; a length hint (`__len__`) serves the progress bar."""
 
@@ -59,43 +71,6 @@ class Task(Protocol):
 
     def summarize(self, records: Iterable[Record]) -> Result:
         """Return the scores."""
-
-
-@runtime_checkable
-class Remarked(Protocol):
-    """A task that has something to say of its data before anything is asked."""
-
-    @property
-    def remarks(self) -> Sequence[str]:
-        """Sentences about the data: what repeats, what contradicts itself, how a file was read."""
-
-
-@runtime_checkable
-class Drawn(Protocol):
-    """A task whose items come in independent draws from a population that they do not use up."""
-
-    @property
-    def draw_size(self) -> int:
-        """How many consecutive items are one draw, such as the two of a pair."""
-
-
-def remarks_of(task: Task) -> tuple[str, ...]:
-    """Return what a task says of its data."""
-    return tuple(task.remarks) if isinstance(task, Remarked) else ()
-
-
-@runtime_checkable
-class Alike(Protocol):
-    """A task that asks as another one does: whoever answers that one answers this one, too."""
-
-    @property
-    def like(self) -> str:
-        """The other task's name."""
-
-
-def answered_as(task: Task) -> tuple[str, ...]:
-    """Return the names of the tasks of which a model has to answer one to answer this one."""
-    return (task.name, task.like) if isinstance(task, Alike) else (task.name,)
 
 
 @runtime_checkable

@@ -14,7 +14,7 @@ from harness.judge import Judge, read_rest
 from harness.prompting import conversation
 from harness.prompting.fit import fitting
 from harness.prompting.prompts import Prompt
-from harness.protocols import Model, Task, remarks_of
+from harness.protocols import Model, Task
 from harness.runtime.console import shortened
 from harness.runtime.interrupt import finish_calls
 from harness.runtime.progress import Progress
@@ -83,7 +83,7 @@ def run(
     """
     kind = fitting(prompt, model)
     look_ahead(task)
-    for remark in remarks_of(task):
+    for remark in task.remarks:
         progress.say(remark)
     items = TracedItems(CheckedItems(task))
     answered = ask(items, prompt, model, kind, progress.say, samples)

@@ -116,6 +116,12 @@ class Limits:
     requests: Amount = None
     minutes: Amount = None
 
+    def __bool__(self) -> bool:
+        return any(value is not None for value in vars(self).values())
+
+    def __str__(self) -> str:
+        return ", ".join(f"budget.{name}={value:g}" for name, value in vars(self).items() if value is not None)
+
 
 @dataclass(frozen=True)
 class Main:

@@ -13,8 +13,7 @@ from heapq import nsmallest
 from operator import itemgetter
 
 from harness.codec import request_digest
-from harness.cost.budget import Budget
-from harness.cost.price import Price, Size, dollars, size
+from harness.cost.size import Size, size
 from harness.judge import Judge, request_to_judge
 from harness.prompting.prompts import Prompt
 from harness.protocols import Model, Service, Task
@@ -192,77 +191,3 @@ def _counted(items: Iterable[Item], plan: Plan, say: Callable[[str], None]) -> I
         if now - started > SAY_AFTER and (last_line == started or now - last_line > SAY_EVERY):
             last_line = now
             say(f"counting what is to be asked: {plan.items:,} items so far")
-
-
-def plan_lines(plan: Plan, model: Model, price: Price | None, budget: Budget, *, paid: bool) -> Iterator[str]:
-    """Yield the lines of a plan: what is asked, of whom, for how much, how long, within which limit."""
-    total = plan.total
-    openings = f", {plan.turns.calls:,} of them before the questions (openings)" * (plan.turns.calls > 0)
-    service = model.traits.service
-    batches = " in batches" if service is not None and service.batch_window is not None else ""
-    where = f" at {service.base_url}" if service else ""
-    yield (
-        f"Plan: {plan.items:,} items; {plan.answered:,} answers in the cache already; {total.calls:,} calls"
-        f"{batches} to {model.name}{where}{openings}."
-    )
-    if remark := plan.repeats.remark():
-        yield remark
-    if not total.calls:
-        return
-    yield f"Tokens of these calls: about {shown_range(total.input, total.input + total.input_more)} in, " + (
-        f"{shown_range(total.output_least, total.output_most)} out."
-    )
-    if paid:
-        least, most = costs(total, price)
-        if price is None or least is None or most is None:
-            yield "Cost: unknown, as the model's price is (model.price.input=… and model.price.output=… tell it)."
-        else:
-            yield f"Cost: {dollar_range(least, most)} ({price})."
-    yield _time(total, service, turns=plan.turns.calls > 0)
-    if budget:
-        yield f"Limit of this run: {budget}."
-
-
-def judge_lines(plan: Plan, judge: Judge, price: Price | None, *, paid: bool) -> Iterator[str]:
-    """Yield what a judge is asked at most: how many replies are unreadable is not known before they are there."""
-    total, model = plan.judged, judge.model
-    cost = ""
-    if paid and total.calls:
-        _, most = costs(total, price)
-        cost = f", for at most {dollars(most)} ({price})" if most is not None else ", its price unknown"
-    replies = "reply" if total.calls == 1 else "replies"
-    those = f"those in which no answer is read, and {judge.sample:,} of the others"
-    yield f"Judge: at most {total.calls:,} {replies} judged by {model.name}, {those}{cost}."
-
-
-def costs(total: Totals, price: Price | None) -> tuple[float | None, float | None]:
-    """Return the cost in USD with the shortest and the longest replies, with nothing cached by the server."""
-    if price is None:
-        return None, None
-    mean = total.input // max(total.calls, 1)  # tiers go by the input of a call
-    least = price.uncached(total.input, total.output_least, mean)
-    more = total.input + total.input_more
-    return least, price.uncached(more, total.output_most, more // max(total.calls, 1))
-
-
-def _time(total: Totals, service: Service | None, *, turns: bool) -> str:
-    """Return how long it takes at the user's rates; the server's own are known only while it is asked."""
-    if service is None:
-        return "Time: unknown."
-    if service.batch_window is not None:
-        rounds = " (each turn of an opening, then the questions, is a round of batches of its own)" * turns
-        return f"Time: a batch is answered within {service.batch_window}{rounds}; budget.minutes does not count it."
-    if not (rate := service.requests_per_minute):
-        return "Time: unknown (model.requests_per_minute is not set)."
-    minutes = total.calls / rate
-    span = f"{60 * minutes:,.0f} seconds" if minutes < 2 else f"{minutes:,.0f} minutes"
-    span = f"{minutes / 60:,.1f} hours" if minutes >= 120 else span
-    return f"Time: {span} at model.requests_per_minute={rate:g}."
-
-
-def shown_range(least: int, most: int) -> str:
-    return f"{least:,}" if least == most else f"{least:,} to {most:,}"
-
-
-def dollar_range(least: float, most: float) -> str:
-    return dollars(least) if most - least < 1e-9 else f"{dollars(least)} to {dollars(most)}"

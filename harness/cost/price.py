@@ -1,6 +1,4 @@
-"""What a request takes in tokens, and what tokens cost.
-
-The price is that of the model's config, nothing on this machine, else that of its entry in genai-prices.
+"""What tokens cost: by the model's config, nothing on this machine, else by the model's entry in genai-prices.
 
 genai-prices (pydantic) is a table in a package: nothing is looked up over the network. It finds the provider by the
 address and the model by rules; wherever a price is shown, its entry is named.
@@ -8,25 +6,34 @@ address and the model by rules; wherever a price is shown, its entry is named.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from typing import Any
 
 from harness.codec import token_count
 from harness.models.api.families import on_this_machine
-from harness.models.api.token_bound import tokens_about
 from harness.plugin import version_of
 from harness.protocols import Service
-from harness.types import JSON, ChatRequest, ChoiceRequest, PairRequest, Request, Usage
+from harness.types import JSON, Usage
 
 Steps = tuple[tuple[int, float], ...]
 """(tokens of input, USD per million) in ascending order: a call with more input than that pays this price for all."""
+KINDS = {
+    "input": "input_mtok",
+    "output": "output_mtok",
+    "cached_input": "cache_read_mtok",
+    "cache_write": "cache_write_mtok",
+}
+"""The kinds of tokens, and what genai-prices calls their prices."""
 
 
 @dataclass(frozen=True)
 class Price:
-    """Prices of one model. `cached_input` and `cache_write` are None where those tokens cost what input costs."""
+    """Prices of one model, as a manifest has them; None where tokens of that kind cost what input does.
+
+    The answers of the cache are priced, too, a hundred thousand in a second: by genai-prices' own arithmetic in twenty.
+    """
 
     input: Steps
     output: Steps
@@ -67,26 +74,22 @@ class Price:
         """Return the cost in USD of uncached tokens in calls of `a_call` input tokens each."""
         return (input * _at(self.input, a_call) + output * _at(self.output, a_call)) / 1e6
 
-    def share(self, share: float, why: str) -> Price:
-        """Return the price of calls that cost a share of this one, such as 0.5 in batches."""
-        kinds = (self.input, self.output, self.cached_input, self.cache_write)
-        steps = [kind and tuple((start, usd * share) for start, usd in kind) for kind in kinds]
-        assert steps[0] and steps[1]
-        return Price(steps[0], steps[1], steps[2], steps[3], f"{self.source}, {why}", self.until)
-
     def to_json(self) -> dict[str, JSON]:
         """Return the prices as they stand, and where they come from, for the manifest."""
-        kinds = {name: getattr(self, name) for name in ("input", "output", "cached_input", "cache_write")}
-        prices: dict[str, JSON] = {name: [list(step) for step in steps] for name, steps in kinds.items() if steps}
-        return {"unit": "[tokens of input from which it holds, USD per million tokens]", **prices} | {
-            "source": self.source,
-            "until": self.until,
-        }
+        prices = {kind: [list(step) for step in steps] for kind in KINDS if (steps := getattr(self, kind))}
+        unit = "[tokens of input from which it holds, USD per million tokens]"
+        return {"unit": unit, **prices, "source": self.source, "until": self.until}
 
     def __str__(self) -> str:
         cached = "" if self.cached_input is None else f"{_per_million(self.cached_input)} cached, "
         input, output = _per_million(self.input), _per_million(self.output)
         return f"{input} in, {cached}{output} out per million tokens: {self.source}"
+
+
+def from_json(values: Mapping[str, Any]) -> Price:
+    """Return the price that `to_json` wrote. Raises KeyError, TypeError or ValueError for anything else."""
+    steps = {kind: tuple((int(start), float(usd)) for start, usd in values[kind]) for kind in KINDS if values.get(kind)}
+    return Price(**steps, source=str(values["source"]), until=values["until"])
 
 
 def cost_of(usage: Usage, price: Price | None) -> float | None:
@@ -107,17 +110,6 @@ def countable(usage: Usage) -> bool:
         return False
     cached, cache_write, reasoning = (count or 0 for count in parts)
     return cached + cache_write <= input and reasoning <= output
-
-
-def from_json(values: Mapping[str, Any]) -> Price:
-    """Return the price that `to_json` wrote. Raises KeyError, TypeError or ValueError for anything else."""
-    kinds: dict[str, Any] = {
-        name: tuple((int(start), float(usd)) for start, usd in values[name]) if values.get(name) else None
-        for name in ("input", "output", "cached_input", "cache_write")
-    }
-    if not kinds["input"] or not kinds["output"]:
-        raise ValueError("no price")
-    return Price(**kinds, source=str(values["source"]), until=values["until"])
 
 
 def dollars(usd: float) -> str:
@@ -159,132 +151,72 @@ def price_of(service: Service | None, remembered: Mapping[str, Any] | None = Non
     """
     if service is None:
         return None
-    if _own(service) is None and on_this_machine(service.base_url):
+    own = _own(service)
+    if own is None and on_this_machine(service.base_url):
         return FREE
-    if (price := _still_valid(remembered or {}, service)) is not None:
+    if own is None and (price := _still_valid(remembered or {}, service)) is not None:
         return price
-    price = _own(service) or _table_price(service.model, service.base_url, service.tier)
+    price = own or _table_price(service.model, service.base_url, service.tier)
     if price is None or service.batch_window is None:
         return price
-    return price.share(service.discount, f"in batches at {100 * service.discount:g}%")
+    shares = {
+        kind: steps and tuple((start, usd * service.discount) for start, usd in steps)
+        for kind in KINDS
+        for steps in [getattr(price, kind)]
+    }
+    return replace(price, **shares, source=f"{price.source}, in batches at {100 * service.discount:g}%")
 
 
 def key_of(service: Service) -> str:
     """Return the key under which a price is remembered."""
     batch = "" if service.batch_window is None else f"batch {service.discount:g}"
-    where = service.base_url
-    parts = (PACKAGE, version_of(PACKAGE), where, service.model, service.tier or "", batch)
+    parts = (PACKAGE, version_of(PACKAGE), service.base_url, service.model, service.tier or "", batch)
     return " ".join(filter(None, parts))
 
 
 def _own(service: Service) -> Price | None:
-    usd_by_kind = (service.price or {}).items()
-    prices: dict[str, Any] = {kind: ((0, float(usd)),) for kind, usd in usd_by_kind if usd is not None}
-    return Price(**prices, source="the model's config") if prices else None
+    steps = {kind: ((0, float(usd)),) for kind, usd in (service.price or {}).items() if usd is not None}
+    return Price(**steps, source="the model's config") if steps else None
 
 
 def _still_valid(values: Mapping[str, Any], service: Service) -> Price | None:
     try:
-        if _own(service) is not None or values.get("key") != key_of(service):
-            return None
         price = from_json(values)
         over = price.until is not None and datetime.now(UTC).date() >= date.fromisoformat(price.until)
     except (KeyError, TypeError, ValueError):
         return None
-    return None if over else price
+    return None if over or values.get("key") != key_of(service) else price
 
 
 def _table_price(name: str, base_url: str, tier: str | None) -> Price | None:
     """Return today's price in genai-prices; None without an entry, or if more than tokens is billed."""
     try:
         from genai_prices.data_snapshot import get_snapshot
-    except ImportError:
-        return None
-    try:
+
         provider = get_snapshot().find_provider(None, None, base_url)
-    except LookupError:
+    except (ImportError, LookupError):
         return None
     # Only the provider's own entries: the package would fall back on those of another provider.
-    model = provider.find_model(name)
-    if model is None:
+    if (model := provider.find_model(name)) is None:
         return None
     now = datetime.now(UTC)
-    context = {"service_tier": tier} if tier is not None else None
     dated = model.prices if isinstance(model.prices, list) else []
     starts = [day for entry in dated if (day := getattr(entry.constraint, "start_date", None)) is not None]
     # Where the price depends on the hour, take the dearest.
     hourly = [entry.prices for entry in dated if hasattr(entry.constraint, "start_time")]
-    entries = [vars(prices) for prices in (model.get_prices(now, context), *hourly)]
-    prices = max(entries, key=lambda prices: (_steps(prices.get("output_mtok")) or ((0, 0.0),))[0][1])
-    steps = {
-        kind: _steps(prices.get(f"{theirs}_mtok"))
-        for kind, theirs in {
-            "input": "input",
-            "output": "output",
-            "cached_input": "cache_read",
-            "cache_write": "cache_write",
-        }.items()
-    }
-    if steps["input"] is None or steps["output"] is None or any(prices.get(name) for name in _BEYOND):
+    entries = [model.get_prices(now, None if tier is None else {"service_tier": tier}), *hourly]
+    prices = max(entries, key=lambda entry: (_steps(entry.output_mtok) or ((0, 0.0),))[0][1])
+    steps = {kind: _steps(getattr(prices, theirs)) for kind, theirs in KINDS.items()}
+    if steps["input"] is None or steps["output"] is None or any(vars(prices).get(name) for name in _BEYOND):
         return None
     source = f"{PACKAGE} {version_of(PACKAGE)}, {provider.id}/{model.id}{' (its dearest hour)' * bool(hourly)}"
-    return Price(
-        steps["input"],
-        steps["output"],
-        steps["cached_input"],
-        steps["cache_write"],
-        source,
-        min((str(day) for day in starts if day > now.date()), default=None),
-    )
+    until = min((str(day) for day in starts if day > now.date()), default=None)
+    return Price(steps["input"], steps["output"], steps["cached_input"], steps["cache_write"], source, until)
 
 
 def _steps(price: Any) -> Steps | None:
     """Return the steps of a price of the table, which is a number or a base with tiers; None for None."""
     if price is None:
         return None
-    tiers: Iterable[Any] = getattr(price, "tiers", ())
+    tiers = getattr(price, "tiers", ())
     return ((0, float(getattr(price, "base", price))), *((tier.start, float(tier.price)) for tier in tiers))
-
-
-_AROUND, _AROUND_MOST = 4, 64
-"""Tokens that a server puts around a message; at most, with what chat templates say of their own."""
-
-
-@dataclass(frozen=True, slots=True)
-class Size:
-    """What one request may take. `input` is an estimate, the others are bounds."""
-
-    calls: int
-    input: int
-    input_most: int
-    output_least: int
-    output_most: int
-    characters: int = 0
-    """Of the texts that are sent."""
-
-
-def size(request: Request, service: Service | None) -> Size:
-    """Return the size of a request to a server, or to a model on this machine.
-
-    A token is at least a byte of UTF-8, so `input_most` holds for every vocabulary that is made of bytes; a token for
-    3.8 characters is what English comes to. A server that obeys max_tokens writes no more than `output_most`.
-    """
-    if isinstance(request, PairRequest):
-        texts: list[str] = [request.premise, request.hypothesis]
-    else:
-        texts = [message.content for message in request.messages]
-    about = sum(map(tokens_about, texts)) + _AROUND * len(texts)
-    most = sum(map(_bytes, texts)) + _AROUND_MOST * (len(texts) + 1)
-    length = sum(map(len, texts))
-    if isinstance(request, ChoiceRequest) and service is not None and service.ranks_by_token(request.choices):
-        return Size(1, about, most, 1, 1, length)
-    if isinstance(request, ChoiceRequest):  # every choice is a text of its own
-        calls = len(request.choices)
-        return Size(calls, calls * about, calls * most + sum(map(_bytes, request.choices)), 0, calls, calls * length)
-    if isinstance(request, ChatRequest):
-        return Size(1, about, most, 1, request.max_tokens + (service.room_to_think if service else 0), length)
-    return Size(1, about, most, 0, 0, length)
-
-
-def _bytes(text: str) -> int:
-    return len(text) if text.isascii() else len(text.encode(errors="surrogatepass"))

@@ -11,7 +11,7 @@ from harness.config_files import prompt_files
 from harness.errors import ConfigError
 from harness.prompting import prompts
 from harness.prompting.prompts import Prompt, Replies
-from harness.protocols import Model, Task, answered_as
+from harness.protocols import Model, Task
 from harness.types import ChatRequest, ChoiceRequest, Request
 
 
@@ -66,7 +66,7 @@ def held_to_choices(prompt: Prompt, model: Model) -> Prompt:
 
 def choose_prompt(task: Task, model: Model, name: str | None, replies: Replies = "model") -> Prompt:
     """Return the prompt of that name; without a name the task's first one that the model accepts."""
-    if (able := model.traits.tasks) and not set(able) & set(answered_as(task)):
+    if (able := model.traits.tasks) and not set(able) & {task.name, task.like}:
         raise ConfigError(f"model {model.name} answers task={' or '.join(able)} only: choose another model=….")
     if name is not None:
         prompt = prompts.load(task.name, name, task.examples(), format=task.prompt_format, replies=replies)

@@ -13,12 +13,11 @@ from harness.codec import request_digest
 from harness.cost.budget import Budget
 from harness.cost.ledger import Ledger, Metered
 from harness.cost.price import from_json
-from harness.cost.spending import JudgeSpending
+from harness.cost.spending import Spending
 from harness.errors import RunStopped
 from harness.judge import AUDITED, Judge, judge_of, prompt_of, recorded_prompt
 from harness.prompting.prompts import Prompt
 from harness.protocols import Model, Outcomes, Traits
-from harness.runtime.interrupt import Stoppable
 from harness.settings import Main
 from harness.storage.configuration import of_judge
 from harness.storage.runs import Run
@@ -104,16 +103,16 @@ class NewJudge:
         Raises ConfigError for a limit that cannot be kept.
         """
         judge = Judge(self.model, prompt_of(self.model, asked), AUDITED)
-        spending = JudgeSpending.of(judge, Budget(**vars(self.settings.budget)), None, manifest)
-        spending.budget.needs(spending.price, self.model.traits.service, "judge")
+        spending = Spending.of(self.model, Budget(self.settings.budget), manifest, "judge")
+        spending.check()
         cache = self.settings.cache
         known = {} if cache.mode == "refresh" else _outcomes(run)
         replies = {digest: outcome for digest, outcome in known.items() if isinstance(outcome, Response)}
         with ExitStack() as stack:
-            model: Model | None = Stoppable(spending.within_rest(), cache.mode) if asks else None
+            model: Model | None = spending.around(self.model, cache.mode) if asks else None
             if model is not None and cache.mode != "off":
                 store = Store(Path(cache.path), readonly=cache.mode == "frozen")
                 model = CachedModel(model, stack.enter_context(closing(store)), mode=cache.mode, task=run.task)
-            metered = spending.metered(_Recalling(self.model.name, self.model.identity, replies, model))
+            recalling = _Recalling(self.model.name, self.model.identity, replies, model)
             about = {"words": judge.words.as_json, **spending.provenance}
-            yield Judging(replace(judge, model=metered), spending.ledger, about)
+            yield Judging(replace(judge, model=Metered(recalling, spending.ledger)), spending.ledger, about)

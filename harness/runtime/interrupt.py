@@ -6,18 +6,15 @@ import contextvars
 import signal
 import sys
 import threading
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any, TypeVar
 
-from harness.errors import HarnessError, Interrupted
-from harness.protocols import Admission, Model, Outcomes, Wrapper
+from harness.errors import HarnessError
 from harness.runtime.progress import Progress
 from harness.runtime.signals import STOP
-from harness.settings import CacheMode
-from harness.types import Request
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 
@@ -70,39 +67,6 @@ def finish_calls(outcomes: Iterable[object]) -> None:
                 continue
     finally:
         STOP.requested = before
-
-
-_WHAT_IS_KEPT: Mapping[CacheMode, str] = {
-    "on": "every answer so far is stored; the same command goes on from there",
-    "off": "with cache=off no answer is stored; the same command asks for everything again",
-    "refresh": "every answer so far is stored; the same command asks for everything again, cache=on only for the rest",
-}
-_INSTANT = "this model's answers are not stored, as it is quicker than a cache; the same command begins again"
-
-
-class _UntilStopped(Admission):
-    """Requests, until a stop is requested."""
-
-    def __next__(self) -> Request:
-        request = super().__next__()
-        if STOP.requested:
-            raise StopIteration
-        return request
-
-
-class Stoppable(Wrapper):
-    """A model that gets no further requests once a stop is requested. It goes between the cache and the model."""
-
-    def __init__(self, model: Model, cache: CacheMode = "on") -> None:
-        """Wrap `model`; `cache` decides what the message says of the answers so far."""
-        super().__init__(model)
-        self._what_is_kept = _INSTANT if model.traits.instant else _WHAT_IS_KEPT.get(cache, _WHAT_IS_KEPT["on"])
-
-    def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
-        """Yield the model's outcomes; what was under way at the stop still comes. Raises Interrupted after it."""
-        yield from self.model.respond(_UntilStopped(requests))
-        if STOP.requested:
-            raise Interrupted(f"interrupted: {self._what_is_kept}.")
 
 
 T = TypeVar("T")

@@ -13,7 +13,7 @@ from statistics import fmean, pstdev, stdev
 from typing import Any
 
 from harness.errors import ConfigError
-from harness.protocols import Task, remarks_of
+from harness.protocols import Task
 from harness.scoring.audit import JudgeTally, by_rules_alone, total
 from harness.scoring.classification import AnswerCounts, decisions
 from harness.scoring.definitions import of_counts
@@ -48,7 +48,7 @@ def summarize_votes(task: Task, records: Iterable[Record], samples: int) -> Resu
             meaningless = tuple(f"{metric.name}_" for metric in of_counts() if metric.name != "accuracy")
             kept = {name: value for name, value in result.samples.items() if not name.startswith(meaningless)}
             result = replace(result, samples=kept)
-    return replace(result, notes=(*result.notes, *remarks_of(task), *answers.notes()))
+    return replace(result, notes=(*result.notes, *task.remarks, *answers.notes()))
 
 
 def _checked(task: Task, result: Any) -> Result:

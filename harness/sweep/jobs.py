@@ -25,7 +25,7 @@ from harness.cli import hydra_app, own_configs
 from harness.cli.key_value import ERROR
 from harness.cli.launcher import Job, Multirun, numbered
 from harness.cli.own_configs import as_running
-from harness.cost.shared_budget import Book
+from harness.cost.budget import Accounts
 from harness.engine import Work
 from harness.errors import ConfigError, Interrupted, StoreError
 from harness.runtime import console, signals
@@ -39,10 +39,10 @@ from harness.tables.table import Part
 class RunOne(Protocol):
     """The function of a command that runs one composed config."""
 
-    def __call__(self, config: DictConfig, *, brief: bool, book: Book | None = None) -> Path | None:
+    def __call__(self, config: DictConfig, *, brief: bool, accounts: Accounts | None = None) -> Path | None:
         """Run it and print the scores, in half a line if `brief`; return the results folder, if there is one.
 
-        `book`: where the jobs of a sweep take from one budget.
+        `accounts`: of a budget from which all jobs of a sweep take.
         """
 
 
@@ -101,7 +101,7 @@ class Order:
             with as_running(composed) as config:
                 refuse_config(plain(config))
                 command: SweepCommand = import_module(self.module).command()
-                note(place, run=command.run_one(config, brief=True, book=_budget(config, place)), error=None)
+                note(place, run=command.run_one(config, brief=True, accounts=_accounts(config, place)), error=None)
         except Interrupted as stop:
             raise KeyboardInterrupt(*stop.args) from stop
         except Exception as error:
@@ -128,9 +128,9 @@ def carry_out(order: dict[str, Any]) -> int:
         return signals.INTERRUPTED  # the parent process reports it
 
 
-def _budget(config: DictConfig, place: Path) -> Book | None:
-    """Return the book of a sweep's budget, from which all its jobs take; None for a command without limits."""
-    return None if config.get("budget") is None else Book(place.parent / BUDGET, f"job {place.name}")
+def _accounts(config: DictConfig, place: Path) -> Accounts | None:
+    """Return the accounts of a sweep's budget, from which all its jobs take; None for a command without limits."""
+    return None if config.get("budget") is None else Accounts(place.parent / BUDGET)
 
 
 def _check_shared_disk(place: Path) -> None:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from operator import length_hint
 
 from harness.codec import digest
-from harness.cost.budget import Budget
-from harness.cost.plan import Plan, Totals, costs, dollar_range, shown_range
+from harness.cost.plan import Plan, Totals
+from harness.cost.plan_lines import costs, dollar_range, shown_range
 from harness.prepare import Prepared, own_lines, planned
 from harness.sweep.jobs import CheckedJob
 from harness.tables.table import Part, Table
@@ -33,11 +33,11 @@ class PlanLine:
     @property
     def cost(self) -> tuple[float | None, float | None]:
         """What it costs at least and at most in USD, its judge included; None where unknown."""
-        spending = self.prepared.spending
+        spending, judge = self.prepared.spending, self.prepared.judge_spending
         nothing: tuple[float | None, float | None] = 0.0, 0.0
         least, most = nothing if self.plan is None or not spending.paid else costs(self.plan.total, spending.price)
-        if self.plan is not None and spending.judge is not None and spending.judge.paid and most is not None:
-            _, judged = costs(self.plan.judged, spending.judge.price)
+        if self.plan is not None and judge is not None and judge.paid and most is not None:
+            _, judged = costs(self.plan.judged, judge.price)
             most = None if judged is None else most + judged
         return least, most
 
@@ -122,8 +122,8 @@ def _remarks(lines: Sequence[PlanLine]) -> Iterator[str]:
         yield f"Price of {_names(models)}: {price}."
     if any(line.plan is not None and line.plan.shared for line in lines):
         yield "Shared: calls that an earlier job of the sweep makes; they come from the cache then."
-    if budget := Budget(**vars(settings.budget)):
-        yield f"Limit of all jobs together: {budget}."
+    if settings.budget:
+        yield f"Limit of all jobs together: {settings.budget}."
     yield from own_lines({path: digest for line in lines for path, digest in line.prepared.own.items()})
 
 

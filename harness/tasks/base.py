@@ -54,6 +54,18 @@ class TaskBase(ABC):
     def data(self) -> Mapping[str, JSON]:
         return {}
 
+    @property
+    def remarks(self) -> Sequence[str]:
+        return ()
+
+    @property
+    def like(self) -> str:
+        return ""
+
+    @property
+    def draw_size(self) -> int | None:
+        return None
+
     @abstractmethod
     def items(self) -> Iterable[Item]: ...
 

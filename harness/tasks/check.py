@@ -22,18 +22,6 @@ LOOKED_AHEAD = 20_000
 MOST_IDS = 1_000_000
 """Ids that are remembered, a number each: a task that repeats ids does so long before."""
 _PLAIN = (str, int, float, bool, type(None), list, tuple, dict)
-_PARTS = {"name": str, "headline": str, "prompt_format": str, "data": Mapping}
-"""What the parts of a task are, where one sentence can say that it is something else."""
-
-
-def check_parts(task: Task) -> None:
-    """Refuse a task whose parts are of another kind than the protocol's. Raises ConfigError."""
-    for name, kind in _PARTS.items():
-        if not isinstance(value := getattr(task, name), kind):
-            raise ConfigError(
-                f"{_of(task)} gives {_short(value)} as {name}, which is a {'text' if kind is str else 'mapping'} "
-                "(harness.protocols.Task says what each part is)."
-            )
 
 
 def look_ahead(task: Task) -> None:
@@ -117,7 +105,6 @@ def _of_labels(item: Item, headline: str) -> str:
 def parts_of(settings: Main) -> tuple[Task, Model, Prompt]:
     """Return the three parts. Raises ConfigError if they do not fit together."""
     task: Task = build(settings.task, "task")
-    check_parts(task)
     model: Model = build(settings.model, "model")
     prompt = choose_prompt(task, model, settings.prompt, settings.replies)
     prompt = with_room(prompt, model, settings.max_tokens)

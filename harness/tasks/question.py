@@ -16,7 +16,7 @@ from harness.config_files import CONFIGS, listed, read_yaml, use_folder
 from harness.errors import ConfigError, unknown
 from harness.prompting import prompts
 from harness.prompting.prompts import Prompt
-from harness.protocols import Drawn, Task
+from harness.protocols import Task
 from harness.scoring.replies import while_thinking
 from harness.settings import build
 from harness.tasks.base import TaskBase
@@ -217,7 +217,7 @@ def _prompt(task: Task, name: str | None) -> tuple[str, Prompt]:
 
 def _items(task: Task) -> Iterator[Item]:
     yield from task.items()
-    while isinstance(task, TaskBase) and isinstance(task, Drawn) and task.limit is None and type(task.seed) is int:
+    while isinstance(task, TaskBase) and task.draw_size and task.limit is None and type(task.seed) is int:
         task = dataclasses.replace(task, seed=task.seed + 1)
         for item in task.items():
             yield replace(item, id=f"{item.id} seed {task.seed}")

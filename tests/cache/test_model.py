@@ -12,14 +12,13 @@ from support.outcomes import each
 from support.scripted import Scripted
 
 from harness.cache import CachedModel, Store
-from harness.cost.admission import Budgeted
 from harness.cost.budget import Budget
+from harness.cost.budgeted import Budgeted
 from harness.cost.ledger import Ledger, Metered
-from harness.cost.till import Till
 from harness.errors import StoreError
 from harness.models.api.openai import Chat
 from harness.protocols import Traits
-from harness.runtime.interrupt import Stoppable
+from harness.settings import Limits
 from harness.types import ChatRequest, Failure, Message, PairRequest, Response, Usage
 
 
@@ -64,7 +63,7 @@ def test_hits_do_not_wait_for_misses(path):
 
 
 def within_limits(model):
-    return Stoppable(Budgeted(model, Till(Budget(requests=1000), None, model)))
+    return Budgeted(model, Budget(Limits(requests=1000)))
 
 
 @pytest.mark.parametrize("around", [lambda model: model, within_limits])

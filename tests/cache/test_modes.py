@@ -77,7 +77,7 @@ def test_mode_and_path_together_and_no_file_without_need(numbered, tmp_path):
 
 
 def test_ctrl_c_does_not_promise_what_off_cannot_keep():
-    from harness.runtime.interrupt import Stoppable
+    from harness.cost.budgeted import Budgeted
     from harness.runtime.signals import STOP
 
     said = {}
@@ -85,10 +85,10 @@ def test_ctrl_c_does_not_promise_what_off_cannot_keep():
         STOP.requested = True
         for mode in ("on", "off", "refresh"):
             with pytest.raises(Exception, match="interrupted") as error:
-                list(each(Stoppable(Scripted(says), mode).respond([ask("?")])))
+                list(each(Budgeted(Scripted(says), cache=mode).respond([ask("?")])))
             said[mode] = str(error.value)
         with pytest.raises(Exception, match=r"interrupted: this model's answers are not stored.* begins again"):
-            list(each(Stoppable(Baseline("always_no", 0)).respond([ask("?")])))
+            list(each(Budgeted(Baseline("always_no", 0)).respond([ask("?")])))
     finally:
         STOP.requested = False
     assert "goes on from there" in said["on"]

@@ -13,13 +13,14 @@ from support.scripted import Scripted
 from support.thinned import few
 
 from harness.cache import CachedModel, Store
-from harness.cost.admission import Budgeted
-from harness.cost.budget import Budget
-from harness.cost.price import FREE, Price, size
-from harness.cost.till import Till
+from harness.cost.budget import Budget, needs_price
+from harness.cost.budgeted import Budgeted
+from harness.cost.price import FREE, Price
+from harness.cost.size import size
 from harness.errors import ConfigError, RunStopped
 from harness.models.api.openai import Chat, Completions
 from harness.runtime.signals import STOP
+from harness.settings import Limits
 from harness.types import ChatRequest, ChoiceRequest, Message, PairRequest, Response, Usage
 
 PRICE = Price(((0, 10.0),), ((0, 100.0),))
@@ -36,22 +37,22 @@ def asks(number: int) -> list[ChatRequest]:
     return [ChatRequest((Message("user", f"Is {k} a number?"),), max_tokens=16) for k in range(number)]
 
 
-def spend(model, asked, price: Price | None = PRICE, **limits) -> tuple[list, str, Till]:
-    """Return the answers, why they stopped, and the till."""
-    till = Till(Budget(**limits), price, model)
+def spend(model, asked, price: Price | None = PRICE, **limits) -> tuple[list, str, Budget]:
+    """Return the answers, why they stopped, and the budget."""
+    budget = Budget(Limits(**limits))
     answered: list = []
     try:
-        for outcome in each(Budgeted(model, till).respond(iter(asked))):
+        for outcome in each(Budgeted(model, budget, price).respond(iter(asked))):
             answered.append(outcome)
     except RunStopped as stopped:
-        return answered, str(stopped), till
-    return answered, "", till
+        return answered, str(stopped), budget
+    return answered, "", budget
 
 
 def test_requests_are_asked_up_to_the_limit_and_not_one_more(serve, key):
     server = serve(delay=0.02, together=5)
-    answered, why, till = spend(chat(server), asks(200), requests=37)
-    assert len(server.calls) == len(answered) == till.spent.requests == 37
+    answered, why, budget = spend(chat(server), asks(200), requests=37)
+    assert len(server.calls) == len(answered) == budget.spent.requests == 37
     assert why.startswith("budget.requests=37 is reached (37 asked)") and "asks for the rest" in why
     assert server.most_in_flight > 4
 
@@ -76,20 +77,20 @@ def test_calls_begin_together_where_the_limit_is_far(serve, key):
 
 def test_a_limit_that_is_not_reached_changes_nothing(serve, key):
     server = serve()
-    answered, why, till = spend(chat(server), asks(50), requests=50, usd=10, minutes=10)
+    answered, why, budget = spend(chat(server), asks(50), requests=50, usd=10, minutes=10)
     assert len(answered) == 50 and why == ""
-    assert till.spent.usd == pytest.approx(50 * A_CALL)
+    assert budget.spent.usd == pytest.approx(50 * A_CALL)
 
 
 @pytest.mark.parametrize("concurrency", few([16, 1, 64], 1))
 def test_dollars_hold_whatever_is_under_way_and_are_used_to_the_last_call(serve, key, concurrency):
     server = serve(delay=0.01)
     allowed = 0.05
-    answered, why, till = spend(chat(server, max_concurrency=concurrency), asks(500), usd=allowed)
+    answered, why, budget = spend(chat(server, max_concurrency=concurrency), asks(500), usd=allowed)
     assert len(server.calls) == len(answered)
-    assert till.spent.usd == pytest.approx(len(answered) * A_CALL) and till.spent.usd <= allowed
+    assert budget.spent.usd == pytest.approx(len(answered) * A_CALL) and budget.spent.usd <= allowed
     # What is left is less than one call may take, though the calls under way at a time may have taken all of it.
-    assert allowed - till.spent.usd < PRICE.most(MOST, 16)
+    assert allowed - budget.spent.usd < PRICE.most(MOST, 16)
     assert "budget.usd=0.05 is reached" in why and "the next call may cost $0.00" in why
 
 
@@ -97,9 +98,9 @@ def test_dollars_hold_whatever_is_under_way_and_are_used_to_the_last_call(serve,
 def test_a_reasoning_model_has_its_room_to_think_set_aside(serve, key):
     server = serve(delay=0.01)
     model = chat(server, model="o3-mini", temperature=None, reasoning_tokens=1000)
-    answered, why, till = spend(model, asks(300), A_DOLLAR, usd=2600)
-    assert till.spent.usd == 13 * len(answered) <= 2600
-    assert 2600 - till.spent.usd < 1000 + 16 + MOST
+    answered, why, budget = spend(model, asks(300), A_DOLLAR, usd=2600)
+    assert budget.spent.usd == 13 * len(answered) <= 2600
+    assert 2600 - budget.spent.usd < 1000 + 16 + MOST
     assert server.most_in_flight <= 2  # each may take more than a thousand
     assert "budget.usd=2600 is reached" in why
 
@@ -114,11 +115,11 @@ def test_a_budget_of_nothing_asks_nothing(serve, key):
 
 def test_failed_calls_count_as_far_as_they_may_have_been_billed(serve, key):
     server = serve(lambda *_: error(400, "no", "content_filter"))
-    answered, _, till = spend(chat(server), asks(1000), usd=20 * PRICE.most(MOST, 16))
+    answered, _, budget = spend(chat(server), asks(1000), usd=20 * PRICE.most(MOST, 16))
     assert 20 <= len(answered) < 60
     server = serve(lambda *_: error(400, "too long", "context_length_exceeded"))
-    answered, why, till = spend(chat(server), asks(40), usd=PRICE.most(MOST, 16))
-    assert len(answered) == 40 and till.spent.usd == 0 and till.spent.requests == 40 and not why
+    answered, why, budget = spend(chat(server), asks(40), usd=PRICE.most(MOST, 16))
+    assert len(answered) == 40 and budget.spent.usd == 0 and budget.spent.requests == 40 and not why
 
 
 def test_a_ranked_request_is_a_call_for_each_choice(serve, key):
@@ -129,8 +130,8 @@ def test_a_ranked_request_is_a_call_for_each_choice(serve, key):
     server = serve(reply)
     model = Completions(name="m", model="x", base_url=server.url, method="rank")
     requests = [ChoiceRequest((Message("user", f"{k} is?"),), ("Yes", "No, not")) for k in range(9)]
-    answered, why, till = spend(model, requests, requests=7)
-    assert len(answered) == 3 and len(server.calls) == till.spent.requests == 6 and "requests=7" in why
+    answered, why, budget = spend(model, requests, requests=7)
+    assert len(answered) == 3 and len(server.calls) == budget.spent.requests == 6 and "requests=7" in why
 
 
 class Window(Scripted):
@@ -148,9 +149,9 @@ class Window(Scripted):
 
 def test_a_model_that_pulls_ahead_is_asked_in_rounds():
     model = Window(lambda request: Response("No", usage=Usage(10, 1)))
-    answered, why, till = spend(model, asks(500), A_DOLLAR, usd=2000)
-    assert till.spent.usd == 11 * len(answered) <= 2000
-    assert 2000 - till.spent.usd < MOST + 16 and "budget.usd" in why
+    answered, why, budget = spend(model, asks(500), A_DOLLAR, usd=2000)
+    assert budget.spent.usd == 11 * len(answered) <= 2000
+    assert 2000 - budget.spent.usd < MOST + 16 and "budget.usd" in why
 
 
 def test_a_model_that_forgets_requests_does_not_hang():
@@ -162,10 +163,10 @@ def test_a_model_that_forgets_requests_does_not_hang():
                 if next(numbers) % 2:
                     yield landed
 
-    answered, why, till = spend(
+    answered, why, budget = spend(
         Forgetful(lambda request: Response("No", usage=Usage(1, 1))), asks(100), A_DOLLAR, usd=3000
     )
-    assert answered and why and till.spent.usd <= 3000
+    assert answered and why and budget.spent.usd <= 3000
 
 
 def test_what_the_cache_answers_takes_nothing_and_all_that_was_asked_is_kept(serve, key, tmp_path: Path):
@@ -174,7 +175,7 @@ def test_what_the_cache_answers_takes_nothing_and_all_that_was_asked_is_kept(ser
     store = Store(tmp_path / "answers.sqlite")
 
     def go(requests: int) -> int:
-        cached = CachedModel(Budgeted(model, Till(Budget(requests=requests), None, model)), store)
+        cached = CachedModel(Budgeted(model, Budget(Limits(requests=requests))), store)
         found = []
         try:
             for outcome in each(cached.respond(iter(asks(90)))):
@@ -196,7 +197,7 @@ def test_a_stop_of_the_models_own_is_handed_on(serve, key):
 def test_the_plan_comes_before_the_first_request_and_once():
     said = []
     model = Scripted(lambda request: said.append("asked") or Response("No"))
-    budgeted = Budgeted(model, Till(Budget(), None, model), lambda: said.append("plan"))
+    budgeted = Budgeted(model, before=lambda: said.append("plan"))
     assert [len(list(each(budgeted.respond(asks(2))))) for _ in range(2)] == [2, 2]
     assert said == ["plan", *["asked"] * 4]
 
@@ -208,20 +209,20 @@ def test_a_stop_asks_nothing_that_waits_for_room(serve, key, monkeypatch):
 
     server = serve(reply, delay=0.05)
     answered, why, _ = spend(chat(server), asks(9), usd=1.5 * PRICE.most(MOST, 16))
-    assert len(answered) == len(server.calls) <= 2 and why == ""
+    assert len(answered) == len(server.calls) <= 2 and why.startswith("interrupted: ")
 
 
 def test_dollars_without_a_price_are_refused():
     local = Chat(name="m", model="m", base_url="http://localhost:8000/v1")
     priced = replace(local, price={"input": 0, "output": 0})
     with pytest.raises(ConfigError, match=r"unknown: give model\.price\.input=…"):
-        Budget(usd=1).needs(None, local)
+        needs_price(Limits(usd=1), None, local)
     with pytest.raises(ConfigError, match=r"localhost:8000/v1\) is taken to cost nothing.*judge\.price\.input=0"):
-        Budget(usd=1).needs(FREE, local, "judge")
-    Budget(requests=1).needs(None, local)
-    Budget(usd=1).needs(FREE, None)  # a baseline
-    Budget(usd=1).needs(FREE, priced)  # who says so is believed
-    assert str(Budget(usd=5, minutes=90)) == "budget.usd=5, budget.minutes=90" and not Budget()
+        needs_price(Limits(usd=1), FREE, local, "judge")
+    needs_price(Limits(requests=1), None, local)
+    needs_price(Limits(usd=1), FREE, None)  # a baseline
+    needs_price(Limits(usd=1), FREE, priced)  # who says so is believed
+    assert str(Limits(usd=5, minutes=90)) == "budget.usd=5, budget.minutes=90" and not Limits()
 
 
 @pytest.mark.parametrize("text", ["plain words " * 40, "0 | 1 | 0\n" * 900, "因果关系" * 50, "\ud83d half 🙂" * 9])

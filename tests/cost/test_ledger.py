@@ -5,11 +5,9 @@ from support.openai_server import chat_reply
 from support.outcomes import each
 from support.scripted import Scripted
 
-from harness.cost.admission import Budgeted
-from harness.cost.budget import Budget
+from harness.cost.budgeted import Budgeted
 from harness.cost.ledger import Ledger, Metered
 from harness.cost.price import Price
-from harness.cost.till import Till
 from harness.models.api.openai import Chat
 from harness.types import ChatRequest, Failure, Message, Response, Usage
 
@@ -63,7 +61,7 @@ def test_replies_that_were_no_answer_are_told_as_spent_and_stand_in_no_result(se
     server = serve(reply)
     ledger = Ledger(PRICE, paid=True)
     model = Chat(name="m", model="m", base_url=server.url, max_concurrency=1, max_wait=5)
-    budgeted = Budgeted(model, Till(Budget(), PRICE, model, ledger.discard), count=True)
+    budgeted = Budgeted(model, discard=ledger.discard)
     assert len(list(each(Metered(budgeted, ledger).respond([ask("one"), ask("two")])))) == 2
     cost = PRICE.cost(Usage(11, 2, 3))
     assert ledger.usd == ledger.usd_now == pytest.approx(2 * cost)

@@ -11,19 +11,19 @@ import pytest
 from support.openai_server import chat_reply, error
 from support.outcomes import each
 
-from harness.cost import till as till_module
-from harness.cost.admission import Budgeted
+from harness.cost import budget as budget_module
 from harness.cost.budget import Budget
-from harness.cost.till import Till
+from harness.cost.budgeted import Budgeted
 from harness.errors import BudgetReached, RunStopped
 from harness.models.api import calls
 from harness.models.api.openai import Chat
 from harness.models.api.pace import Pace
+from harness.settings import Limits
 from harness.types import ChatRequest, Failure, Message, Response
 
 
 class Clock:
-    """A clock of the till alone, which a test sets."""
+    """A clock of the budget alone, which a test sets."""
 
     now = 1000.0
 
@@ -34,7 +34,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch):
     clock = Clock()
-    monkeypatch.setattr(till_module, "time", clock)
+    monkeypatch.setattr(budget_module, "time", clock)
     return clock
 
 
@@ -43,7 +43,7 @@ def ask(server, *, minutes: float, **settings) -> tuple[list[Response | Failure]
     requests = [ChatRequest((Message("user", f"Is {k} a number?"),), max_tokens=16) for k in range(100)]
     outcomes = []
     try:
-        for _, outcome in each(Budgeted(model, Till(Budget(minutes=minutes), None, model)).respond(iter(requests))):
+        for _, outcome in each(Budgeted(model, Budget(Limits(minutes=minutes))).respond(iter(requests))):
             outcomes.append(outcome)
     except RunStopped as stopped:
         return outcomes, str(stopped)

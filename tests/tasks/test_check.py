@@ -15,7 +15,7 @@ from harness.runtime.progress import Progress
 from harness.scoring.summary import summarize
 from harness.storage.manifest import Manifest
 from harness.storage.run_folder import Folder
-from harness.tasks.check import CheckedItems, check_parts, look_ahead
+from harness.tasks.check import CheckedItems, look_ahead
 from harness.types import Item, Response, replace
 
 GOOD = Item("a", {"question": "So?"}, {"gold": 1}, "c", groups={"kind": "x"})
@@ -23,6 +23,7 @@ GOOD = Item("a", {"question": "So?"}, {"gold": 1}, "c", groups={"kind": "x"})
 
 class Mine:
     name, headline, prompts, prompt_format, data = "mine", "gold", ("plain",), "", {}
+    remarks, like, draw_size = (), "", None
 
     def __init__(self, *items, result=None):
         self._items, self._result = items, result
@@ -65,13 +66,6 @@ def test_ids_that_come_twice_and_no_items_at_all():
         look_ahead(Mine())
     choice = replace(GOOD, fields={"choices": ["x", "y", "z"]}, labels={"gold": 2})
     assert list(CheckedItems(Mine(choice))) == [choice]
-
-
-def test_a_part_of_another_kind_is_named():
-    task = Mine(GOOD)
-    task.data = None
-    with pytest.raises(ConfigError, match="gives None as data, which is a mapping"):
-        check_parts(task)
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,6 @@ from harness.causal.relations import Relation
 from harness.errors import ConfigError
 from harness.prompting import prompts
 from harness.prompting.fit import choose_prompt
-from harness.protocols import remarks_of
 from harness.run import ask
 from harness.settings import build
 from harness.storage.manifest import TracedItems
@@ -249,11 +248,11 @@ def test_the_same_at_every_call_and_other_items_for_another_seed():
 def test_a_size_that_is_used_up_is_left_out_and_said():
     task = fresh(limit=240, num_nodes=[5, 6])
     drawn = list(task.items())
-    (remark,) = remarks_of(task)
+    (remark,) = task.remarks
     assert remark == "The premises over 5 variables are used up with item 96; those after it have 6."
     assert [k for k, item in enumerate(drawn) if item.fields["num_nodes"] == 5][-1] < 96
     assert Counter(item.fields["num_nodes"] for item in drawn[:12]) == {5: 6, 6: 6}
-    assert not remarks_of(fresh(limit=96, num_nodes=[5, 6]))
+    assert not fresh(limit=96, num_nodes=[5, 6]).remarks
     with pytest.raises(ConfigError, match=r"task.limit=49: .* give 48 items, as no premise comes twice"):
         fresh(limit=49, num_nodes=5).items()
     assert items(num_nodes=5, limit=48) == items(num_nodes=5)

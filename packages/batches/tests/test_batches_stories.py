@@ -16,10 +16,11 @@ from support_batches import CHOICES, REQUESTS, DrawnServer, draw, story
 
 from harness.cache.model import CachedModel
 from harness.cache.store import Store
-from harness.cost.admission import Budgeted
 from harness.cost.budget import Budget
+from harness.cost.budgeted import Budgeted
 from harness.cost.price import Price
-from harness.cost.till import Till
+from harness.cost.size import size
+from harness.settings import Limits
 
 
 def stories(count: int, seed: int, folder: Path) -> Counter[str]:
@@ -54,10 +55,10 @@ def test_a_line_that_was_worked_on_is_not_given_back_to_the_budget(tmp_path, mon
     monkeypatch.setattr(support_batches, "reply", lambda: {"id": "c", "model": "m", "choices": [full]})
     choice = {name: options[0] for name, options in CHOICES.items()} | {"failing": 1}
     endpoint = support_batches.use(DrawnServer(choice), monkeypatch)
-    till = Till(Budget(usd=1e6), Price(((0, 10.0),), ((0, 100.0),)), endpoint)
+    budget = Budget(Limits(usd=1e6))
     with closing(Store(tmp_path / "answers.sqlite")) as store:
         batched = Batched(endpoint, settings_of(endpoint), store, CachedModel(endpoint, store).key)
-        outcomes = dict(each(Budgeted(batched, till).respond(REQUESTS)))
+        outcomes = dict(each(Budgeted(batched, budget, Price(((0, 10.0),), ((0, 100.0),))).respond(REQUESTS)))
     assert [outcome.kind for outcome in outcomes.values()].count("context_length") == 2
-    most = [10 * till.size(request).input_most + 100 * till.size(request).output_most for request in REQUESTS]
-    assert till.own.usd == pytest.approx(sum(most) / 1e6)
+    most = [10 * one.input_most + 100 * one.output_most for one in (size(each, endpoint) for each in REQUESTS)]
+    assert budget.spent.usd == pytest.approx(sum(most) / 1e6)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from harness.causal.learned_graph import Algorithm, Pattern
     from harness.cli.launcher import Multirun
-    from harness.cost.shared_budget import Book
+    from harness.cost.budget import Accounts
     from harness.runtime.progress import Progress
     from harness.storage.run_folder import Folder
     from harness.storage.runs import Run
@@ -145,8 +145,8 @@ def prepare(config: Mapping[str, Any]) -> PreparedDiscovery:
     return PreparedDiscovery(settings, task, algorithm, folder, Progress(f"{task.name} {algorithm.name}"))
 
 
-def run_one(config: DictConfig, *, brief: bool, book: Book | None = None) -> Path:
-    """Run what the config describes and print the scores; return the results folder. No `book` is kept of it."""
+def run_one(config: DictConfig, *, brief: bool, accounts: Accounts | None = None) -> Path:
+    """Run what the config describes and print the scores; return the results folder. It takes from no budget."""
     from harness.run import leave
     from harness.runtime.under_way import STEPS
     from harness.storage.manifest import TracedItems

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from harness.codec import uniform
 from harness.errors import ConfigError, DataError
-from harness.protocols import Drawn, Task
+from harness.protocols import Task
 from harness.runtime.signals import STOP
 from harness.scoring.definitions import definition, definitions, main_metrics
 from harness.scoring.samples import vote
@@ -39,7 +39,7 @@ class Order:
 
     def __init__(self, task: Task, seed: object) -> None:
         self.task, self._seed = task, seed
-        self.drawn = task.draw_size if isinstance(task, Drawn) else None
+        self.drawn = task.draw_size
         """How many items a draw has where the task gives them in independent draws of a large population."""
 
     @cached_property

@@ -30,11 +30,11 @@ from harness.cli.arguments import ready_for_hydra
 from harness.cli.key_value import exit_code
 from harness.codec import digest, request_digest, text_digest
 from harness.config_files import use_folder
+from harness.cost.budget import Accounts
 from harness.cost.price import dollars
-from harness.cost.shared_budget import Book
 from harness.engine import Engine, Work, engine
 from harness.errors import ConfigError, HarnessError, RunStopped
-from harness.prepare import Prepared, answering, carry_out, opened_store, prepare, stored_answer
+from harness.prepare import Prepared, announce, answering, carry_out, opened_store, planned, prepare, stored_answer
 from harness.prompting.fit import fitting
 from harness.protocols import Model, Outcomes, Wrapper
 from harness.run import RunOutcome, ask, watched
@@ -113,8 +113,8 @@ def work(order: Mapping[str, Any]) -> int:
     try:
         os.chdir(order["directory"])
         use_folder()
-        book = Book(place / "budget.sqlite", f"shard {shard}", " of all workers together")
-        prepared = prepare(order["config"], None if "alone" in order else book)
+        accounts = Accounts(place / "budget.sqlite", " of all workers together")
+        prepared = prepare(order["config"], None if "alone" in order else accounts)
         if json_round_trip(dict(prepared.model.identity)) != order["identity"]:
             raise ConfigError(
                 f"{prepared.model.name} is another model on {host} than where the run was started: say it with a "
@@ -189,14 +189,13 @@ def with_workers(prepared: Prepared, place: Path, by: Engine, name: str, orders:
 
     Raises KeyboardInterrupt after Ctrl-C, once the workers have ended, and what has left answers missing.
     """
-    say, spending = prepared.progress.say, prepared.spending
+    say = prepared.progress.say
     prepared.folder.check()
     with opened_store(prepared) as store:
         take_in(store, place, say)  # what a command that was killed has left
-        known = stored_answer(prepared, store)
-        orders = orders if spending.plan(known, say).total.calls else ()
-        if orders and spending.paid:
-            spending.announce(known, say)
+        orders = orders if planned(prepared).total.calls else ()
+        if orders and prepared.spending.paid:
+            announce(prepared, stored_answer(prepared, store))
         if orders and store is not None:
             hand_out(store, prepared, orders[0]["known"])
     for file in (*place.glob("*.json"), *place.glob("budget.sqlite*")):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.models.api.token_bound import tokens_at_least
+from harness.cost.size import tokens_at_least
 
 
 @pytest.mark.parametrize(

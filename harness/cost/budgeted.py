@@ -1,0 +1,225 @@
+"""What goes directly around a model: it is asked within a budget, and nothing more once a stop is requested."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable, Mapping
+from contextlib import closing
+from dataclasses import replace
+
+from harness.cost.budget import Budget
+from harness.cost.price import Price, cost_of, countable
+from harness.cost.size import Size, size
+from harness.errors import BudgetReached, Interrupted
+from harness.protocols import Admission, Model, Outcomes, Wrapper
+from harness.runtime.signals import STOP
+from harness.settings import CacheMode, Limits
+from harness.types import Failure, Request, Response, Usage
+
+UNSEEN = 200_000
+"""Tokens that a call may take beside those of its request, as long as no reply is known; few contexts are longer."""
+_UNBILLED = frozenset({"context_length", "rate_limit", "empty_prompt"})
+"""Kinds of failure in which nobody has done any work."""
+_KEPT: Mapping[CacheMode, str] = {
+    "on": "every answer so far is stored; the same command goes on from there",
+    "off": "with cache=off no answer is stored; the same command asks for everything again",
+    "refresh": "every answer so far is stored; the same command asks for everything again, cache=on only for the rest",
+}
+_INSTANT = "this model's answers are not stored, as it is quicker than a cache; the same command begins again"
+
+
+class Budgeted(Wrapper):
+    """A model that is asked nothing more once a stop is requested or a limit is reached.
+
+    What a reply took beyond its most (a proxy's own prompt, a model that ignores max_tokens) is expected of every other
+    call from then on, and of those that nobody counted. The fewer replies there were, the less is known of that: near
+    a limit in dollars a run begins with one call at a time.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        budget: Budget | None = None,
+        price: Price | None = None,
+        *,
+        cache: CacheMode = "on",
+        before: Callable[[], None] | None = None,
+        discard: Callable[[Usage], None] = lambda _: None,
+    ) -> None:
+        """Wrap `model`; `cache` decides what is said of the answers so far where a stop ends the run.
+
+        `before` is called once, before the first request is asked; `discard` gets what a server has counted for replies
+        that were no answer.
+        """
+        super().__init__(model)
+        self.budget, self.discard = budget or Budget(Limits()), discard
+        self._price, self._service, self._before = price, model.traits.service, before
+        self._kept = _INSTANT if model.traits.instant else _KEPT.get(cache, _KEPT["on"])
+        self._in_batches = self._service is not None and self._service.batch_window is not None
+        self.under_way: dict[Request, Size] = {}
+        self._more = 0.0
+        """USD that a call took beyond its most, at most."""
+        self._uncounted = 0
+        """Calls that nobody counted."""
+        self._known = 1.0
+        """Replies since the one that took the most and half of those before it, four that nobody counted for one."""
+
+    def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
+        """Yield the model's outcomes. Raises Interrupted or BudgetReached after those under way, if there are more."""
+        before, self._before = self._before, None
+        if before is not None:
+            before()
+        if not self._in_batches:  # which take hours anyway
+            self.budget.begin()
+        tries = Tries(requests, self)
+        while True:
+            try:
+                with closing(self.model.respond(tries)) as landing:
+                    for outcomes in landing:
+                        for request, outcome in outcomes:
+                            self._settle(request, outcome)
+                        yield outcomes
+            finally:
+                tries.forfeit()
+            if STOP.requested:
+                raise Interrupted(f"interrupted: {self._kept}.")
+            if tries.ended():
+                return
+            self.budget.wait()
+
+    def take(self, request: Request) -> bool:
+        """Set aside the most that a try may take, if there is room."""
+        if not self.budget.limits:
+            return True
+        one = size(request, self._service)
+        if not self.budget.take(self._most(one), one.calls, self._surprise):
+            return False
+        self.under_way[request] = one
+        return True
+
+    def give_back(self, request: Request) -> None:
+        """Give back what was set aside for a try that was not sent."""
+        if (one := self.under_way.pop(request, None)) is not None:
+            self.budget.settle((self._most(one), one.calls), (0.0, 0))
+
+    def enter(self, request: Request, usage: Usage | None) -> None:
+        """Enter what a try took: as the server counted, nothing where it did no work (None), else the most."""
+        if (one := self.under_way.pop(request, None)) is None:
+            return
+        most, calls = self._most(one), one.calls
+        if usage is None and calls == 1:  # of several calls one was refused, and of the others nobody knows
+            self.budget.settle((most, 1), (0.0, 1))
+            return
+        cost = None if usage is None else cost_of(_whole(usage), self._price)
+        if cost is None:
+            self._uncounted += calls
+            self._known += 0.25
+            self.budget.settle((most, calls), (most, calls), counted=False)
+            return
+        self.budget.settle((most, calls), (cost, calls))
+        self._known += 1
+        if cost > most:
+            self._known /= 2
+            more = (cost - most) / calls
+            self._more += more
+            under_way = sum(each.calls for each in self.under_way.values())
+            self.budget.raise_most(more, under_way=under_way, uncounted=self._uncounted)
+
+    def why_not(self, request: Request) -> BudgetReached | None:
+        """Return the error for a try that might pass a limit even with nothing else under way, else None."""
+        one = size(request, self._service)
+        limit = self.budget.limit(self._most(one), one.calls, alone=True)
+        return None if limit is None else self.budget.reached(limit, self._most(one))
+
+    def _settle(self, request: Request, outcome: Response | Failure) -> None:
+        """Enter what the last try of a request took, unless it was entered as failed."""
+        if isinstance(outcome, Response):
+            self.enter(request, outcome.usage)
+        elif outcome.kind == "unanswered":  # which was not sent
+            self.give_back(request)
+        else:
+            self.enter(request, None if outcome.kind in _UNBILLED else Usage())
+
+    @property
+    def _surprise(self) -> float:
+        """USD that this try and those under way may take beyond their most, for all that is known."""
+        # The first reply of a batch comes with all the others: no later try could know more.
+        if self._price is None or self._in_batches or not self.under_way:
+            return 0.0
+        return self._price.most(1, len(self.under_way) * UNSEEN) / self._known**2
+
+    def _most(self, one: Size) -> float:
+        usd = self._price.most(one.input_most, one.output_most) if self._price else 0.0
+        return usd + one.calls * self._more
+
+
+class Tries(Admission):
+    """The requests of one call, as long as no stop is requested and the budget has room for their tries."""
+
+    def __init__(self, requests: Iterable[Request], around: Budgeted) -> None:
+        """Take the requests from `requests`, and room from what goes around their model."""
+        super().__init__(requests)
+        self._around = around
+        self._next: Request | None = None
+        self._has_room = False
+        """Whether what the next request may take is set aside."""
+        self._reached: BudgetReached | None = None
+
+    @property
+    def ready(self) -> bool:
+        """Whether next() returns a request or ends, without waiting for room."""
+        if self._next is None:
+            self._next = next(self._source, None)
+        if self._next is not None and not self._has_room and not STOP.requested:
+            self._has_room = self._around.take(self._next)
+        return self._next is None or self._has_room or STOP.requested
+
+    @property
+    def left(self) -> float:
+        """Seconds until the time is over."""
+        return self._around.budget.left
+
+    def __next__(self) -> Request:
+        if not self.ready or self._next is None or STOP.requested:
+            raise StopIteration
+        request, self._next, self._has_room = self._next, None, False
+        return request
+
+    def failed(self, request: Request, usage: Usage | None) -> None:
+        """Enter what a try without an answer took."""
+        if usage is not None and countable(usage):
+            self._around.discard(usage)
+        self._around.enter(request, usage)
+
+    def again(self, request: Request) -> bool:
+        """Return whether a try may be repeated now. Raises BudgetReached where it never may."""
+        if self.left > 0 and self._around.take(request):
+            return True
+        if self.left <= 0 or not self._around.under_way:
+            self._reached = self._around.why_not(request)
+            if self._reached is not None:
+                raise self._reached
+        return False
+
+    def forfeit(self) -> None:
+        """Count as spent what is set aside for requests that the model has left without an outcome."""
+        if self._next is not None and self._has_room:
+            self._around.give_back(self._next)
+            self._has_room = False
+        for request in list(self._around.under_way):
+            self._around.enter(request, Usage())
+
+    def ended(self) -> bool:
+        """Return whether everything was asked; False where others may give back room. Raises BudgetReached."""
+        if self._next is not None:
+            self._reached = self._reached or self._around.why_not(self._next)
+        if self._reached is not None:
+            raise self._reached
+        return self._next is None
+
+
+def _whole(usage: Usage) -> Usage:
+    """Return the counts of a call with its reasoning in its output: some servers count it beside."""
+    output, reasoning = usage.output, usage.reasoning
+    if isinstance(output, int) and isinstance(reasoning, int) and reasoning > output >= 0:
+        return replace(usage, output=output + reasoning)
+    return usage
