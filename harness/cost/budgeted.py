@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import closing
-from dataclasses import replace
 
 from harness.cost.budget import Budget
 from harness.cost.price import Price, cost_of, countable
@@ -13,7 +12,7 @@ from harness.errors import BudgetReached, Interrupted
 from harness.protocols import Admission, Model, Outcomes, Wrapper
 from harness.runtime.signals import STOP
 from harness.settings import CacheMode, Limits
-from harness.types import Failure, Request, Response, Usage
+from harness.types import Failure, Request, Response, Usage, replace
 
 UNSEEN = 200_000
 """Tokens that a call may take beside those of its request, as long as no reply is known; few contexts are longer."""

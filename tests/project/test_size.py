@@ -26,7 +26,7 @@ ROOMS: dict[str, tuple[int, int]] = {
     "harness/charts": (793, 5),
     "harness/cli": (1554, 9),
     "harness/compare": (1100, 8),
-    "harness/cost": (1298, 9),
+    "harness/cost": (1297, 9),
     "harness/exports": (370, 4),
     "harness/leaderboard": (811, 5),
     "harness/leaderboard/settings": (769, 5),
