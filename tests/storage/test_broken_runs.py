@@ -17,14 +17,8 @@ from harness.verify import __main__ as verify
 
 DAMAGED = "result.json is cut off or damaged"
 BREAKS = {
-    "an empty object": (lambda run: (run / RESULT).write_text("{}"), DAMAGED),
-    "cut": (lambda run: (run / RESULT).write_text('{"run": {'), DAMAGED),
     "another encoding": (lambda run: (run / RESULT).write_bytes(b'{"run": "\xe9"}'), DAMAGED),
     "an older version": (lambda run: older(run / RESULT), "another version left it, or it was changed since"),
-}
-RECORDS_BREAKS = {
-    "cut": lambda run: (run / RECORDS).write_bytes((run / RECORDS).read_bytes()[:-200]),
-    "another encoding": lambda run: (run / RECORDS).write_bytes(b"\xff\xfe\n" + (run / RECORDS).read_bytes()),
 }
 
 
@@ -74,9 +68,8 @@ def test_a_broken_result_is_left_out_and_named(runs, tmp_path, capsys, kind):
     assert "always_yes: holds" in output and "always_no: DOES NOT HOLD" in output and sentence[:20] in output
 
 
-@pytest.mark.parametrize("kind", RECORDS_BREAKS)
-def test_broken_records_are_left_out_of_an_export_and_named(runs, tmp_path, capsys, kind):
-    RECORDS_BREAKS[kind](broken(runs))
+def test_broken_records_are_left_out_of_an_export_and_named(runs, tmp_path, capsys):
+    (broken(runs) / RECORDS).write_bytes((broken(runs) / RECORDS).read_bytes()[:-200])
     for to in ("csv", "inspect"):
         assert export.main([str(runs), f"to={to}", f"out={tmp_path / to}"]) == 0
         error = capsys.readouterr().err

@@ -87,15 +87,6 @@ def test_a_unit_stands_in_a_line_where_there_is_one(tmp_path):
     assert list(having)[:4] == ["item", "cluster", "unit", "groups"] and having["unit"] == "A -> B"
 
 
-@pytest.mark.parametrize("unit", [["A", "B"], 7, None, {"A": "B"}])
-def test_a_unit_is_a_text(tmp_path, unit):
-    file = write_records(tmp_path / "r.jsonl", (record(None, FULL, Answer(1)), None))
-    (line,) = lines(file)
-    file.write_text(json.dumps(line | {"unit": unit}) + "\n")
-    with pytest.raises(DataError, match=r"line 1 is not a record: Expected `str`"):
-        list(read(file))
-
-
 def test_a_lone_surrogate_in_a_reply_is_kept(tmp_path):
     # A server that cuts an emoji in half sends "\ud83d" in its JSON; the run must not end with it.
     before = record(CHAT, Response("Yes \ud83d"), Answer(1))
@@ -174,35 +165,6 @@ def test_one_write_call_a_record():
 
     Writer(Counting(), "published").write(record(CHAT, FULL, Answer(1)), CHAT)
     assert len(calls) == 1
-
-
-@pytest.mark.parametrize(
-    "bad",
-    [b"", b"[]", b"3", b'"item"', b"null", b"{}", b'{"item": "1"}', b"# comment", b'{"item": "1", "cluster": "c", '],
-)
-def test_a_foreign_line_is_named(tmp_path, bad):
-    path = write_records(tmp_path / "r.jsonl", (record(CHAT, FULL, Answer(1)), CHAT))
-    path.write_bytes(path.read_bytes() + bad + b"\n")
-    with pytest.raises(DataError, match=r"r\.jsonl, line 2 "):
-        list(read(path))
-
-
-def two_records(tmp_path):
-    """Return a file of two records as bytes, and where the second begins."""
-    data = write_records(tmp_path / "r.jsonl", *[(record(CHAT, FULL, Answer(1)), CHAT)] * 2).read_bytes()
-    return data, data.index(b"\n") + 1
-
-
-@pytest.mark.parametrize("inside_a_letter", [False, True])
-def test_a_torn_line_is_named_and_the_records_before_it_are_read(tmp_path, inside_a_letter):
-    data, second = two_records(tmp_path)
-    end = data.index("🙂".encode(), second) + 2 if inside_a_letter else second + 100
-    (tmp_path / "torn.jsonl").write_bytes(data[:end])
-    records = read(tmp_path / "torn.jsonl")
-    if not inside_a_letter:
-        assert next(records).item == "1"
-    with pytest.raises(DataError, match=r"torn\.jsonl"):
-        list(records)
 
 
 def a_few(path, answer=1):

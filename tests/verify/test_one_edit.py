@@ -1,4 +1,4 @@
-"""One byte or one value of a run changed: verify says that it does not hold, and no command ends in a traceback."""
+"""One byte or one value of a run changed: verify names the file, and no command ends in a traceback."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ VALUES = (None, True, -1, 0.5, 10**400, 1e308, "x", "", "\ud800", "a\nb\x1b[2A",
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_a_run_with_one_other_byte_does_not_hold(finished_runs, tmp_path, seed):
+def test_a_file_with_one_other_byte_is_named(finished_runs, tmp_path, seed):
     lot, run = random.Random(seed), tmp_path / "run"
     shutil.copytree(place(finished_runs, "random_uniform"), run)
     file = run / lot.choice(FILES)
@@ -28,7 +28,8 @@ def test_a_run_with_one_other_byte_does_not_hold(finished_runs, tmp_path, seed):
     content[at] = lot.choice([byte for byte in range(256) if byte != content[at]])
     file.write_bytes(content)
     verdict, problems = _verdict(run, iter(range(10**9)))
-    assert (verdict != HOLDS and problems) or bytes(content[at : at + 1]).isspace()  # which may change nothing
+    named = verdict != HOLDS and any(file.name in problem for problem in problems)
+    assert named or bytes(content[at : at + 1]).isspace()  # which may change nothing
 
 
 def places(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
@@ -39,8 +40,7 @@ def places(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
         yield from places(member, (*at, name))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", range(3))
 def test_one_other_value_ends_no_command_in_a_traceback(finished_runs, tmp_path, seed):
     lot = random.Random(seed)
     for folder in ("changed", "good"):
