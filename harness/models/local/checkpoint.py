@@ -18,6 +18,7 @@ from typing import Any, Literal
 
 from harness.codec import open_plain, user_path
 from harness.errors import ConfigError
+from harness.models.local import gguf
 from harness.runtime.environment import installing
 from harness.storage import atomic_write
 from harness.types import JSON
@@ -41,6 +42,8 @@ def locate(path: str, revision: str | None) -> Path:
 
     Raises ConfigError.
     """
+    if path.startswith(gguf.PACKAGE):
+        return gguf.packaged(path.removeprefix(gguf.PACKAGE))
     place = SHIPPED / path.removeprefix(BUILTIN) if path.startswith(BUILTIN) else user_path(path)
     if place.is_file():
         return place

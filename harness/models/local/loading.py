@@ -13,6 +13,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Field
 
 from harness.errors import ConfigError
+from harness.models.local import gguf
 from harness.models.local.checkpoint import (
     Device,
     DType,
@@ -50,11 +51,14 @@ class Checkpoint:
     traits: ClassVar[Traits] = Traits(role="model")
 
     @cached_property
+    def place(self) -> Path:
+        """The checkpoint as it is given: a folder, or a GGUF file."""
+        return locate(self.path, self.revision)
+
+    @cached_property
     def folder(self) -> Path:
-        """Where the checkpoint is. Raises ConfigError for one that is a single file, which nothing here loads."""
-        if (place := locate(self.path, self.revision)).is_file():
-            raise ConfigError(f"model.path={self.path} is a file: a server loads it (model=llama_cpp).")
-        return place
+        """The checkpoint as transformers loads it."""
+        return gguf.checkpoint_of(self.place, fingerprint(self.place)) if self.place.is_file() else self.place
 
     @property
     def training(self) -> Mapping[str, JSON]:
@@ -68,11 +72,13 @@ class Checkpoint:
         return TokenBudget(min(self.batch_tokens, most))
 
     def _identity(self, kind: str) -> dict[str, JSON]:
+        file = {"quantised": f"GGUF {gguf.quantisation(self.folder)}"} if self.place.is_file() else {}
         return {
             "kind": kind,
-            "checkpoint": fingerprint(self.folder),
+            "checkpoint": fingerprint(self.place),
             "dtype": dtype_of(self.dtype, device_of(self.device)),
             "max_length": self.max_length,
+            **file,
         }
 
     def _likeliest(

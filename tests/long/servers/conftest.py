@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from ports import free_port
-from tiny_served_model import checkpoint
+from support.tiny_served_model import WRITE_GGUF, checkpoint
 
 HERE = Path(__file__).parent
 ENVIRONMENTS = Path(os.environ.get("SERVERS", ".servers")).absolute()
@@ -81,7 +81,7 @@ def llama_cpp(tiny: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     need("llama_cpp", "xllamacpp")
     folder = tmp_path_factory.mktemp("gguf")
     python = ENVIRONMENTS / "llama_cpp" / "bin" / "python"
-    subprocess.run([python, HERE / "write_gguf.py", tiny, folder / "tiny.gguf"], check=True, timeout=120)
+    subprocess.run([python, WRITE_GGUF, tiny, folder / "tiny.gguf"], check=True, timeout=120)
     command = [str(HERE / "llama_cpp_server.py"), "-m", str(folder / "tiny.gguf"), "--port", "{port}"]
     yield from started("llama_cpp", command, folder / "log")
 

@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+from support.tiny_served_model import WRITE_GGUF
 
 from conftest import ENVIRONMENTS, HERE, need
 
@@ -28,7 +29,7 @@ def settings(engine: str, tiny: Path, folder: Path) -> list[str]:
     if engine == "llama_server":
         python, file = ENVIRONMENTS / "llama_cpp" / "bin" / "python", folder / "tiny.gguf"
         if not file.exists():
-            subprocess.run([python, HERE / "write_gguf.py", tiny, file], check=True, timeout=120)
+            subprocess.run([python, WRITE_GGUF, tiny, file], check=True, timeout=120)
         return [f"model.path={file}", f"model.command='{python} {HERE / 'llama_cpp_server.py'}'"]
     python = ENVIRONMENTS / "vllm" / "bin" / "python"
     need("vllm", "vllm")

@@ -11,6 +11,8 @@ TEMPLATE = (
     "{% if add_generation_prompt %}assistant:{% endif %}"
 )
 POSITIONS = 2048
+WRITE_GGUF = Path(__file__).with_name("write_gguf.py")
+"""python WRITE_GGUF FOLDER OUT.gguf puts it into the form of llama.cpp."""
 
 
 def checkpoint(folder: Path) -> Path:

