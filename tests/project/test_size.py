@@ -32,7 +32,7 @@ ROOMS: dict[str, tuple[int, int]] = {
     "harness/leaderboard/settings": (769, 5),
     "harness/models": (228, 3),
     "harness/models/api": (2494, 14),
-    "harness/models/local": (1884, 11),
+    "harness/models/local": (2011, 12),
     "harness/plot": (326, 3),
     "harness/prompting": (2259, 22),
     "harness/recorded": (399, 4),
