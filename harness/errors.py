@@ -20,8 +20,8 @@ from typing import Any
 
 from harness import gone
 
-MOST_LISTED = 30
-"""Names that a sentence lists: of more it has the nearest."""
+NEAR, MOST_LISTED = 3, 12
+"""Names that a sentence lists: of more, or of more settings than three, it has the three nearest."""
 
 
 class HarnessError(Exception):
@@ -83,6 +83,8 @@ def unknown(kind: str, value: str, choices: Iterable[str], key: Callable[[str], 
         return way
     names = sorted(map(str, choices), key=key)
     listed = f"There {'is' if len(names) == 1 else 'are'} {', '.join(names) or 'none'}"
-    if len(names) > MOST_LISTED:
-        listed = f"The nearest of {len(names)} are {', '.join(difflib.get_close_matches(value, names, 3, cutoff=0))}"
+    if len(names) > (NEAR if kind == "setting" else MOST_LISTED):
+        near = difflib.get_close_matches(value, names, NEAR, cutoff=0)
+        everything = f"--help {kind}s lists" if kind in ("model", "task") else "--help lists"
+        listed = f"The nearest are {', '.join(near)}; {everything} all {len(names)}"
     return f"there is no {kind} {value!r}{nearest(value, names)}. {listed}."

@@ -130,7 +130,7 @@ def _hydra(job: Callable[[Any], int], config_name: str, sweep: Sweep | None) -> 
     if any(argument.startswith(("--cfg", "-c", "--info", "-i")) for argument in sys.argv[1:]):
         with redirect_stdout(io.StringIO()) as output:  # what the config files say, keys too
             run()
-        print(secrets.mask_keys_in_yaml(output.getvalue()), end="")
+        print(secrets.mask_keys(output.getvalue()), end="")
     else:
         run()
     if command.error is not None:

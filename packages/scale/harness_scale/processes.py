@@ -34,10 +34,7 @@ from harness_scale.watching import Taken, wait
 
 @dataclass(frozen=True)
 class Processes:
-    """Processes whose lines are printed here, each with the name of its work before it.
-
-    One for each GPU, which it has for itself; without one as many as there are cores.
-    """
+    """Processes whose lines are printed here: one for each GPU, which it has for itself, else as many as cores."""
 
     count: Annotated[int, Field(ge=1)] | None = None
     tells: ClassVar[bool] = True
