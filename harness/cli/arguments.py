@@ -13,48 +13,30 @@ from contextlib import suppress
 
 from harness.cli import setting_lines
 from harness.cli.commands import summaries
-from harness.cli.setting_lines import bases_of, settings_of, unknown_choice
+from harness.cli.setting_lines import bases_of, files_of, names_in, unknown_choice
 from harness.config_files import CONFIGS, listed
 from harness.errors import ConfigError, DataError, nearest, unknown
 
-_FLAGS = {
-    **dict.fromkeys(
-        ("-h", "--help", "--hydra-help", "--version", "--resolve", "-r", "--run", "-m", "--multirun"), False
-    ),
-    **dict.fromkeys(("-c", "--cfg", "-p", "--package", "-cp", "--config-path", "-cn", "--config-name"), True),
-    **dict.fromkeys(("-cd", "--config-dir", "--experimental-rerun"), True),
-    **dict.fromkeys(("-i", "--info", "-sc", "--shell-completion"), False),
-}
-"""Hydra's own flags, and whether the next word is their value."""
 _PLAIN = re.compile(r"[+~]{0,2}[\w/.@:]+=[\w./:@%+,\[\]{}\"'$-]*", re.ASCII)
 """A setting that Hydra reads as it is written, or refuses for what it is."""
 _SETTING = re.compile(r"(?P<key>\+{0,2}[\w/.@:]+)=(?P<value>[^\[\]{},\"'$\\\n]+)", re.DOTALL)
 """A setting whose value is one text: no list, no quotes, no sweep."""
+_HYDRAS = re.compile(
+    r"--(?!multirun)(cfg|package|resolve|run|info|config-|hydra-help|shell|experimental).*|-[cipr].*|-sc"
+)
+"""Hydra's own flags besides that of a sweep: with one of them it reads the command line alone."""
 
 
 def ready_for_hydra(arguments: Sequence[str], config_name: str) -> list[str]:
     """Return the arguments as Hydra takes them. Raises ConfigError for an option that is a setting, and a bare word."""
-    ready, is_value = [], False
+    if any(map(_HYDRAS.fullmatch, arguments)):
+        return list(arguments)
     for number, argument in enumerate(arguments):
-        if is_value:
-            is_value = False
-        elif argument.startswith("-") and not argument[1:2].isdigit():
-            flag, equals, _ = argument.partition("=")
-            if flag not in _FLAGS and not argument.startswith("-c"):
-                raise ConfigError(_option(flag, equals, arguments[number:], arguments, config_name))
-            if equals and flag.startswith("--") and _FLAGS.get(flag) is False and flag not in _TAKE_VALUES:
-                raise ConfigError(f"{flag} takes no value: write {flag} alone.")
-            is_value = _FLAGS.get(flag, False) and not equals
-        elif "=" not in argument and not argument.startswith("~") and arguments[number - 1 : number] not in _TAKE_ONE:
+        if argument.startswith("-") and argument not in ("-m", "--multirun") and not argument[1:2].isdigit():
+            raise ConfigError(_option(arguments[number:], arguments, config_name))
+        if "=" not in argument and argument[:1] not in "~-":
             raise ConfigError(_bare(argument, arguments, config_name))
-        ready.append(_quoted(argument))
-    return ready
-
-
-_UNREADABLE = object()
-_TAKE_VALUES = ("--info", "--shell-completion")
-_TAKE_ONE = (["-i"], ["--info"], ["-sc"], ["--shell-completion"])
-"""Flags that may have a value."""
+    return list(map(_quoted, arguments))
 
 
 def _quoted(argument: str) -> str:
@@ -62,16 +44,28 @@ def _quoted(argument: str) -> str:
     setting = None if _PLAIN.fullmatch(argument) else _SETTING.fullmatch(argument)
     if setting is None:
         return argument
-    value = _value(argument)
-    is_text = value is _UNREADABLE or (isinstance(value, str) and value != setting["value"])
+    read, value, _ = _read(argument)
+    is_text = not read or (isinstance(value, str) and value != setting["value"])
     return f'{setting["key"]}="{setting["value"]}"' if is_text else argument
+
+
+def _read(argument: str) -> tuple[bool, object, bool]:
+    """Return whether Hydra can read a setting, the value that it reads, and whether these are several."""
+    from hydra.core.override_parser.overrides_parser import OverridesParser
+    from hydra.errors import HydraException
+
+    try:
+        override = OverridesParser.create().parse_override(argument)
+        return True, override.value(), override.is_sweep_override()
+    except HydraException:
+        return False, None, False
 
 
 def quoting_hint(arguments: Sequence[str]) -> str:
     """Return how the first setting that Hydra cannot read would be written if its value is one text."""
     for argument in arguments:
         key, equals, value = argument.partition("=")
-        if equals and not argument.startswith("-") and _value(argument) is _UNREADABLE:
+        if equals and not argument.startswith("-") and not _read(argument)[0]:
             quoted = shlex.quote(f"{key}={json.dumps(value, ensure_ascii=False)}")
             return (
                 f"{argument} cannot be read as a setting: a list is [a,b], and a text with commas, brackets or quotes "
@@ -87,48 +81,23 @@ def several_values(config_name: str, arguments: Sequence[str]) -> str:
     one_name = {*setting_lines.groups(config_name), "prompt"}
     for argument in arguments:
         key, equals, value = argument.partition("=")
-        if not equals or argument.startswith("-") or not _is_sweep(argument):
-            continue
-        runs = f"{argument} has several values: for a run with each of them put -m first, harness -m {argument}"
-        return f"{runs}." if key in one_name or "(" in value else f"{runs}; one list of them is '{key}=[{value}]'."
+        if equals and not argument.startswith("-") and _read(argument)[2]:
+            runs = f"{argument} has several values: for a run with each of them put -m first, harness -m {argument}"
+            return f"{runs}." if key in one_name or "(" in value else f"{runs}; one list of them is '{key}=[{value}]'."
     return ""
 
 
-def _is_sweep(argument: str) -> bool:
-    from hydra.core.override_parser.overrides_parser import OverridesParser
-    from hydra.errors import HydraException
-
-    try:
-        return OverridesParser.create().parse_override(argument).is_sweep_override()
-    except HydraException:
-        return False
-
-
-def _value(argument: str) -> object:
-    """Return the value that Hydra reads in a setting; _UNREADABLE where it can read none."""
-    from hydra.core.override_parser.overrides_parser import OverridesParser
-    from hydra.errors import HydraException
-
-    try:
-        return OverridesParser.create().parse_override(argument).value()
-    except HydraException:
-        return _UNREADABLE
-
-
-def _option(option: str, equals: str, arguments: Sequence[str], command_line: Sequence[str], config_name: str) -> str:
+def _option(arguments: Sequence[str], command_line: Sequence[str], config_name: str) -> str:
     """Return the sentence about an option, the first of the arguments: how it is written as a setting."""
+    option, _, value = arguments[0].partition("=")
     name = option.strip("-").replace("-", "_")
-    settings = {
-        setting.name: setting.value for setting in setting_lines.settings(config_name, command_line) if setting.value
-    }
+    settings = setting_lines.settings(config_name, command_line)
     known = [*setting_lines.groups(config_name), *settings]
     full_name = name if name in known else next((long for long in known if long.rpartition(".")[2] == name), "")
     if not full_name:
         return f"there is no option {option}{nearest(name, known)}: settings are key=value (--help lists them)."
     following = arguments[1] if len(arguments) > 1 and "=" not in arguments[1] and arguments[1][:1] != "-" else ""
-    value = arguments[0].partition("=")[2] if equals else following
-    if not value:
-        value = "true" if settings.get(full_name) == "false" else "…"
+    value = value or following or ("true" if settings.get(full_name) is False else "…")
     return f"there is no option {option}: write {full_name}={value}, as all settings are key=value (--help lists them)."
 
 
@@ -136,9 +105,9 @@ def _bare(word: str, command_line: Sequence[str], config_name: str) -> str:
     """Return the sentence about a word that is no setting: a command, the name of a setting, or a value."""
     if word in summaries():
         return f"{word} is a command, which comes first: harness {word} …"
-    settings = {setting.name: setting.value for setting in setting_lines.settings(config_name, command_line)}
+    settings = setting_lines.settings(config_name, command_line)
     if word in settings:
-        return f"{word} alone is no setting: write {word}={'true' if settings[word] == 'false' else '…'}."
+        return f"{word} alone is no setting: write {word}={'true' if settings[word] is False else '…'}."
     return f"{word!r} is no setting: write key=value, such as model={word} (--help lists the settings)."
 
 
@@ -150,9 +119,8 @@ def mistake(config_name: str, arguments: Sequence[str]) -> str:
 def missing_setting(config_name: str, arguments: Sequence[str]) -> str:
     """Return the sentence on the first required setting that is missing, or ""."""
     present = {_key(argument) for argument in arguments}
-    missing = (
-        s.name for s in setting_lines.settings(config_name, arguments) if s.value == "???" and s.name not in present
-    )
+    settings = setting_lines.settings(config_name, arguments)
+    missing = (name for name, value in settings.items() if value == "???" and name not in present)
     return next((f"{name} has to be given: add {name}=… to the command." for name in missing), "")
 
 
@@ -175,25 +143,21 @@ def _key(argument: str) -> str:
 
 def _wrong_choices(group: str, value: str, *, may_be_null: bool) -> Iterator[str]:
     """Yield the errors in the names chosen from a group."""
+    files = listed(CONFIGS, group)
     if value.startswith("[") or (value in ("null", "") and not may_be_null):
-        yield f"{group}= takes one name: {', '.join(listed(CONFIGS, group))}."
-    for word in value.split(","):
-        name = word.strip().strip("\"'")
-        if name not in ("null", "") and name not in (files := listed(CONFIGS, group)):
+        yield f"{group}= takes one name: {', '.join(files)}."
+    for name in (word.strip().strip("\"'") for word in value.split(",")):
+        if name not in ("null", "", *files):
             yield unknown_choice(group, name, files)
 
 
 def _wrong_bases(group: str, name: str) -> Iterator[str]:
-    """Yield the errors in the names that a chosen file extends."""
-    try:
-        bases = bases_of(group, name)
-    except (DataError, KeyError):
-        return
-    for base in bases:
-        if base.startswith("/"):
-            continue  # another group's
-        if base != "_self_" and base not in listed(CONFIGS, group):
-            yield unknown_choice(group, base, listed(CONFIGS, group))
+    """Yield the errors in the names that a chosen file builds on."""
+    files = listed(CONFIGS, group)
+    with suppress(DataError, KeyError):
+        for base in bases_of(group, name):
+            if base not in files and not base.startswith("/"):  # which is another group's
+                yield unknown_choice(group, base, files)
 
 
 def _wrong_setting(key: str, config_name: str, arguments: Sequence[str]) -> Iterator[str]:
@@ -206,12 +170,10 @@ def _wrong_setting(key: str, config_name: str, arguments: Sequence[str]) -> Iter
     names = _names(section, config_name, arguments)
     if key in names:
         return
-    parent = key.rpartition(".")[0]
+    parent, _, own = key.rpartition(".")
     if parent in names and not any(name.startswith(f"{parent}.") for name in names):
         yield f"a part of {parent} that is not there yet is added with a plus: +{key}=VALUE."
-    everywhere = _names("", config_name, arguments)
-    own = key.rpartition(".")[2]
-    if elsewhere := [name for name in everywhere if name.rpartition(".")[2] == own]:
+    if elsewhere := [name for name in names if name.rpartition(".")[2] == own]:
         yield f"there is no setting {key!r}: write {' or '.join(f'{name}=…' for name in elsewhere)}."
     yield unknown("setting", key, [name for name in names if name.startswith(f"{section}.")] or names)
 
@@ -219,11 +181,9 @@ def _wrong_setting(key: str, config_name: str, arguments: Sequence[str]) -> Iter
 def _names(section: str, config_name: str, arguments: Sequence[str]) -> list[str]:
     """Return the known settings; for a setting of Hydra's own, those of the launcher."""
     if section != "hydra":
-        return [
-            *setting_lines.groups(config_name),
-            *(setting.name for setting in setting_lines.settings(config_name, arguments)),
-        ]
+        return [*setting_lines.groups(config_name), *setting_lines.settings(config_name, arguments)]
     launcher = next((word.partition("=")[2] for word in arguments if word.startswith("hydra/launcher=")), "")
-    with suppress(DataError, KeyError):
-        return [f"hydra.launcher.{setting.name}" for setting in settings_of("hydra/launcher", launcher)]
+    with suppress(DataError):
+        files = files_of("hydra/launcher", launcher)
+        return [f"hydra.launcher.{name}" for file in files for name in names_in(file)]
     return []

@@ -1,34 +1,16 @@
-"""The text of --help, of a command and of one choice (`--help model=gpt4`), read from the config and prompt files."""
+"""The text of --help, of a command and of one choice (`--help model=gpt4`): the config and prompt files themselves."""
 
 from __future__ import annotations
 
-import ast
-import inspect
-import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from textwrap import indent
-from typing import Any
 
 from harness import plugin
 from harness.cli.commands import summaries
-from harness.cli.setting_lines import (
-    Setting,
-    bases_of,
-    first_comment,
-    models_by_kind,
-    settings_in,
-    settings_of,
-    text_of,
-    unknown_choice,
-)
-from harness.config_files import CONFIGS, is_shipped, listed, prompt_files, root_file
-from harness.errors import ConfigError, DataError, HarnessError, unknown
-from harness.runtime.console import shortened
-from harness.settings import build
-
-WIDEST = 48
-"""Characters of a setting and its value that its column is made for."""
+from harness.cli.setting_lines import files_of, first_comment, models_by_kind, names_in, text_of, unknown_choice
+from harness.config_files import CONFIGS, listed, prompt_files, root_file
+from harness.errors import ConfigError, DataError, unknown
 
 _MAIN = """\
 harness: can language models reason about cause and effect?
@@ -69,10 +51,10 @@ def help_of(config_name: str) -> str:
             text: str = plugin.load(command.help)()
             return text
     if config_name == "items":
-        return "\n".join([_ITEMS, settings_text("items", root_file("items")), group_text("task"), *_tasks()])
+        return "\n".join([_ITEMS, settings_text("items", root_file("items")), group_text("task")]).rstrip()
     sections = [
         _MAIN,
-        "\n".join(["commands (harness NAME --help has the rest)", *columns(summaries().items()), ""]),
+        "\n".join(["commands (harness NAME --help has the rest)", *_columns(summaries()), ""]),
         settings_text("a run", root_file("config")),
         group_text("cache"),
         _AFTERWARDS,
@@ -81,36 +63,14 @@ def help_of(config_name: str) -> str:
 
 
 def help_of_group(group: str) -> str:
-    """Return what there is to choose of a group, a line each; of tasks their settings too."""
+    """Return what there is to choose of a group, a line each."""
     if group in ("model", "judge"):
         sections = [_list(f"{group}=  {title}", files) for title, files in models_by_kind(listed(CONFIGS, "model"))]
     elif group == "prompt":
-        sections = [prompt_list(task) for task in listed(CONFIGS, "task")]
+        sections = [_list(f"prompt=  (task {task})", prompt_files(task)) for task in listed(CONFIGS, "task")]
     else:
         sections = [group_text(group)]
-    return "\n".join([*sections, *(_tasks() if group == "task" else []), f"harness --help {group}=NAME has the rest."])
-
-
-def prompt_list(task: str) -> str:
-    """Return the prompts of a task, a line each with what its file says of itself."""
-    return _list(f"prompt=  (task {task})", prompt_files(task))
-
-
-def setting_lines(settings: Iterable[Setting], prefix: str = "") -> list[str]:
-    """Return a line for each setting with its value and comment, and one for each further line of a comment."""
-    lines = []
-    for setting in settings:
-        first, *others = setting.comment or ("",)
-        lines.append((f"{prefix}{setting.name}{'=' if setting.value or not first else ':'}{setting.value}", first))
-        lines += [("", other) for other in others]
-    return columns(lines)
-
-
-def columns(lines: Iterable[tuple[str, str]]) -> list[str]:
-    """Return indented lines of two columns; a few long values do not widen the first."""
-    rows = list(lines)
-    width = max((len(left) for left, _ in rows if len(left) <= WIDEST), default=0)
-    return [f"  {left:<{width}}  {right}".rstrip() for left, right in rows]
+    return "\n".join([*sections, f"harness --help {group}=NAME has the rest."])
 
 
 def group_text(group: str) -> str:
@@ -119,35 +79,19 @@ def group_text(group: str) -> str:
 
 
 def _list(title: str, files: Mapping[str, Path]) -> str:
-    return "\n".join([title, *columns((name, _remark(file)) for name, file in files.items()), ""])
+    return "\n".join([title, *_columns({name: first_comment(file) for name, file in files.items()}), ""])
 
 
-def _remark(file: Path) -> str:
-    """Return a file's first comment; for a broken file of the user's own, why it cannot be read."""
-    if not is_shipped(file):
-        try:
-            settings_in(file)
-        except DataError as error:
-            return f"(cannot be read: {error})"
-    return first_comment(file)
+def _columns(remarks: Mapping[str, str]) -> list[str]:
+    width = max(map(len, remarks), default=0)
+    return [f"  {name:<{width}}  {remark}".rstrip() for name, remark in remarks.items()]
 
 
-def _tasks() -> list[str]:
-    return [settings_text(f"task {name}", file, "task.") for name, file in listed(CONFIGS, "task").items()]
-
-
-def settings_text(title: str, file: Path, prefix: str = "") -> str:
-    """Return the settings in a config file, or why it cannot be read."""
-    try:
-        settings = [setting for setting in settings_in(file) if setting.name not in ("name", "mode")]
-        lines = setting_lines(settings, prefix)
-    except DataError as error:
-        lines = [f"  ({file} cannot be read: {error})"]
-    return "\n".join([f"settings of {title}", *lines, ""])
-
-
-LONGEST = 70
-"""Characters of a field's value that are shown."""
+def settings_text(title: str, file: Path) -> str:
+    """Return the settings in a config file as it has them, without what is Hydra's."""
+    text = text_of(file)
+    own = (text.partition("_self_\n")[2] or text).partition("\nhydra:")[0]
+    return f"settings of {title}\n{indent(own.strip(), '  ')}\n"
 
 
 def choices_in(arguments: Sequence[str], groups: Iterable[str]) -> list[tuple[str, str]]:
@@ -158,105 +102,49 @@ def choices_in(arguments: Sequence[str], groups: Iterable[str]) -> list[tuple[st
 
 def refuse_other_groups(arguments: Iterable[str], groups: Sequence[str], config_name: str) -> None:
     """Raise ConfigError for the first argument that is neither a choice of a group nor a setting of the command."""
-    settings = {setting.name.partition(".")[0] for setting in settings_in(root_file(config_name))}
+    settings = {name.partition(".")[0] for name in names_in(root_file(config_name))}
     for name in (argument.partition("=")[0].lstrip("+") for argument in arguments if "=" in argument):
         if not name.startswith("-") and name.partition(".")[0] not in {*groups, *settings}:
             raise ConfigError(f"--help: {unknown('group', name, groups)}")
 
 
-def help_of_choices(choices: Sequence[tuple[str, str]], task_config: Callable[[str], Mapping[str, Any]]) -> str:
-    """Return the settings of each choice with their comments; of a task its prompts and fields, of a prompt its words.
-
-    `task_config` returns the composed config of a task by its name. Raises ConfigError for a name that is not there.
-    """
+def help_of_choices(choices: Sequence[tuple[str, str]]) -> str:
+    """Return the file of each choice, and those that it builds on. Raises ConfigError for a name that is not there."""
     tasks = [name for group, name in choices if group == "task"]
     sections = []
     for group, name in choices:
         if group == "prompt":
-            sections += _prompt(name, tasks)
+            sections += [_file(name, file) for file in _prompts(name, tasks)]
             continue
-        sections.append(_choice(group, name))
+        if name not in (files := listed(CONFIGS, group)):
+            raise ConfigError(unknown_choice(group, name, files))
+        sections += [_file(f"{group}={file.stem}", file) for file in _readable(group, name)]
         if group == "task":
-            sections += [prompt_list(name), _fields(name, task_config)]
+            sections += [_list(f"prompt=  (task {name})", prompt_files(name))]
+            sections += [f"harness items task={name} task.limit=1 out=- shows the fields that a prompt may name.\n"]
     return "\n".join([*sections, "harness --help models, tasks and prompts list what else there is."])
 
 
-def _choice(group: str, name: str) -> str:
-    files = listed(CONFIGS, group)
-    if name not in files:
-        raise ConfigError(unknown_choice(group, name, files))
+def _readable(group: str, name: str) -> list[Path]:
     try:
-        bases = [base for base in bases_of(group, name) if base != "_self_"]
-        lines = setting_lines(settings_of(group, name), f"{group}.")
+        return list(dict.fromkeys(files_of(group, name)))
     except DataError as error:
-        raise ConfigError(f"{files[name]} cannot be read: {error}.") from None
-    begins = f", which begins with {', '.join(f'{group}={base}' for base in bases)}" if bases else ""
-    return "\n".join(
-        [f"{group}={name}  {first_comment(files[name])}", f"  {files[name]}{begins}", "", "settings", *lines, ""]
-    )
+        raise ConfigError(f"{listed(CONFIGS, group)[name]} cannot be read: {error}.") from None
 
 
-def _fields(task: str, task_config: Callable[[str], Mapping[str, Any]]) -> str:
-    """Return the fields that a prompt of a task may name, each with what the first item has there."""
-    title = "fields that a prompt may name in braces, and what they are in the first item"
+def _file(title: str, file: Path) -> str:
     try:
-        item = next(iter(build(task_config(task), "task").items()))
-    except StopIteration:
-        return f"{title}\n  (it has no items)\n"
-    except HarnessError as error:
-        return f"{title}\n  (they depend on its settings: {error})\n"
-    except Exception as error:  # a task of somebody's own: the rest of the help is wanted all the same
-        return f"{title}\n  (they cannot be read: {type(error).__name__}: {error})\n"
-    rows = ((f"{{{name}}}", _shortened(value)) for name, value in item.fields.items())
-    return "\n".join([title, *columns(rows), ""])
-
-
-def _shortened(value: object) -> str:
-    """Return a field's value in one line of bounded length."""
-    if isinstance(value, tuple):
-        return f"a list of {len(value)}, for opening_for_each"
-    return shortened(str(value), LONGEST)
-
-
-def _prompt(name: str, tasks: Sequence[str]) -> list[str]:
-    """Return the words of the prompts of a name, and what a prompt file may hold."""
-    places: dict[Path, list[str]] = {}
-    names: set[str] = set()
-    for task in tasks or listed(CONFIGS, "task"):
-        files = prompt_files(task)
-        names |= files.keys()
-        if name in files:
-            places.setdefault(files[name], []).append(task)
-    if name.endswith((".yaml", ".yml")) and Path(name).is_file():
-        places[Path(name)] = []
-    if not places:
-        raise ConfigError(unknown(f"prompt of task={' or '.join(tasks)}" if tasks else "prompt", name, names))
-    return [*(_prompt_text(name, file, of_tasks) for file, of_tasks in places.items()), _prompt_settings()]
-
-
-def _prompt_text(name: str, file: Path, tasks: Sequence[str]) -> str:
-    try:
-        text = text_of(file).rstrip()
+        return f"{title}\n  {file}\n\n{indent(text_of(file).rstrip(), '  ')}\n"
     except DataError as error:
         raise ConfigError(f"{file} cannot be read: {error}.") from None
-    of_tasks = f"  (task {', '.join(tasks)})" if tasks else ""
-    return "\n".join([f"prompt={name}{of_tasks}", f"  {file}", "", indent(text, "  "), ""])
 
 
-def _prompt_settings() -> str:
-    """Return what a prompt file may hold, from the docstrings of its schema."""
-    from harness.prompting.schema import Words
-
-    title = "what a prompt file may hold (--help task=NAME has the fields that its words may name)"
-    return "\n".join([title, *columns(_documented(Words)), ""])
-
-
-def _documented(form: type) -> Iterator[tuple[str, str]]:
-    """Yield the fields of a class with what stands below them in its source."""
-    (body,) = ast.parse(inspect.getsource(form)).body
-    assert isinstance(body, ast.ClassDef)
-    for line, below in zip(body.body, [*body.body[1:], None], strict=True):
-        if isinstance(line, ast.AnnAssign) and isinstance(line.target, ast.Name):
-            default = f": {json.dumps(line.value.value)}" if isinstance(line.value, ast.Constant) else ""
-            text = below.value.value if isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant) else ""
-            yield f"{line.target.id}{default}", " ".join(str(text).split())
+def _prompts(name: str, tasks: Sequence[str]) -> list[Path]:
+    """Return the prompt files of a name."""
+    files = [prompt_files(task) for task in tasks or listed(CONFIGS, "task")]
+    if name.endswith((".yaml", ".yml")) and Path(name).is_file():
+        return [Path(name)]
+    if found := list(dict.fromkeys(each[name] for each in files if name in each)):
+        return found
+    kind = f"prompt of task={' or '.join(tasks)}" if tasks else "prompt"
+    raise ConfigError(unknown(kind, name, {known for each in files for known in each}))

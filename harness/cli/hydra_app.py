@@ -77,16 +77,7 @@ def _help(config_name: str, arguments: Sequence[str]) -> str:
         help_text.refuse_other_groups(arguments, groups, config_name)
         asked = [group for group in groups if f"{group}=" in arguments]
         return "\n\n".join(map(help_text.help_of_group, asked)) or help_text.help_of(config_name)
-    settings = [argument for argument in arguments if argument.lstrip("+").startswith("task.")]
-
-    def task_config(name: str) -> dict[str, Any]:
-        """Return the composed config of a task."""
-        from harness.cli.own_configs import register
-
-        register()
-        return plain(composed(config_name, [f"task={name}", *settings]).task)
-
-    return help_text.help_of_choices(chosen, task_config)
+    return help_text.help_of_choices(chosen)
 
 
 @dataclass

@@ -1,11 +1,10 @@
-"""The config files read without Hydra: settings, values, comments, kinds of models, and what a command line chooses."""
+"""The config files read without Hydra: names of settings, kinds of models, and what a command line chooses."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,28 +13,6 @@ from harness.config_files import CONFIGS, SAME_AS, is_shipped, listed, root_file
 from harness.errors import DataError, unknown
 
 _HIDDEN = ("_target_", "defaults", "hydra")
-
-
-@dataclass(frozen=True)
-class Setting:
-    """A setting of a file."""
-
-    name: str
-    """With a dot where it is one of a section, as in price.input."""
-    value: str
-    """As the file has it; empty for a section."""
-    comment: tuple[str, ...]
-    """The lines of the comment beside it and below it."""
-
-    @property
-    def choices(self) -> tuple[str, ...]:
-        """The values that the comment lists, as in `test | train (…) | dev`; () where it lists none."""
-        if self.value in ("true", "false"):
-            return ("true", "false")
-        first, *others = re.sub(r"\([^()]*\)|; null:.*", "", " ".join(self.comment[:1])).split(" | ")
-        begins_with_text = re.fullmatch(r"\S+ .*?([\w.-]+)\s*", first) if not re.match(r"[\w.-]+:", first) else None
-        names = [begins_with_text[1] if begins_with_text else first, *others] if others else []
-        return tuple(match[0] for name in names if (match := re.match(r"[\w.-]+", name)))
 
 
 def text_of(file: Path) -> str:
@@ -52,30 +29,39 @@ def first_comment(file: Path) -> str:
     """Return the comment in a file's first line, or why the file cannot be read."""
     try:
         first = text_of(file).partition("\n")[0]
+        if not is_shipped(file):
+            _content(file)
     except DataError as error:
         return f"(cannot be read: {error})"
     return first.removeprefix("#").strip() if first.startswith("#") else ""
 
 
-def settings_in(file: Path) -> list[Setting]:
-    """Return the settings that stand in a file. Raises DataError where it is no YAML mapping."""
-    text = text_of(file)
-    return [*_settings(_root(text), text.splitlines())] if text.strip() else []
+def _content(file: Path) -> dict[str, Any]:
+    import yaml
+
+    try:
+        content = yaml.load(text_of(file), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)) or {}
+    except yaml.YAMLError as error:
+        reason = " ".join(str(error).replace('in "<unicode string>", ', "").split())
+        raise DataError(f"it is not YAML: {reason}") from None
+    if not isinstance(content, dict):
+        raise DataError("it holds no settings (name: value)")
+    return content
 
 
-def settings_of(group: str, name: str) -> list[Setting]:
-    """Return the settings of a choice of a group, with those of the files that it builds on: its own values win."""
-    return [*_with_defaults(group, name, ()).values()]
+def names_in(file: Path) -> dict[str, Any]:
+    """Return the settings that stand in a file, and their values, with those of a section below it (price.input)."""
+    content = _content(file)
+    sections = {name: value for name, value in content.items() if isinstance(value, dict)}
+    below = {f"{name}.{key}": value for name, section in sections.items() for key, value in section.items()}
+    return {name: value for name, value in {**content, **below}.items() if name.partition(".")[0] not in _HIDDEN}
 
 
 def bases_of(group: str, name: str) -> list[str]:
-    """Return the names that a file of a group lists as its defaults, in their order. Raises DataError."""
-    text = text_of(listed(CONFIGS, group)[name])
-    for key, value in _pairs(_root(text)) if text.strip() else ():
-        if key.value == "defaults":
-            names = [entry.value for entry in value.value if isinstance(entry.value, str)]
-            return [name.rpartition(f"/{SAME_AS.get(group, group)}/")[2] for name in names]
-    return []
+    """Return the names that a file of a group builds on, in their order. Raises DataError."""
+    entries = _content(listed(CONFIGS, group)[name]).get("defaults") or []
+    names = [entry for entry in entries if isinstance(entry, str) and entry != "_self_"]
+    return [name.rpartition(f"/{SAME_AS.get(group, group)}/")[2] for name in names]
 
 
 def files_of(group: str, name: str, above: Sequence[str] = ()) -> Iterator[Path]:
@@ -84,75 +70,6 @@ def files_of(group: str, name: str, above: Sequence[str] = ()) -> Iterator[Path]
         yield file
         for base in bases_of(group, name):
             yield from files_of(group, base, (*above, name))
-
-
-def _with_defaults(group: str, name: str, above: Sequence[str]) -> dict[str, Setting]:
-    """Return settings by name. A comment of a file's own stands below that of the file that it builds on."""
-    bases = [base for base in bases_of(group, name) if base not in (*above, name)]
-    settings: dict[str, Setting] = {}
-    own = {setting.name: setting for setting in settings_in(listed(CONFIGS, group)[name])}
-    for base in bases if "_self_" in bases else [*bases, "_self_"]:
-        known = base in listed(CONFIGS, group)
-        more = own if base == "_self_" else _with_defaults(group, base, (*above, name)) if known else {}
-        for key, setting in more.items():
-            below = settings[key].comment if key in settings else ()
-            here = tuple(f"{name}: {line}" for line in setting.comment) if below else setting.comment
-            settings[key] = replace(setting, comment=(*below, *here))
-    return settings
-
-
-def _root(text: str) -> Any:
-    import yaml
-
-    try:
-        return yaml.compose(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-    except yaml.YAMLError as error:
-        reason = " ".join(str(error).replace('in "<unicode string>", ', "").split())
-        raise DataError(f"it is not YAML: {reason}") from None
-
-
-def _pairs(node: Any) -> list[tuple[Any, Any]]:
-    from yaml import MappingNode
-
-    if node is None:
-        return []
-    if not isinstance(node, MappingNode):
-        raise DataError("it holds no settings (name: value)")
-    return list(node.value)
-
-
-def _settings(node: Any, lines: Sequence[str], prefix: str = "") -> Iterator[Setting]:
-    from yaml import MappingNode
-
-    for key, value in _pairs(node):
-        if not prefix and key.value in _HIDDEN:
-            continue
-        section = isinstance(value, MappingNode) and not value.flow_style and value.value
-        end = key.end_mark if section else value.end_mark
-        written = "" if section else _written(value, lines)
-        yield Setting(f"{prefix}{key.value}", written, tuple(_comment(lines, end.line, end.column)))
-        if section:
-            yield from _settings(value, lines, f"{prefix}{key.value}.")
-
-
-def _written(value: Any, lines: Sequence[str]) -> str:
-    """Return a value as its file has it; the first line of one that takes several."""
-    start, end = value.start_mark, value.end_mark
-    if start.line == end.line:
-        return str(lines[start.line][start.column : end.column])
-    return f"{lines[start.line][start.column :].strip()} …"
-
-
-def _comment(lines: Sequence[str], line: int, column: int) -> Iterator[str]:
-    """Yield the comment after a value, and the lines below that go on with it."""
-    comment = re.match(r"[^#'\"]*?(?:^|\s)#\s?(.*)", lines[line][column:]) if line < len(lines) else None
-    if comment is None:
-        return
-    yield comment[1].strip()
-    for below in lines[line + 1 :]:
-        if not below.lstrip().startswith("#"):
-            return
-        yield below.lstrip().removeprefix("#").rstrip().removeprefix("  ")
 
 
 def groups(config_name: str) -> dict[str, str]:
@@ -179,14 +96,16 @@ def unknown_choice(group: str, value: str, names: Mapping[str, Path]) -> str:
     return sentence
 
 
-def settings(config_name: str, arguments: Sequence[str]) -> Iterator[Setting]:
-    """Yield the settings of a command and of the parts that its command line chooses, by their full names."""
-    with suppress(DataError):
-        yield from settings_in(root_file(config_name))
+def settings(config_name: str, arguments: Sequence[str]) -> dict[str, Any]:
+    """Return the settings of a command and of the parts that its command line chooses, by their full names."""
+    found: dict[str, Any] = {}
     for group in groups(config_name):
-        with suppress(DataError, KeyError):
-            for setting in settings_of(group, choice_of(group, config_name, arguments)):
-                yield replace(setting, name=f"{group}.{setting.name}")
+        with suppress(DataError):
+            for file in files_of(group, choice_of(group, config_name, arguments)):
+                found = {f"{group}.{name}": value for name, value in names_in(file).items()} | found
+    with suppress(DataError):
+        found |= names_in(root_file(config_name))
+    return found
 
 
 _BASE = re.compile(r"^defaults: *\[(\w+), *_self_\]", re.MULTILINE)

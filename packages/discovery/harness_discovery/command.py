@@ -72,7 +72,7 @@ def help_text() -> str:
     from harness.config_files import CONFIGS, listed, root_file
 
     algorithms = listed(CONFIGS, "algorithm").items()
-    theirs = (settings_text(f"algorithm {name}", file, "algorithm.") for name, file in algorithms)
+    theirs = (settings_text(f"algorithm={name}", file) for name, file in algorithms)
     return "\n".join([_HELP, settings_text("discover", root_file("discover")), group_text("algorithm"), *theirs])
 
 

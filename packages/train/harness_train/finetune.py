@@ -64,7 +64,7 @@ def help_text() -> str:
     from harness.cli.help_text import group_text, settings_text
     from harness.config_files import CONFIGS, listed, root_file
 
-    recipe = settings_text("recipe", listed(CONFIGS, "recipe")["nli"], "recipe.")
+    recipe = settings_text("recipe=nli", listed(CONFIGS, "recipe")["nli"])
     return "\n".join([_HELP, settings_text("finetune", root_file("finetune")), group_text("recipe"), recipe])
 
 
