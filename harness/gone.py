@@ -12,9 +12,7 @@ def _comes(words: str, package: str) -> str:
 _OF_PAPERS = ("corr2cause/latent", "corr2cause/stories", "causalbench/strength")
 GONE: Mapping[str, str] = {
     "command gate": "harness compare BASELINE CANDIDATE margin=3 ends with the verdict",
-    "command contamination": "harness leaderboard by=perturbation shows the scores beside each other",
     "command trust": "a run uses the configs/ and prompts/ of its folder, and says so",
-    "command reveal": "publish a digest of task.seed before the run, and the seed after it",
     "command requests": "harness items and harness import serve engines that read files",
     "command published": _comes("harness leaderboard published=true", "papers"),
     "command stories": _comes("task=corr2cause/writing, which has a model write stories,", "papers"),
@@ -26,13 +24,14 @@ GONE: Mapping[str, str] = {
     "command bridges": _comes("harness bridges", "bridges"),
     "command batches": _comes("harness batches", "batches"),
     **dict.fromkeys(("task cladder/steps", "task cladder/value"), "task=cladder prompt=causal_cot asks for its steps"),
-    "task corr2cause/equivalent": "harness leaderboard by=perturbation compares forms of one question",
-    "task corr2cause/folds": "task.split=train and test are the paper's own",
     **{f"task {name}": _comes(f"task={name}", "papers") for name in _OF_PAPERS},
     "task corr2cause/steps": _comes("prompt=trace, whose claims are judged one by one,", "lab"),
     "model nli_onnx": "model=nli runs the checkpoint itself, with torch",
     "setting parallel": _comes("hydra/launcher=processes hydra.launcher.count=4", "scale"),
     "hydra/launcher submitit_slurm": "hydra/launcher=slurm",
+    "setting variant": "folders choose the runs: harness leaderboard results/corr2cause/default",
+    "setting title": "the page has one title",
+    "setting resamples": "intervals are drawn from 10,000 resamples",
     "setting preset": "metrics= and by= choose what a table shows",
     "setting model.endpoint": "answers are stored under model.base_url",
     "setting records": "gzip records.jsonl compresses the records of a run, and everything reads them so",
@@ -44,8 +43,6 @@ GONE: Mapping[str, str] = {
     "setting model.limit_parameter": "model.reasoning=true sends max_completion_tokens, false max_tokens",
     "setting model.rank": "choices of one word are ranked by the next token, those of several by echo",
     "setting model.context": "a server refuses what is too long by itself",
-    **dict.fromkeys(("form eee", "form lm_eval"), "to=csv and to=inspect carry every record"),
-    **dict.fromkeys(("form hub", "form eval_results"), "tools/hub_dataset.py writes the questions for the Hub"),
 }
 """By kind and name, as error messages have them."""
 

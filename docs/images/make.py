@@ -53,8 +53,8 @@ def pages() -> None:
 
 def terminal() -> None:
     """The leaderboard of the shipped results, as the program draws it."""
-    board = [sys.executable, "-m", "harness.leaderboard", "results/shipped", "task=corr2cause"]
-    board += ["variant=default", "out=-"]
+    board = [sys.executable, "-m", "harness.leaderboard", "results/shipped/corr2cause/default"]
+    board += ["out=-"]
     _draw("terminal.svg", _seen(board, ROOT), " ".join(["harness", "leaderboard", *board[3:-1]]))
 
 

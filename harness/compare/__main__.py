@@ -44,7 +44,6 @@ an interval over clusters and a p from swapping A and B in whole clusters; all p
   labels=           the labels that count; the runs' own where nothing is said
   items=10          how many items with different answers to show
   out=              a file to write: .json, .md or .csv
-  resamples=10000   of the interval, and random swaps where there are too many to try all
   least=0.5         the share of the smaller run's items that both have to have
 """
 
@@ -60,7 +59,6 @@ class CompareSettings:
     labels: str | None = None
     items: Annotated[int, Field(ge=0)] = 10
     out: str | None = None
-    resamples: Annotated[int, Field(ge=100, le=1_000_000)] = RESAMPLES
     least: Annotated[float, Field(ge=0, le=1)] = 0.5
 
 
@@ -87,12 +85,10 @@ def job(folders: list[str], settings: CompareSettings) -> list[Part]:
         by=settings.by,
         labels=settings.labels,
         least=settings.least,
-        resamples=settings.resamples,
+        resamples=RESAMPLES,
         seed=SEED,
     )
-    comparison_parts = list(
-        parts(comparisons, items=settings.items, resamples=settings.resamples, margin=settings.margin)
-    )
+    comparison_parts = list(parts(comparisons, items=settings.items, resamples=RESAMPLES, margin=settings.margin))
     if settings.out:
         _write(Path(settings.out), comparisons, settings, comparison_parts)
     return comparison_parts
@@ -128,7 +124,7 @@ def _write(path: Path, comparisons: list[Comparison], settings: CompareSettings,
 
 def _json(comparisons: list[Comparison], settings: CompareSettings) -> dict[str, Any]:
     return {
-        "settings": {"metrics": settings.metrics, "resamples": settings.resamples, "seed": SEED},
+        "settings": {"metrics": settings.metrics, "resamples": RESAMPLES, "seed": SEED},
         "comparisons": [
             {
                 "a": {"name": comparison.first, "path": str(comparison.runs[0].path), **comparison.runs[0].place},

@@ -34,7 +34,7 @@ Rebuild the leaderboard from the results of earlier runs.
 
 Runs on different items or with different headline labels stand in tables of their own; incomplete ones are not ranked.
 
-  task= model= variant=   which runs: names or globs, several with commas between them
+  model=                which runs: names or globs, several with commas between them; folders choose tasks and variants
   metrics=              f1, accuracy, …; yes (share of Yes), chance (F1 of as many Yes at random); counts: n (items),
                         positives, clusters, unreadable, cut_off, failed; what a run took: cost (USD in all), tokens (in
                         and out, in all), seconds (mean of an answer), served (the models that replies name); else all
@@ -65,9 +65,7 @@ RENDERERS: Mapping[Format, Callable[[Sequence[Table]], str]] = {
 class LeaderboardSettings:
     """Settings of the command, each explained in HELP."""
 
-    task: str | None = None
     model: str | None = None
-    variant: str | None = None
     metrics: Words = ()
     by: Words = ()
     over: str | None = None
@@ -111,7 +109,7 @@ def _title(task: str) -> str:
 
 def _leaderboard(folders: Sequence[str], settings: LeaderboardSettings) -> list[Table]:
     """Return the tables of the runs below the folders, as the settings ask."""
-    rows = find_runs(folders, task=settings.task, model=settings.model, variant=settings.variant)
+    rows = find_runs(folders, model=settings.model)
     choice = BoardOptions(
         expanded(settings.metrics),
         tuple(dict.fromkeys(settings.by)),

@@ -40,11 +40,11 @@ Answers come from records.jsonl (or .gz); runs without them show their scores on
 as such, and ranked nowhere.
 
   out=report.html       the file to write
-  title=                what the page is called
   answers=auto          inside the page up to 20 MB, else in a folder beside it (report_files, to be kept with the
                         page); inside, beside: always so; none: without answers
 """
 
+TITLE = "Causal reasoning in language models"
 MANIFEST_PARTS = ("configuration", "started", "ended", "harness", "versions", "python", "machine", "items", "price")
 """The parts of a manifest that the page shows. Its `config` is not: it names places of the machine."""
 
@@ -54,7 +54,6 @@ class ReportSettings:
     """Settings of the command, each explained in HELP."""
 
     out: str = "report.html"
-    title: str = "Causal reasoning in language models"
     answers: Literal["auto", "inside", "beside", "none"] = "auto"
 
 
@@ -78,12 +77,12 @@ def _write(rows: Sequence[Run], settings: ReportSettings) -> str:
     """Write the page of some runs; return the sentences that say what was written."""
     out = Path(settings.out)
     place = settings.answers if settings.answers in ("inside", "beside") else None
-    data, chunks = content(rows, settings.title, answers=settings.answers != "none")
+    data, chunks = content(rows, TITLE, answers=settings.answers != "none")
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise cannot_write(settings.out, error) from error
-    folder = bundle.write(out, settings.title, data, chunks, place)
+    folder = bundle.write(out, TITLE, data, chunks, place)
     runs = "1 run" if len(rows) == 1 else f"{len(rows):,} runs"
     sentences = [f"{out}: {runs}{_missing_answers(data)}, {out.stat().st_size / 1e6:.1f} MB.", *_unreadable(data)]
     if folder:

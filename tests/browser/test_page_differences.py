@@ -29,7 +29,7 @@ def sections(page: Page) -> dict[str, list[list[str]]]:
 
 
 def test_the_table_that_a_sweep_over_one_setting_ends_with(open_page, pages_folder, capsys) -> None:
-    assert leaderboard([str(pages_folder / "runs"), "task=corr2cause", "by=perturbation", "format=json", "out=-"]) == 0
+    assert leaderboard([str(pages_folder / "runs/corr2cause"), "by=perturbation", "format=json", "out=-"]) == 0
     tables = json.loads(capsys.readouterr().out)["tables"]
     (table,) = [table for table in tables if table["columns"]]
     columns = [column for column in table["columns"] if not column["in_caption"]]

@@ -50,7 +50,7 @@ def refused(capsys):
 def test_a_comparison_in_words(tmp_path, output_of):
     a = put(tmp_path / "a", always(1, span="yes"), model="yes")
     b = put(tmp_path / "b", right(span="so"), model="wise")
-    text = output_of(a, b, "items=3", "resamples=500")
+    text = output_of(a, b, "items=3")
     assert "100 items of corr2cause in 10 clusters, published labels." in text
     assert "A is yes, B is wise." in text
     assert "| F1     | 50.75 | 100.00 | +49.25 |" in text
