@@ -114,7 +114,6 @@ MENDED = {
     "model=always_no dry_run": "dry_run alone is no setting: write dry_run=true",
     "results": "there is no command 'results'",
     "model = always_no": "a setting is written without spaces, model=always_no",
-    "--version=1": "--version takes no value",
     "version": "write harness --version",
     "task=causalbench": "(did you mean 'causalbench/causality' or 'causalbench/correlation' or",
 }

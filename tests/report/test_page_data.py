@@ -65,7 +65,9 @@ def results(tmp_path_factory):
 @pytest.fixture(scope="module")
 def page(results, tmp_path_factory):
     out = tmp_path_factory.mktemp("page") / "report.html"
-    assert main([str(results), f"out={out}"]) == 0
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("harness.report.__main__.TITLE", "</title><script>x()</script>")
+        assert main([str(results), f"out={out}"]) == 0
     return Page(out)
 
 
