@@ -118,11 +118,12 @@ def certificates() -> ssl.SSLContext:
 class Wire:
     """The SDK's client of one address."""
 
-    def __init__(self, sdk: Any, key: str, pace: Pace, translate: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
-        """Take an SDK's client; `translate` makes a completion of the provider's own reply."""
-        self.sdk, self._pace, self._translate = sdk, pace, translate
+    def __init__(
+        self, sdk: Any, http: HttpClient, key: str, pace: Pace, completion: Callable[[dict[str, Any]], dict[str, Any]]
+    ) -> None:
+        """Take an SDK's client and what it sends by; `completion` makes one of the provider's own reply."""
+        self.sdk, self.close, self._pace, self._completion = sdk, http.aclose, pace, completion
         self._key = key if len(key) >= SECRET else ""
-        self.close = getattr(sdk, "close", None) or sdk.aclose
 
     async def post(self, path: str, body: Mapping[str, JSON]) -> dict[str, Any]:
         """Return the reply to a call, as a completion; raises as `reply` does."""
@@ -157,7 +158,7 @@ class Wire:
         if not isinstance(reply, dict):
             raise InvalidReplyError("the reply is not a JSON object")
         try:
-            reply = self._translate(reply)
+            reply = self._completion(reply)
         except Exception as error:  # whatever a server has written breaks only its own reply
             raise InvalidReplyError(f"{type(error).__name__}: {error}") from None
         if (error_inside := error_in(reply, response.headers)) is not None:

@@ -166,17 +166,16 @@ class Endpoint(ABC):
             "sampling": self.sampling(),
         }
 
+    @abstractmethod
     def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
         """Call many at once; yield the answers that arrived together, as they arrive."""
-        from harness.models.api.calls import respond  # imports asyncio, which a run from the cache does not need
-
-        return respond(self, requests)
 
     def wire(self, pace: Pace) -> Wire:
         """Return the way to the server for one run."""
         from harness.models.api.client import HttpClient, Wire
 
-        return Wire(self.sdk(HttpClient(self.base_url, self.timeout)), self.key, pace, self.completion)
+        http = HttpClient(self.base_url, self.timeout)
+        return Wire(self.sdk(http), http, self.key, pace, self.completion)
 
     def sdk(self, http: HttpClient) -> Any:
         """Return the SDK's client. Raises ConfigError where it is not installed."""

@@ -56,16 +56,6 @@ class Provider:
     source: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
-class FamilyTables:
-    """Both lists. The first row that matches counts."""
-
-    __pydantic_config__ = ConfigDict(extra="forbid")
-
-    families: tuple[Family, ...]
-    providers: tuple[Provider, ...]
-
-
 def shipped_rows(name: str) -> Any:
     """Return the content of a YAML file in harness/data/."""
     import yaml
@@ -75,15 +65,22 @@ def shipped_rows(name: str) -> Any:
 
 
 @cache
-def family_tables() -> FamilyTables:
-    return TypeAdapter(FamilyTables).validate_python(shipped_rows("model_families.yaml"))
+def families() -> tuple[Family, ...]:
+    """Return the rows of models. The first that matches counts."""
+    return TypeAdapter(tuple[Family, ...]).validate_python(shipped_rows("model_families.yaml")["families"])
+
+
+@cache
+def providers() -> tuple[Provider, ...]:
+    """Return the rows of servers. The first that matches counts."""
+    return TypeAdapter(tuple[Provider, ...]).validate_python(shipped_rows("model_families.yaml")["providers"])
 
 
 @cache
 def family_of(model: str) -> Family:
-    """Return the first row that matches a model's name, else the defaults."""
-    name = bare_name(model)
-    return next((row for row in family_tables().families if matches(row.match, name)), Family())
+    """Return the first row that matches a model's name, as the table has it: openai/ft:o3 is o3; else the defaults."""
+    name = model.lower().rstrip("/").rpartition("/")[2].removeprefix("ft:")
+    return next((row for row in families() if matches(row.match, name)), Family())
 
 
 @cache
@@ -91,15 +88,10 @@ def provider_of(base_url: str) -> Provider:
     """Return the first row that matches the host of an address, else the defaults."""
     address = urlsplit(base_url.lower())
     hosts = (address.hostname or "", address.netloc.rpartition("@")[2])
-    for row in family_tables().providers:
+    for row in providers():
         if any(matches(row.match, host) for host in hosts) or ("local" in row.match and in_private_network(base_url)):
             return row
     return Provider()
-
-
-def bare_name(model: str) -> str:
-    """Return a model's name as the tables have it: openai/ft:o3 is o3."""
-    return model.lower().rstrip("/").rpartition("/")[2].removeprefix("ft:")
 
 
 def matches(globs: Sequence[str], name: str) -> bool:

@@ -17,8 +17,7 @@ from harness.models.api.replies import ended
 from harness.types import JSON, Request
 
 if TYPE_CHECKING:
-    from harness.models.api.client import Wire
-    from harness.models.api.pace import Pace
+    from harness.models.api.client import HttpClient, Wire
 
 _CONFIG = {"temperature": "temperature", "top_p": "topP", "max_tokens": "maxOutputTokens", "seed": "seed",
            "max_completion_tokens": "maxOutputTokens", "stop": "stopSequences", "top_logprobs": "logprobs",
@@ -37,38 +36,35 @@ class GenerateContent(Chat):
 
     kind: ClassVar[str] = "gemini.generate_content"
 
-    def wire(self, pace: Pace) -> Wire:
-        """Return the SDK's client for one run. Raises ConfigError without the SDK."""
-        import httpx2
-
-        from harness.models.api.client import HttpClient, Wire
-
+    def sdk(self, http: HttpClient) -> Any:
+        """Return the SDK's client. Raises ConfigError without the SDK."""
         try:
             from google import genai
         except ImportError:
             raise ConfigError("Gemini's own API needs Google's SDK: pip install -e '.[gemini]'.") from None
-        http = HttpClient(self.base_url, self.timeout)
         base_url, _, version = self.base_url.rstrip("/").rpartition("/")
         options: Any = {"base_url": base_url, "api_version": version, "httpx_async_client": http, "retry_options": None}
-        client = genai.Client(api_key=self.key, vertexai=False, http_options=options)
-        once = {"should_return_http_response": True, "automatic_continuation": False}
+        return genai.Client(api_key=self.key, vertexai=False, http_options=options)
 
-        class GeminiWire(Wire):
-            async def post(self, path: str, body: Mapping[str, JSON]) -> dict[str, Any]:
-                rest = {name: value for name, value in body.items() if name != "contents"}
-                config: Any = {**once, "http_options": {"extra_body": rest, "timeout": timeout}}
+    async def send(self, wire: Wire, request: Request) -> Any:
+        """Return the server's reply as a completion: the SDK is asked for what came, and reads none of it."""
+        import httpx2
 
-                async def call() -> httpx2.Response:
-                    found = await client.aio.models.generate_content(
-                        model=path, contents=body["contents"], config=config
-                    )
-                    reply: Any = found.sdk_http_response
-                    return httpx2.Response(200, headers=reply.headers, content=(reply.body or "").encode())
+        name, body = self.call(request)
+        rest = {part: value for part, value in body.items() if part != "contents"}
+        options: Any = {"extra_body": rest, "timeout": int(1000 * self.timeout)}
+        config = {"should_return_http_response": True, "automatic_continuation": False, "http_options": options}
 
-                return await self.reply(call())
+        async def call() -> httpx2.Response:
+            ask = wire.sdk.aio.models.generate_content
+            reply = (await ask(model=name, contents=body["contents"], config=config)).sdk_http_response
+            return httpx2.Response(200, headers=reply.headers, content=(reply.body or "").encode())
 
-        timeout = int(1000 * self.timeout)
-        return GeminiWire(http, self.key, pace, completion)
+        return await wire.reply(call())
+
+    def completion(self, reply: dict[str, Any]) -> dict[str, Any]:
+        """Return a reply as a completion."""
+        return completion(reply)
 
     def call(self, request: Request) -> tuple[str, dict[str, JSON]]:
         """Return the model's name, which is the path, and the body of a call."""

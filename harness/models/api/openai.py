@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Generator, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
@@ -15,7 +15,7 @@ from harness.models.api.endpoint import Endpoint
 from harness.models.api.families import Family, Limit, family_of
 from harness.models.api.ranking import ask_echoes, ranked, read_echoes
 from harness.models.api.replies import InvalidReplyError, ended, first_choice, response, thoughts_of, usage_of, whole
-from harness.protocols import as_text
+from harness.protocols import Outcomes, as_text
 from harness.types import JSON, AnswerForm, ChatRequest, ChoiceRequest, Failure, Means, PairRequest, Request, Response
 
 if TYPE_CHECKING:
@@ -33,6 +33,12 @@ _FORMS = {"response_format", "structured_outputs", "guided_choice", "regex", "gr
 TopLogprobs = Annotated[int, Field(ge=1, le=1000)]
 
 
+def _respond(endpoint: Endpoint, requests: Iterable[Request]) -> Generator[Outcomes]:
+    from harness.models.api.calls import respond  # imports asyncio, which a run from the cache does not need
+
+    return respond(endpoint, requests)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Chat(Endpoint):
     """Messages in, one message out; or the probabilities of its first token."""
@@ -42,6 +48,8 @@ class Chat(Endpoint):
     reasoning: bool | None = None
     reasoning_effort: str | None = None
     reasoning_tokens: Annotated[int, Field(ge=0)] = 8192
+
+    respond = _respond
 
     kind: ClassVar[str] = "openai.chat"
 
@@ -203,6 +211,8 @@ class Completions(Endpoint):
     """The completions endpoint: text in, text out; or ranking, if the server gives log-probabilities."""
 
     top_logprobs: TopLogprobs = 5
+
+    respond = _respond
 
     kind: ClassVar[str] = "openai.completions"
 

@@ -12,19 +12,14 @@ from typing import Any, Literal
 from harness.codec import charge, token_count
 from harness.types import Response, Usage
 
-_UNKNOWN = Usage()
 LONGEST = 300
 """Characters of a server's words that are shown and recorded with a failure."""
-_COMPLETE = frozenset(
-    ("", "stop", "end_turn", "stop_sequence", "eos", "eos_token", "end_of_text", "complete", "completed")
-)
-_TOOL = frozenset(("tool_calls", "tool_call", "tool_use", "function_call"))
-_REFUSED = frozenset(
-    (
-        *("content_filter", "content_filtered", "safety", "refusal", "sensitive", "recitation", "blocklist", "spii"),
-        *("prohibited_content", "image_safety", "guardrail_intervened"),
-    )
-)
+_COMPLETE = {"", "stop", "end_turn", "stop_sequence", "eos", "eos_token", "end_of_text", "complete", "completed"}
+_TOOL = {"tool_calls", "tool_call", "tool_use", "function_call"}
+_REFUSED = {
+    *("content_filter", "content_filtered", "safety", "refusal", "sensitive", "recitation", "blocklist", "spii"),
+    *("prohibited_content", "image_safety", "guardrail_intervened"),
+}
 _LONGEST_NAME = 200
 _DEEPEST = 5
 """Levels of parts within parts that are read."""
@@ -33,10 +28,10 @@ _DEEPEST = 5
 class InvalidReplyError(Exception):
     """A reply without an answer: not JSON, a proxy's page, no choices."""
 
-    def __init__(self, message: str, usage: Usage = _UNKNOWN) -> None:
+    def __init__(self, message: str, usage: Usage | None = None) -> None:
         """`usage`: the tokens that the server counted nevertheless."""
         super().__init__(message)
-        self.usage = usage
+        self.usage = usage or Usage()
 
 
 class UnsupportedError(InvalidReplyError):
@@ -60,7 +55,8 @@ def response(
     return Response(
         whole(text),
         usage=usage_of(reply),
-        finish_reason=_reason_of(finish_reason),
+        # One name for all that is no end.
+        finish_reason="length" if ended(finish_reason) == "cut off" else name_of(finish_reason),
         served_model=name_of(reply.get("model")),
         seconds=seconds,
         reasoning=whole(reasoning),
@@ -77,11 +73,6 @@ def ended(reason: object) -> Literal["complete", "cut off", "refused", "tool cal
     return "complete" if name in _COMPLETE else "tool call" if name in _TOOL else "cut off"
 
 
-def _reason_of(value: object) -> str:
-    """Return why a reply ended, with one name, "length", for all that is no end."""
-    return "length" if ended(value) == "cut off" else name_of(value)
-
-
 def whole(text: str) -> str:
     """Return a text with half characters, as servers that cut by tokens send them, replaced by �."""
     return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
@@ -91,10 +82,7 @@ def first_choice(reply: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the first choice of a reply. Raises InvalidReplyError if it has no choice."""
     choices = reply.get("choices")
     if not choices:
-        # Some servers report their errors with status 200.
-        error = reply.get("error")
-        why = error.get("message") if isinstance(error, dict) else error
-        raise InvalidReplyError("the reply has no choices" + f" ({why})" * (isinstance(why, str) and why != ""))
+        raise InvalidReplyError("the reply has no choices")
     if not isinstance(choices, list) or not isinstance(choices[0], dict):
         raise InvalidReplyError("the reply's choices are not a list of objects")
     return choices[0]
@@ -105,23 +93,36 @@ def text_of(content: object, where: str) -> str:
 
     `where` names the field in messages. Raises InvalidReplyError for anything else.
     """
-    if isinstance(content, str):
-        return content
-    if content is None:
-        return ""
+    if content is None or isinstance(content, str):
+        return content or ""
     if isinstance(content, list):
         return "".join(_part(part, where) for part in content)
     raise InvalidReplyError(f"{where} of the reply is neither a text nor a list of parts")
+
+
+def _part(part: object, where: str) -> str:
+    """Return the words of a part; "" for parts that are no texts, such as a model's thinking."""
+    if isinstance(part, str):
+        return part
+    if isinstance(part, dict) and isinstance(kind := part.get("type", "text"), str):
+        if kind not in ("text", "output_text"):
+            return ""
+        if isinstance(text := part.get("text"), str):
+            return text
+    raise InvalidReplyError(f"{where} of the reply has parts that are no texts")
 
 
 def refusal_of(message: Mapping[str, Any]) -> str:
     """Return the words with which a model refuses, from a field of their own or from parts of the content."""
     if refusal := text_of(message.get("refusal") or None, "the refusal"):
         return refusal
-    content = message.get("content")
-    parts = content if isinstance(content, list) else []
-    refusals = (part.get("refusal") for part in parts if isinstance(part, dict) and part.get("type") == "refusal")
+    refusals = (part.get("refusal") for part in _parts(message) if part.get("type") == "refusal")
     return "".join(refusal for refusal in refusals if isinstance(refusal, str))
+
+
+def _parts(message: Mapping[str, Any]) -> list[dict[str, Any]]:
+    content = message.get("content")
+    return [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []
 
 
 _THOUGHTS = ("reasoning_content", "reasoning", "thinking", "reasoning_details")
@@ -137,76 +138,40 @@ def thoughts_of(message: Mapping[str, Any]) -> str:
     They are a field of the message, which is a text or parts, or parts of its content of type thinking or reasoning.
     Anything else counts as missing: no answer depends on it.
     """
-    for name in _THOUGHTS:
-        if thoughts := _thoughts(message.get(name)):
-            return thoughts
-    content = message.get("content")
-    parts = content if isinstance(content, list) else []
-    return _thoughts([part for part in parts if isinstance(part, dict) and _is_thought(part)])
-
-
-def _is_thought(part: Mapping[str, Any]) -> bool:
-    kind = part.get("type")
-    return isinstance(kind, str) and kind.startswith(("thinking", "reasoning"))
+    parts = [part for part in _parts(message) if str(part.get("type")).startswith(("thinking", "reasoning"))]
+    return next(filter(None, map(_thoughts, (*(message.get(name) for name in _THOUGHTS), parts))), "")
 
 
 def _thoughts(value: object, depth: int = 0) -> str:
     """Return the words of thoughts: of a text, of a part that has them in a field, or of a list of these."""
-    if isinstance(value, str):
-        return value
-    if depth > _DEEPEST:
-        return ""
+    if isinstance(value, str) or depth > _DEEPEST:
+        return value if isinstance(value, str) else ""
     if isinstance(value, dict):
         return next((words for name in _OF_THOUGHTS if (words := _thoughts(value.get(name), depth + 1))), "")
-    if isinstance(value, list):
-        return "".join(_thoughts(part, depth + 1) for part in value)
-    return ""
-
-
-def _part(part: object, where: str) -> str:
-    """Return the words of a part; "" for parts that are no texts, such as a model's thinking."""
-    if isinstance(part, str):
-        return part
-    if isinstance(part, dict) and isinstance(kind := part.get("type", "text"), str):
-        text = part.get("text")
-        if kind not in ("text", "output_text"):
-            return ""
-        if isinstance(text, str):
-            return text
-    raise InvalidReplyError(f"{where} of the reply has parts that are no texts")
+    return "".join(_thoughts(part, depth + 1) for part in value) if isinstance(value, list) else ""
 
 
 def name_of(value: object) -> str:
     """Return a short text, such as the name of a model; "" for anything else."""
-    if not isinstance(value, str):
-        return ""
-    return value if len(value) <= _LONGEST_NAME and value.isprintable() else one_line(value)[:_LONGEST_NAME]
+    return one_line(value)[:_LONGEST_NAME] if isinstance(value, str) else ""
 
 
 def usage_of(reply: Mapping[str, Any]) -> Usage:
     """Return the tokens that the server counted; None for what is missing or no count."""
     usage = reply.get("usage")
     if not isinstance(usage, dict):
-        return _UNKNOWN
+        return Usage()
     prompt, completion = (
         details if isinstance(details := usage.get(f"{part}_tokens_details"), dict) else {}
         for part in ("prompt", "completion")
     )
     total, cached = token_count(usage.get("prompt_tokens")), token_count(prompt.get("cached_tokens"))
-    cache_write = token_count(prompt.get("cache_write_tokens"))
-    # Parts larger than the whole would make the rest, and its price, negative.
-    if total is not None and (cached or 0) > total:
-        cached = None
-    if total is not None and (cache_write or 0) > total - (cached or 0):
-        cache_write = None
-    return Usage(
-        input=total,
-        output=token_count(usage.get("completion_tokens")),
-        cached_input=cached,
-        reasoning=token_count(completion.get("reasoning_tokens")),
-        cache_write=cache_write,
-        usd=_charged(usage),
-    )
+    written = token_count(prompt.get("cache_write_tokens"))
+    if total is not None:  # parts larger than the whole would make the rest, and its price, negative
+        cached = cached if (cached or 0) <= total else None
+        written = written if (written or 0) <= total - (cached or 0) else None
+    output, reasoning = token_count(usage.get("completion_tokens")), token_count(completion.get("reasoning_tokens"))
+    return Usage(total, output, cached, reasoning, written, _charged(usage))
 
 
 def _charged(usage: Mapping[str, Any]) -> float | None:

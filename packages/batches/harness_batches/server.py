@@ -14,6 +14,7 @@ from typing import IO, Any, TypeVar
 
 from harness.errors import ConfigError, Interrupted, RunStopped
 from harness.models.api.anthropic import Messages
+from harness.models.api.azure import tokens
 from harness.models.api.endpoint import Endpoint
 from harness.models.api.families import on_this_machine
 from harness.models.api.faults import RefusedError, fault_of, in_words
@@ -60,7 +61,12 @@ class EndpointServer:
             event_hooks={"response": [self._refuse]},
             transport=self.transport,
         )
-        return api(api_key=self.endpoint.key, base_url=self.address, max_retries=0, http_client=http)
+        key: Any = self.endpoint.key
+        if not key:  # Azure with Entra tokens: check_key has let it pass
+            from azure import identity
+
+            key = tokens(identity)
+        return api(api_key=key, base_url=self.address, max_retries=0, http_client=http)
 
     def _refuse(self, response: Any) -> None:
         """Raise RefusedError for a reply that is none, by the first of its words: the SDK would read all of them."""
