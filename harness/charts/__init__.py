@@ -2,6 +2,6 @@
 
 from harness.charts.build import charts_of
 from harness.charts.names import run_ids
-from harness.charts.values import Chart, as_json
+from harness.charts.values import Chart, as_json, points_of
 
-__all__ = ["Chart", "as_json", "charts_of", "run_ids"]
+__all__ = ["Chart", "as_json", "charts_of", "points_of", "run_ids"]

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from typing import Any
 
 from harness.leaderboard.comparable import family
-from harness.storage.configuration import as_options, safe
+from harness.storage.configuration import safe
 from harness.storage.runs import Run
+from harness.types import JSON
 
 
-def run_ids(rows: Sequence[Run]) -> list[str]:
-    """Return task/variant/prompt/model of each row; where rows share that, what tells them apart and // before it."""
-    plain = ["/".join((row.task, row.variant, row.prompt, row.model)) for row in rows]
-    folders = [f"{row.source}//{name}" for row, name in zip(rows, plain, strict=True)]
-    paths = [f"{row.folder}//{name}" for row, name in zip(rows, plain, strict=True)]
+def run_ids(runs: Sequence[Run]) -> list[str]:
+    """Return task/variant/prompt/model of each run; where runs share that, what tells them apart and // before it."""
+    plain = ["/".join((run.task, run.variant, run.prompt, run.model)) for run in runs]
+    folders = [f"{run.source}//{name}" for run, name in zip(runs, plain, strict=True)]
+    paths = [f"{run.folder}//{name}" for run, name in zip(runs, plain, strict=True)]
     shared, unclear = Counter(plain), Counter(folders)
     return [
         name if shared[name] == 1 else folder if unclear[folder] == 1 else path
@@ -24,15 +24,15 @@ def run_ids(rows: Sequence[Run]) -> list[str]:
 
 
 def id_prefixes(task: str, sets: Sequence[Sequence[Run]]) -> list[str]:
-    """Return what chart ids begin with: the task, and the simplest variant of the set of rows if it is not the default.
+    """Return what chart ids begin with: the task, and the simplest variant of the set of runs if it is not the default.
 
     It depends on the set alone, so that no name passes to another set when runs are added. Sets that share a variant
     all have more in their names: their labels where these differ, then the beginning of their items' digest.
     """
-    variants = [min(rows, key=_fewest_settings_first).variant for rows in sets]
+    variants = [min(runs, key=_fewest_settings_first).variant for runs in sets]
     prefixes = [task if name == "default" else f"{task}/{safe(name).replace(',', '+')}" for name in variants]
-    headlines = [rows[0].result.headline for rows in sets]
-    items = [(rows[0].items or str(rows[0].result.overall.items))[:8] for rows in sets]
+    headlines = [runs[0].result.headline for runs in sets]
+    items = [(runs[0].items or str(runs[0].result.overall.items))[:8] for runs in sets]
     for parts in (headlines, items):
         shared: dict[str, set[str]] = defaultdict(set)
         for name, part in zip(prefixes, parts, strict=True):
@@ -48,46 +48,33 @@ def id_prefixes(task: str, sets: Sequence[Sequence[Run]]) -> list[str]:
     return prefixes
 
 
-def _fewest_settings_first(row: Run) -> tuple[int, str]:
-    return len(row.settings), row.variant
+def _fewest_settings_first(run: Run) -> tuple[int, str]:
+    return len(run.settings), run.variant
 
 
-def labels(rows: Sequence[Run], parts: Sequence[str] = ("prompt", "variant", "source", "folder")) -> list[str]:
-    """Return the model of each row, with those of the parts that differ among the rows of that model."""
-    shared = shared_data(rows)
-    by_model: dict[str, list[Run]] = defaultdict(list)
-    for row in rows:
-        by_model[row.model].append(row)
+def labels(runs: Sequence[Run]) -> list[str]:
+    """Return the model of each run, with those of prompt, variant and folder that differ among the runs of a model."""
+    shared = shared_data(runs)
     texts = []
-    for row in rows:
-        same = by_model[row.model]
-        words = [row.model]
-        for part in parts:
-            # The label is long enough as soon as no other row of the model has the same.
-            if len(same) > 1 and len({getattr(other, part) for other in same}) > 1:
-                words.append(_differing(row, part, shared))
-                same = [other for other in same if getattr(other, part) == getattr(row, part)]
+    for run in runs:
+        same = [other for other in runs if other.model == run.model]
+        words = [run.model]
+        for part in ("prompt", "variant", "source", "folder"):
+            # The label is long enough as soon as no other run of the model has the same.
+            if len({getattr(other, part) for other in same}) > 1:
+                settings = str(getattr(run, part)).split(",")
+                words.append(",".join(s for s in settings if not run.data or part != "prompt" or s not in shared))
+                same = [other for other in same if getattr(other, part) == getattr(run, part)]
         texts.append(" · ".join(words))
     return texts
 
 
-def shared_data(rows: Sequence[Run]) -> list[str]:
+def shared_data(runs: Sequence[Run]) -> list[str]:
     """Return the settings of the data that all runs of algorithms share, such as seed=0; none for a single run."""
-    data = [_data(row) for row in rows if row.data]
+    data = [run.prompt.split(",") for run in runs if run.data]
     return [setting for setting in data[0] if all(setting in other for other in data)] if len(data) > 1 else []
 
 
-def _data(row: Run) -> list[str]:
-    """Return the settings of the data that an algorithm has learned from, as its command takes them."""
-    return [f"{name}={value}" for name, value in as_options(row.data).items()]
-
-
-def _differing(row: Run, part: str, shared: Sequence[str]) -> str:
-    """Return a part of a row; of an algorithm's data what is not the same for all of them."""
-    if part == "prompt" and row.data:
-        return ",".join(setting for setting in _data(row) if setting not in shared)
-    return str(getattr(row, part))
-
-
-def reference(row: Run, run: str, label: str) -> dict[str, Any]:
-    return {"run": run, "label": label, "role": row.role, "family": family(row.model, row.role)}
+def reference(run: Run, name: str, label: str) -> dict[str, JSON]:
+    """Return what every row of a chart says of its run."""
+    return {"run": name, "label": label, "role": run.role, "family": family(run.model, run.role)}

@@ -14,13 +14,12 @@ from harness.cli.key_value import Words
 from harness.errors import ConfigError, StoreError
 from harness.leaderboard.build import BoardOptions, build
 from harness.leaderboard.columns import expanded
-from harness.leaderboard.comparable import find_runs
+from harness.leaderboard.comparable import find_runs, task_title
 from harness.storage.atomic_write import atomic_file, check
 from harness.storage.runs import Run
 from harness.tables.latex_html import html, latex
 from harness.tables.markdown_csv_json import as_csv, as_json, markdown
 from harness.tables.table import Part, Table
-from harness.tasks.find import benchmark_of
 
 HELP = """\
 Rebuild the leaderboard from the results of earlier runs.
@@ -29,6 +28,7 @@ Rebuild the leaderboard from the results of earlier runs.
   harness leaderboard A B                     several results folders; written only with out=
   harness leaderboard out=table.tex           .md, .csv, .json, .tex or .html
   harness leaderboard model='gpt*,always_*' metrics=f1,accuracy by=relation published=true
+  harness leaderboard by=task                 models by benchmarks, each with its main metric and interval
   harness leaderboard by=perturbation         the original beside its perturbations, with differences and p
   harness leaderboard over=seed               one row for the runs of a model with several seeds
 
@@ -56,7 +56,7 @@ RENDERERS: Mapping[Format, Callable[[Sequence[Table]], str]] = {
     "markdown": markdown,
     "csv": as_csv,
     "json": as_json,
-    "latex": lambda tables: latex(tables, {table.task: _title(table.task) for table in tables}),
+    "latex": lambda tables: latex(tables, {table.task: task_title(table.task) for table in tables}),
     "html": html,
 }
 
@@ -99,12 +99,6 @@ def job(arguments: list[str], settings: LeaderboardSettings) -> str | list[Part]
         except StoreError as error:  # somebody else's folder: the table is what was asked for
             return [*tables, f"Not written: {error}"]
     return [*tables] if settings.format is None else RENDERERS[settings.format](tables)
-
-
-def _title(task: str) -> str:
-    """Return a task's name with its benchmark's title: corr2cause/fresh → Corr2Cause/fresh."""
-    benchmark, slash, rest = task.partition("/")
-    return f"{benchmark_of(task).title if benchmark else ''}{slash}{rest}"
 
 
 def _leaderboard(folders: Sequence[str], settings: LeaderboardSettings) -> list[Table]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from harness.errors import ConfigError, unknown
+from harness.leaderboard import by_task
 from harness.leaderboard.columns import (
     OF_RUNS,
     NumberColumn,
@@ -24,7 +25,7 @@ from harness.leaderboard.comparable import (
     of_other_rules,
 )
 from harness.leaderboard.settings import by_setting, over_setting
-from harness.leaderboard.settings.chains import RunSetting, find_setting, setting_names
+from harness.leaderboard.settings.series import RunSetting, find_setting, setting_names
 from harness.scoring.definitions import definition, main_metrics
 from harness.scoring.grades import FIRM
 from harness.storage.runs import Run
@@ -55,11 +56,23 @@ def build(rows: Sequence[Run], choice: BoardOptions | None = None) -> list[Table
     for row in rows:
         by_task[row.task].append(row)
     complete = [row for row in rows if row.sound]
+    if "task" in choice.by:
+        return [_of_tasks(rows, choice)]
     _check(choice, complete)
     by = next((name for name in choice.by if name not in breakdowns_of(complete)), None)
     if (name := choice.over or by) and complete:
         return _of_setting(by_task, name, choice)
     return [table for task, of_task in sorted(by_task.items()) for table in _tables(task, of_task, choice)]
+
+
+def _of_tasks(rows: Sequence[Run], choice: BoardOptions) -> Table:
+    """Return the table of models by benchmarks."""
+    known = {metric.name for row in rows if row.sound for metric in row.result.overall.metrics}
+    if len(choice.by) > 1 or choice.over or choice.sort:
+        raise ConfigError("by=task goes with metrics= and intervals= alone: one row for each model.")
+    if wrong := [name for name in choice.metrics if name not in known]:
+        raise ConfigError(unknown("metric", wrong[0], known))
+    return by_task.table(rows, choice.metrics, choice.intervals, _notes(rows))
 
 
 def _of_setting(by_task: Mapping[str, list[Run]], name: str, choice: BoardOptions) -> list[Table]:

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
-from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import Field
 
-from harness.charts import Chart, charts_of
-from harness.charts.values import RobustnessChart, ScaleChart, ScoresChart
+from harness.charts import Chart, charts_of, points_of
 from harness.cli import key_value
 from harness.cli.key_value import Words
 from harness.errors import ConfigError, unknown
@@ -22,7 +19,7 @@ from harness.leaderboard.comparable import find_runs
 from harness.runtime.environment import installing
 from harness.runtime.progress import Progress
 from harness.scoring.definitions import definition
-from harness.storage.atomic_write import cannot_write, check
+from harness.storage.atomic_write import atomic_file, check
 from harness.storage.configuration import safe
 
 HELP = """\
@@ -52,9 +49,6 @@ KINDS = {
     "scale": "no run here is over two networks or more",
 }
 """The kinds of figure, and why there may be none of a kind."""
-Drawable = ScoresChart | RobustnessChart | ScaleChart
-NAMES_IN_MESSAGE = 8
-"""Names of charts that a message has room for."""
 
 
 @dataclass(frozen=True)
@@ -79,93 +73,55 @@ def job(folders: list[str], settings: PlotSettings) -> str:
             raise ConfigError(unknown("format", format, ("pdf", "svg", "png")))
     check(settings.out, folder=True)
     try:
-        import matplotlib  # noqa: F401 (is it there?)
+        from harness.plot.draw import WIDTHS, draw, file_bytes, style
     except ImportError:
         raise ConfigError(f"figures need matplotlib: {installing('plot')}.") from None
     charts = _wanted(charts_of(find_runs(folders or ["results"])), settings)
     lines: list[str] = []
-    notes: dict[str, None] = {}
-    try:
-        _write(charts, settings, lines, notes)
-    except KeyboardInterrupt:
-        number = len(lines)
-        progress = f"{number} of {len(charts)} figures {'is' if number == 1 else 'are'} in {settings.out}/, each whole"
-        raise KeyboardInterrupt(f"interrupted: {progress if number else 'no figure was written'}.") from None
-    return "\n".join([*lines, *(["", "For the captions:", *notes] if notes else [])])
-
-
-def _write(charts: Sequence[Drawable], settings: PlotSettings, lines: list[str], notes: dict[str, None]) -> None:
-    """Write the figures: a line for each to `lines`, words for captions to `notes`, which an interruption keeps."""
-    from harness.plot.draw import WIDTHS, draw, file_bytes, style
-
     with style():
         for chart in Progress("figures").watch(charts, charts):
             figure = draw(chart, WIDTHS[settings.width])
             files = [Path(settings.out, f"{safe(chart.id.replace('/', '-'))}.{format}") for format in settings.format]
-            for file, format in zip(files, settings.format, strict=True):
-                _write_file(file, file_bytes(figure, format, chart.title), settings.out)
+            for path, format in zip(files, settings.format, strict=True):
+                with atomic_file(str(path)) as file:
+                    file.buffer.write(file_bytes(figure, format, chart.title))  # type: ignore[attr-defined]
             heading = f" ({chart.heading})" if chart.heading else ""
             lines.append(f"{' '.join(map(str, files))}: {chart.title}{heading}")
-            notes.update(dict.fromkeys(chart.notes))
+    notes = dict.fromkeys(note for chart in charts for note in chart.notes)
+    return "\n".join([*lines, *(["", "For the captions:", *notes] if notes else [])])
 
 
-def _wanted(charts: Iterable[Chart], settings: PlotSettings) -> list[Drawable]:
+def _wanted(charts: Iterable[Chart], settings: PlotSettings) -> list[Chart]:
     """Return the charts to draw: those that have values. Raises ConfigError where nothing fits."""
-    drawable = [chart for chart in charts if isinstance(chart, Drawable) and not _empty(chart)]
+    drawable = [chart for chart in charts if chart.kind in KINDS and _has_values(chart)]
     if not drawable:
         raise ConfigError("there is nothing to draw: no run is complete, or none has scores. Give other folders.")
-    metrics = {chart.metric for chart in drawable}
+    metrics = {chart.body["metric"] for chart in drawable}
     for name in settings.metric:
         if name not in metrics:
             raise ConfigError(unknown("metric", name, metrics))
     for pattern in settings.chart:
         if not any(_fits(chart, pattern) for chart in drawable):
-            raise ConfigError(_no_chart(pattern, drawable))
+            reason = f"no chart of kind {pattern}: {KINDS[pattern]}." if pattern in KINDS else ""
+            raise ConfigError(reason or unknown("chart", pattern, [*KINDS, *(chart.id for chart in drawable)]))
     wanted = settings.metric or [name for name in metrics if definition(name).lead == "first"] or sorted(metrics)
     patterns = settings.chart or ("*",)
     matches = [
-        chart for chart in drawable if chart.metric in wanted and any(_fits(chart, pattern) for pattern in patterns)
+        chart
+        for chart in drawable
+        if chart.body["metric"] in wanted and any(_fits(chart, pattern) for pattern in patterns)
     ]
     if not matches:
         raise ConfigError(f"no chart fits both chart={','.join(settings.chart)} and metric={','.join(wanted)}.")
     return matches
 
 
-def _no_chart(pattern: str, charts: Sequence[Drawable]) -> str:
-    """Return the sentence for a chart that is not there: for a kind why, for a name the nearest ones."""
-    if pattern in KINDS:
-        return f"no chart of kind {pattern}: {KINDS[pattern]}."
-    if "/" not in pattern:
-        return unknown("chart", pattern, KINDS)
-    names = sorted({chart.id for chart in charts})
-    near = sorted(get_close_matches(pattern, names, NAMES_IN_MESSAGE, 0))
-    more = f" and {len(names) - len(near):,} more" if len(names) > len(near) else ""
-    return f"there is no chart {pattern!r}. There are {', '.join(near)}{more}."
-
-
 def _fits(chart: Chart, pattern: str) -> bool:
     return pattern == chart.kind or fnmatchcase(chart.id, pattern)
 
 
-def _empty(chart: Drawable) -> bool:
-    """Return whether a chart has no value."""
-    if isinstance(chart, ScoresChart):
-        return all(row.value is None for row in chart.rows)
-    if isinstance(chart, RobustnessChart):
-        return all(point is None or point.value is None for row in chart.rows for point in row.points)
-    return all(value is None for row in chart.rows for value in row.values)
-
-
-def _write_file(path: Path, content: bytes, out: str) -> None:
-    temporary = path.with_name(f".{path.name}.tmp")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary.write_bytes(content)
-        temporary.replace(path)
-    except OSError as error:
-        with suppress(OSError):
-            temporary.unlink()
-        raise cannot_write(out, error) from error
+def _has_values(chart: Chart) -> bool:
+    return any(value is not None for row in chart.rows for value, _ in points_of(row))
 
 
 if __name__ == "__main__":

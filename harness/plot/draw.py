@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from harness.charts.values import MARKS, RobustnessChart, ScaleChart, ScoresChart
+import matplotlib
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from harness.charts.values import MARKS, Chart, points_of
 from harness.types import Role
 
-Interval = tuple[float, float] | None
 WIDTHS = {"column": 3.25, "text": 6.75}
 """Inches: a column, and the text of a page, of two-column papers (ACL, NeurIPS, ICLR and others are near it)."""
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#E69F00", "#56B4E9")
@@ -40,25 +43,18 @@ _STYLE: dict[Any, Any] = {
 @contextmanager
 def style() -> Iterator[None]:
     """Draw in our style within this context, whatever the user's matplotlibrc says."""
-    import matplotlib
-
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(_STYLE)
         yield
 
 
-def draw(chart: ScoresChart | RobustnessChart | ScaleChart, width: float) -> Any:
+def draw(chart: Chart, width: float) -> Any:
     """Return matplotlib's figure of a chart, `width` inches wide."""
-    if isinstance(chart, ScoresChart):
+    if chart.kind == "scores":
         return _scores(chart, width)
-    if isinstance(chart, RobustnessChart):
-        points = [
-            [(point.value, point.interval) if point else (None, None) for point in row.points] for row in chart.rows
-        ]
-        return _lines(chart, width, chart.steps, points)
-    points = [list(zip(row.values, row.intervals, strict=True)) for row in chart.rows]
-    return _lines(chart, width, [f"{network.name} ({network.nodes})" for network in chart.networks], points)
+    networks = [f"{network['name']} ({network['nodes']})" for network in chart.body.get("networks", ())]
+    return _lines(chart, width, networks or chart.body["steps"])
 
 
 def file_bytes(figure: Any, format: str, title: str) -> bytes:
@@ -69,44 +65,43 @@ def file_bytes(figure: Any, format: str, title: str) -> bytes:
     return file.getvalue()
 
 
-def _scores(chart: ScoresChart, width: float) -> Any:
+def _scores(chart: Chart, width: float) -> Any:
     """Return a line for each run, best first as in the table: its mark, its interval and its number."""
     rows = chart.rows
     figure, axes = _frame(chart, width, 0.7 + 0.17 * len(rows))
     for place, row in enumerate(rows):
-        if row.value is not None:
-            _interval(axes, row.interval, place, _look(row.role)["color"], along="x")
-            axes.plot(100 * row.value, place, linestyle="none", **_look(row.role))
-        number = "–" if row.value is None else f"{100 * row.value:.2f}"
-        axes.annotate(number, (1, place), xycoords=("axes fraction", "data"), va="center", xytext=(4, 0),
-                      textcoords="offset points", annotation_clip=False)  # fmt: skip
-    axes.set_yticks(range(len(rows)), [row.label for row in rows])
+        value, look = row["value"], _look(row["role"])
+        if value is not None:
+            _interval(axes, row["interval"], place, look["color"], along="x")
+            axes.plot(100 * value, place, linestyle="none", **look)
+        number = "–" if value is None else f"{100 * value:.2f}"
+        axes.annotate(number, (1, place), va="center", xytext=(4, 0), textcoords="offset points",
+                      xycoords=("axes fraction", "data"), annotation_clip=False)  # fmt: skip
+    axes.set_yticks(range(len(rows)), [row["label"] for row in rows])
     axes.set_ylim(len(rows) - 0.4, -0.6)
     axes.tick_params(axis="y", length=0)
     axes.grid(axis="x", linewidth=0.3)
     axes.set_xlabel("%")
-    _legend(figure, *_roles([row.role for row in rows]))
+    roles = [role for role in MARKS if role in {row["role"] for row in rows}]
+    if len(roles) > 1:
+        handles = [Line2D([], [], linestyle="none", **_look(role)) for role in roles]
+        _legend(figure, handles, [MARKS[role].title for role in roles])
     return figure
 
 
-def _lines(
-    chart: RobustnessChart | ScaleChart,
-    width: float,
-    steps: Sequence[str],
-    points: Sequence[Sequence[tuple[float | None, Interval]]],
-) -> Any:
+def _lines(chart: Chart, width: float, steps: Sequence[str]) -> Any:
     """Return a line for each row over the steps, told apart by colour and dash, its mark that of its role."""
-    names = [row.label for row in chart.rows]
+    names = [row["label"] for row in chart.rows]
     figure, axes = _frame(chart, width, 2.1 + 0.13 * len(names))
     handles = []
     shift = 0.3 / max(len(names), 1)
-    for number, (row, values) in enumerate(zip(chart.rows, points, strict=True)):
-        look = _look(row.role, COLOURS[number % len(COLOURS)])
+    for number, row in enumerate(chart.rows):
+        look = _look(row["role"], COLOURS[number % len(COLOURS)])
         at = [place + shift * (number - (len(names) - 1) / 2) for place in range(len(steps))]
-        heights = [float("nan") if value is None else 100 * value for value, _ in values]
+        heights = [float("nan") if value is None else 100 * value for value, _ in points_of(row)]
         dash = DASHES[number // len(COLOURS) % len(DASHES)] if len(names) > len(COLOURS) else "-"
         handles += axes.plot(at, heights, linestyle=dash, **look)
-        for place, (_, interval) in zip(at, values, strict=True):
+        for place, (_, interval) in zip(at, points_of(row), strict=True):
             _interval(axes, interval, place, look["color"], along="y")
     turned = sum(map(len, steps)) * 0.058 > width - 0.6
     axes.set_xticks(range(len(steps)), steps, rotation=90 if turned else 0)
@@ -117,16 +112,14 @@ def _lines(
     return figure
 
 
-def _frame(chart: ScoresChart | RobustnessChart | ScaleChart, width: float, height: float) -> tuple[Any, Any]:
-    from matplotlib.figure import Figure
-
+def _frame(chart: Chart, width: float, height: float) -> tuple[Any, Any]:
     figure = Figure(figsize=(width, height), layout="constrained")
     axes = figure.add_subplot()
     axes.set_title("\n".join(filter(None, (chart.title, chart.heading))), loc="left", wrap=True)
     return figure, axes
 
 
-def _interval(axes: Any, interval: Interval, place: float, colour: str, *, along: str) -> None:
+def _interval(axes: Any, interval: Sequence[float] | None, place: float, colour: str, *, along: str) -> None:
     if interval is not None:
         ends, same = [100 * end for end in interval], [place, place]
         axes.plot(*((ends, same) if along == "x" else (same, ends)), color=colour, linewidth=0.8, zorder=1)
@@ -139,15 +132,6 @@ def _look(role: Role, colour: str = "") -> dict[str, Any]:
     return {"color": colour, "marker": _SHAPES[mark.shape], "markerfacecolor": "white" if mark.open else colour}
 
 
-def _roles(roles: Collection[Role]) -> tuple[list[Any], list[str]]:
-    """Return samples and names for a legend of roles; [] where all have the same."""
-    from matplotlib.lines import Line2D
-
-    several = [role for role in MARKS if role in roles] if len(set(roles)) > 1 else []
-    return [Line2D([], [], linestyle="none", **_look(role)) for role in several], [MARKS[r].title for r in several]
-
-
 def _legend(figure: Any, handles: Sequence[Any], labels: Sequence[str]) -> None:
-    if handles:
-        columns = 1 if max(map(len, labels)) > 20 else 2
-        figure.legend(handles, labels, loc="outside lower left", ncols=columns, frameon=False)
+    columns = 1 if max(map(len, labels)) > 20 else 2
+    figure.legend(handles, labels, loc="outside lower left", ncols=columns, frameon=False)

@@ -15,7 +15,7 @@ from harness.charts import charts_of, run_ids
 from harness.charts.values import marks_json
 from harness.cli import key_value
 from harness.errors import ConfigError
-from harness.leaderboard.build import build
+from harness.leaderboard.build import BoardOptions, build
 from harness.leaderboard.comparable import family, find_runs
 from harness.leaderboard.settings import differences
 from harness.report import bundle
@@ -136,13 +136,17 @@ def _footer(manifests: Sequence[Manifest]) -> str:
 
 
 def _tables(rows: Sequence[Run], names: Sequence[str]) -> list[dict[str, JSON]]:
-    """Return the leaderboard's tables; every row with the name of its run."""
+    """Return the leaderboard's tables, every row with the name of its run, and that of models by benchmarks."""
     named = dict(zip(names, rows, strict=True))
     sourced = [replace(row, source=name) for name, row in named.items()]
     tables = [table_json(table) for table in build(sourced)]
     for table in tables:
         lines = table["rows"]
         table["rows"] = [line | {"run": line["folder"], "folder": named[line["folder"]].source} for line in lines]
+    if len({row.task for row in rows if row.sound}) > 1:
+        first = {row.model: name for name, row in reversed(named.items()) if row.sound}
+        [by_task] = map(table_json, build(rows, BoardOptions(by=("task",))))
+        tables.append(by_task | {"rows": [line | {"run": first[line["model"]]} for line in by_task["rows"]]})
     return tables
 
 

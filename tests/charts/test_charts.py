@@ -9,14 +9,17 @@ from pathlib import Path
 
 import pytest
 from support.page_help import run
-from support.written_runs import put, scores
+from support.written_runs import board_row, put, scores
 
 from harness.charts import as_json, charts_of
 from harness.cost.ledger import Ledger
 from harness.cost.price import Price
 from harness.leaderboard.build import build
 from harness.leaderboard.comparable import find_runs
-from harness.types import ChatRequest, Message, Response, Usage
+from harness.types import ChatRequest, Message, Response, Result, Usage
+
+CAUSALITY = "causalbench/causality"
+CORRELATION = "causalbench/correlation"
 
 
 @pytest.fixture(scope="module")
@@ -227,3 +230,38 @@ def test_the_role_is_what_the_manifest_says_whatever_a_model_is_called(tmp_path)
         put(tmp_path, model, role=role)
     rows = charts_by_id(tmp_path)["corr2cause/scores/f1"]["rows"]
     assert {row["label"]: row["role"] for row in rows} == roles
+
+
+def made(task, model, variant="default"):
+    f1 = (len(model) + len(variant)) / 40
+    result = Result("exact", {"exact": {"overall": {"all": scores(f1)}}}, 9, {}, {}, Usage())
+    return board_row(task, variant, "closed", model, True, result)
+
+
+def of_kind(rows, kind):
+    return {chart.id: as_json(chart) for chart in charts_of(rows) if chart.kind == kind}
+
+
+def test_runs_that_differ_in_names_alone_make_a_line():
+    plain, readable = made(CAUSALITY, "gpt4"), made(CAUSALITY, "gpt4", variant="names=readable")
+    alone = made(CAUSALITY, "gpt35", variant="names=readable")
+    charts = of_kind([plain, readable, alone], "names")
+    chart = charts["causalbench/causality/names/f1"]
+    assert chart["steps"] == ["original", "readable"] and chart["title"] == "F1 with original and with readable names"
+    (row,) = chart["rows"]
+    assert row["label"] == "gpt4"
+    values = [point["value"] for point in row["points"]]
+    assert values == [of.result.overall["f1"] for of in (plain, readable)]
+    assert not of_kind([plain, alone], "names")
+
+
+def test_other_settings_stand_apart():
+    runs = [made(CAUSALITY, "gpt4", variant=v) for v in ("method=2", "method=2,names=readable", "names=readable")]
+    (chart,) = [chart for name, chart in of_kind(runs, "names").items() if name.endswith("/f1")]
+    assert chart["id"] == "causalbench/causality/method=2/names/f1" and chart["heading"]
+
+
+def test_direct_and_indirect_pairs_stand_beside_each_other():
+    runs = [made(CORRELATION, model, variant=f"kind={kind}") for model in ("a", "b") for kind in ("direct", "indirect")]
+    chart = of_kind(runs, "directness")["causalbench/correlation/directness/f1"]
+    assert chart["steps"] == ["direct", "indirect"] and len(chart["rows"]) == 2

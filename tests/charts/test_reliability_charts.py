@@ -32,7 +32,9 @@ def charts(tmp_path, monkeypatch):
 
     def of_runs():
         return {
-            chart.source: as_json(chart) for chart in charts_of(find_runs(["results"])) if chart.kind == "reliability"
+            chart.body["source"]: as_json(chart)
+            for chart in charts_of(find_runs(["results"]))
+            if chart.kind == "reliability"
         }
 
     return of_runs

@@ -194,3 +194,30 @@ def test_runs_that_were_read_by_other_rules_are_counted_below_the_table():
     assert sum(note.startswith(sentence) for note in table.notes) == 1
     (table,) = build([rows[0]])
     assert not any("other rules" in note for note in table.notes)
+
+
+@pytest.mark.parametrize("form", ["markdown", "latex"])
+def test_models_by_benchmarks(form):
+    def other(model, f1, **more):
+        return replace(run(model, f1, **more), place={**run(model, **more).place, "task": "causalbench/cot"})
+
+    rows = [
+        *(run("gpt4", 0.9), run("gpt35", 0.5), other("gpt4", 0.25), other("new", None), run("gpt4", complete=False)),
+        *(run("gpt4", 0.1, variant="limit=100", items="b" * 64), of_role("solver", other("exact", 1.0))),
+    ]
+    tables = build(rows, BoardOptions(by=("task",)))
+    assert_golden(f"by_task.{form}", f"{leaderboard.RENDERERS[form](tables)}\n")
+    (table,) = build(rows, BoardOptions(("accuracy", "f1"), by=("task",)))
+    assert [column.name for column in table.columns[3:]] == ["accuracy/corr2cause", "f1/corr2cause"]
+    with pytest.raises(ConfigError, match="by=task goes with metrics= and intervals= alone"):
+        build(rows, BoardOptions(by=("task", "relation")))
+
+
+def test_of_several_runs_of_a_model_the_tasks_first_prompt_stands_among_benchmarks():
+    def prompted(prompt, f1):
+        row = run("gpt4", f1)
+        config = {"task": {"prompts": ["plain", "cot"]}}
+        return replace(row, place={**row.place, "prompt": prompt}, manifest=replace(row.manifest, config=config))
+
+    (table,) = build([prompted("cot", 0.9), prompted("plain", 0.5)], BoardOptions(by=("task",)))
+    assert [line.cells[1].text for line in table.lines] == ["50.00"]

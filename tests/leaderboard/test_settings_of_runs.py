@@ -24,7 +24,7 @@ from harness.leaderboard import __main__ as leaderboard
 from harness.leaderboard.build import BoardOptions, build
 from harness.leaderboard.comparable import find_runs
 from harness.leaderboard.settings import differences
-from harness.leaderboard.settings.chains import find_setting
+from harness.leaderboard.settings.series import find_setting
 from harness.report.__main__ import content
 from harness.storage import replies as storage_replies
 from harness.storage.manifest import Manifest
@@ -72,9 +72,9 @@ def rows_of(tables):
 
 @pytest.mark.slow
 def test_few_shot_prompts_stay_in_robustness_though_their_examples_are_perturbed(rows):
-    (chart,) = (chart for chart in charts_of(rows) if chart.kind == "robustness" and chart.metric == "f1")
-    assert {row.label for row in chart.rows} >= {"random_uniform · plain", "random_uniform · few_shot"}
-    assert all(point is not None for row in chart.rows for point in row.points)
+    (chart,) = (chart for chart in charts_of(rows) if chart.kind == "robustness" and chart.body["metric"] == "f1")
+    assert {row["label"] for row in chart.rows} >= {"random_uniform · plain", "random_uniform · few_shot"}
+    assert all(point is not None for row in chart.rows for point in row["points"])
     assert chart.heading == "A sample of 80"
 
 
@@ -84,9 +84,9 @@ def test_runs_of_one_results_folder_make_a_row_though_their_folders_are_named_on
     (chart,) = (
         chart
         for chart in charts_of(find_runs([str(folder) for folder in variants]))
-        if chart.kind == "robustness" and chart.metric == "f1"
+        if chart.kind == "robustness" and chart.body["metric"] == "f1"
     )
-    assert {row.label for row in chart.rows} == set(MODELS)
+    assert {row["label"] for row in chart.rows} == set(MODELS)
     shutil.copytree(swept / "corr2cause" / variants[1].parent.name, elsewhere := tmp_path / variants[1].parent.name)
     apart = find_runs([str(variants[0]), str(elsewhere)])
     assert not [chart for chart in charts_of(apart) if chart.kind == "robustness"]
@@ -139,16 +139,6 @@ def test_any_setting_makes_columns_the_default_first(rows):
     ]
     tables = build(rows, BoardOptions(by=("variant",)))
     assert "limit=80,perturbation=permutation: F1" in markdown(tables)
-
-
-def test_a_run_that_is_not_complete_is_a_dash_with_a_word(rows):
-    def undone(row):
-        return replace(row, complete=False)
-
-    cut = [undone(row) if "permutation" in row.variant and row.prompt == "plain" else row for row in rows]
-    (table,) = build(cut, BoardOptions(by=("perturbation",)))
-    row = rows_of([table])["always_yes", "plain"]
-    assert row["f1/permutation"]["text"] == "– not complete"
 
 
 def test_what_cannot_be_paired_has_a_dash_and_the_reason(rows, tmp_path, swept):

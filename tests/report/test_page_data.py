@@ -137,8 +137,10 @@ def test_runs_without_records_and_incomplete_ones_are_told_as_such(page):
     without, stopped = find(page, "random_uniform"), find(page, "stopped")
     assert without["answers"] is None and "command of its run makes them again" in without["no_answers"]
     assert stopped["complete"] is False and stopped["answers"]["count"] > 0
-    ranked = [row["run"] for table in page.data["tables"] for row in table["rows"]]
+    *tables, by_task = page.data["tables"]
+    ranked = [row["run"] for table in tables for row in table["rows"]]
     assert sorted([*ranked, stopped["id"]]) == sorted(page.runs)
+    assert by_task["task"] == "All benchmarks" and {row["run"] for row in by_task["rows"]} < set(ranked)
     assert {run["role"] for run in page.runs.values()} == {"model", "baseline", "solver"}
 
 

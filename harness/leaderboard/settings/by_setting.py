@@ -5,8 +5,9 @@ The differences are those of `harness compare`: paired by item, intervals and te
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TypeVar
 
 from harness.compare.difference import Difference, differences, of_counts
 from harness.compare.measure import holm
@@ -15,37 +16,31 @@ from harness.compare.runs import Loader
 from harness.errors import ConfigError, HarnessError
 from harness.leaderboard.columns import constants
 from harness.leaderboard.comparable import items_text, runs_text, sort_key
-from harness.leaderboard.settings.chains import RunSetting, Series, chains_of, sets_of, steps_of
-from harness.leaderboard.settings.over_setting import chain_columns, view_heading
+from harness.leaderboard.settings.over_setting import name_columns, view_heading
+from harness.leaderboard.settings.series import RunSetting, Series, series_of, sets_of, steps_of
 from harness.scoring.bootstrap import RESAMPLES
 from harness.scoring.definitions import definition, main_metrics
 from harness.storage.runs import Run
 from harness.tables.numbers import Intervals, metric_cell, p_text, signed_text
 from harness.tables.results import interval_notes
 from harness.tables.table import Cell, Column, Line, Table
-from harness.types import Metric, Scores
+from harness.types import Metric
 
-NO_RUN = "– no run"
 MARK = "*"
 """Stands behind a p that is at most 0.05 when all of a table are corrected together."""
-
-
-@dataclass(frozen=True)
-class _SeriesRow:
-    """A chain's runs and, by step and metric, their differences to its first step, or a word why one is missing."""
-
-    chain: Series
-    differences: Mapping[tuple[str, str], Difference | str]
+Found = Difference | str
+"""A difference, or a word why there is none."""
+Key = TypeVar("Key", bound=Hashable)
 
 
 def tables(
     task: str,
-    rows: Sequence[Run],
+    runs: Sequence[Run],
     setting: RunSetting,
     *,
-    metrics: Sequence[str],
-    intervals: Intervals,
-    notes: Sequence[str],
+    metrics: Sequence[str] = (),
+    intervals: Intervals = "brackets",
+    notes: Sequence[str] = (),
     load: Loader | None = None,
     name_others: bool = True,
 ) -> Iterator[Table]:
@@ -56,118 +51,113 @@ def tables(
 
     Raise ConfigError where all runs have the same value of the setting.
     """
-    load = load or Loader()
-    chains = chains_of(rows, setting)
-    order = steps_of([row for row in rows if row.sound], setting)
-    sets = [members for members in sets_of(chains) if len({step for chain in members for step in chain.by_step}) > 1]
+    every, order = series_of(runs, setting), steps_of([run for run in runs if run.sound], setting)
+    sets = [members for members in sets_of(every) if len({step for series in members for step in series.by_step}) > 1]
     if not sets:
-        values = ", ".join(order) or "none"
         raise ConfigError(
-            f"by={setting.title}: no two runs of {task} differ in it and in nothing else (there is {values}). "
-            "Run the same model and prompt with another value."
+            f"by={setting.title}: no two runs of {task} differ in it and in nothing else (there is "
+            f"{', '.join(order) or 'none'}). Run the same model and prompt with another value."
         )
-    left_out = [chain for chain in chains if not any(chain in members for members in sets)]
-    alone = [_alone(left_out)] if left_out and name_others else []
+    if name_others and (alone := [s.first for s in every if not any(s in members for members in sets)]):
+        notes = [f"Not in a table, having one value of the setting: {runs_text(alone)}.", *notes]
     for number, members in enumerate(sets, 1):
-        present = [step for step in order if any(step in chain.by_step for chain in members)]
-        beside = [*alone, *notes] if number == len(sets) else []
-        members = sorted(members, key=_sort_key)
-        yield _table(task, setting, members, present, rows, metrics, intervals, beside, load)
-
-
-def _sort_key(chain: Series) -> tuple[float | str, ...]:
-    return sort_key(chain.first)
-
-
-def _alone(chains: Sequence[Series]) -> str:
-    return f"Not in a table, having one value of the setting: {runs_text([chain.first for chain in chains])}."
+        steps = [step for step in order if any(step in series.by_step for series in members)]
+        members = sorted(members, key=lambda series: sort_key(series.first))
+        table = _table(task, setting, members, steps, metrics, intervals, load or Loader())
+        yield replace(table, notes=[*table.notes, *(notes if number == len(sets) else ())])
 
 
 def _table(
     task: str,
     setting: RunSetting,
-    chains: Sequence[Series],
+    rows: Sequence[Series],
     steps: Sequence[str],
-    rows: Sequence[Run],
     metrics: Sequence[str],
     intervals: Intervals,
-    notes: Sequence[str],
     load: Loader,
 ) -> Table:
-    scores = [row.result.overall for chain in chains for row in chain.by_step.values()]
-    shown = list(metrics) or [main_metrics(scores[0])[0]]
-    incomplete = {(*setting.rest(row), row.results_folder, setting.step(row)): row for row in rows if not row.sound}
-    measured = [_SeriesRow(chain, differences_to_first(chain, steps, shown, load)) for chain in chains]
-    keys = [(row, key) for row in measured for key, d in row.differences.items() if isinstance(d, Difference)]
-    corrected = holm([d.p for row, key in keys if isinstance(d := row.differences[key], Difference)])
-    p_holm = {(id(row), *key): p for (row, key), p in zip(keys, corrected, strict=True)}
-    names, name_cells, shared = chain_columns(chains, setting)
-    columns = [*names, *(column for step in steps for column in _columns(step, steps[0], shown))]
+    runs = [run for series in rows for run in series.by_step.values()]
+    scores = [run.result.overall for run in runs]
+    metrics = metrics or main_metrics(scores[0])[:1]
+    found = corrected([differences_to_first(series, steps, metrics, load) for series in rows])
+    names, name_cells, shared = name_columns(rows, setting)
+    columns = [*names, *(column for step in steps for metric in metrics for column in _columns(step, steps[0], metric))]
     lines = []
-    for row, cells in zip(measured, name_cells, strict=True):
-        numbers = [
-            cell
-            for step in steps
-            for metric in shown
-            for cell in _cells(row, step, metric, steps[0], incomplete, p_holm, intervals)
-        ]
-        first = row.chain.first
-        identity = {"model": first.model, "prompt": first.prompt, "variant": setting.other_variant(first)}
-        lines.append(Line([*cells, *numbers], "", identity, ranked=first.ranked))
-    first = chains[0].first
-    _, caption = constants(scores)
-    sets = {items_text(row): step for chain in chains for step, row in chain.by_step.items()}
+    for series, cells, of_row in zip(rows, name_cells, found, strict=True):
+        numbers = []
+        for step, metric in ((step, metric) for step in steps for metric in metrics):
+            numbers.append(_score(series.by_step.get(step), metric, intervals))
+            if step != steps[0] and definition(metric).made_of == "counts":
+                numbers += difference_cells(of_row.get((step, metric)), intervals)
+        first = series.first
+        run = {"model": first.model, "prompt": first.prompt, "variant": setting.other_variant(first)}
+        lines.append(Line([*cells, *numbers], "", run, ranked=first.ranked))
+    sets = {items_text(run): step for series in rows for step, run in series.by_step.items()}
+    about = [" ".join(interval_notes(scores))] if intervals != "none" else []
     return Table(
         task,
         columns,
         lines,
-        above="; ".join([f"Best first ({steps[0]}), metrics in percent", *shared, *caption]) + ".",
-        notes=[*_notes(setting, steps[0], measured, scores, intervals), *notes],
-        heading=view_heading("by", setting, first),
+        above="; ".join([f"Best first ({steps[0]}), metrics in percent", *shared, *constants(scores)[1]]) + ".",
+        notes=[*about, *difference_notes(steps[0], [d for of_row in found for d in of_row.values()])],
+        heading=view_heading("by", setting, rows[0].first),
         settings="; ".join(f"{step}: {items}" if len(sets) > 1 else items for items, step in sets.items()),
-        label_set=first.result.headline,
+        label_set=rows[0].first.result.headline,
         in_caption=[column.name for column in columns if column.name.endswith("/p_holm")],
         spare=[column.name for column in columns if column.name.endswith("/p")],
     )
 
 
+def _columns(step: str, base: str, metric: str) -> Iterator[Column]:
+    shown, name = definition(metric), f"{metric}/{step}"
+    yield Column(name, shown.title, "metric", shown.best, step)
+    if step != base and shown.made_of == "counts":
+        yield from difference_columns(name, base, step)
+
+
+def _score(run: Run | None, metric: str, intervals: Intervals) -> Cell:
+    return (
+        Cell("– no run")
+        if run is None
+        else metric_cell(run.result.overall.metric(metric) or Metric(metric, None), intervals)
+    )
+
+
 def differences_to_first(
-    chain: Series, steps: Sequence[str], metrics: Sequence[str], load: Loader
-) -> dict[tuple[str, str], Difference | str]:
-    """Return the differences of a chain's runs to that of the first step, or a word why one is missing."""
-    base = chain.by_step.get(steps[0])
+    series: Series, steps: Sequence[str], metrics: Sequence[str], load: Loader
+) -> dict[tuple[str, str], Found]:
+    """Return the differences of a series' runs to that of the first step, by step and metric."""
+    base = series.by_step.get(steps[0])
     paired = [name for name in metrics if definition(name).made_of == "counts"]
-    to_first: dict[tuple[str, str], Difference | str] = {}
+    found: dict[tuple[str, str], Found] = {}
     for step in steps[1:]:
-        row = chain.by_step.get(step)
-        if base is None or row is None or not paired:
-            continue
-        try:
-            replies = load(base), load(row)
-            pairing = pair(*replies, by=(), labels=None, least=1)
-        except HarnessError as error:
-            to_first |= {(step, name): _reason(base, row, error) for name in paired}
-            continue
-        if pairing.first_only or pairing.second_only:
-            to_first |= dict.fromkeys(((step, name) for name in paired), "other items")
-            continue
-        compared, _ = differences(of_counts(pairing.cells()[0]), paired)
-        to_first |= {(step, difference.metric): difference for difference in compared}
-    return to_first
+        run = series.by_step.get(step)
+        if base is not None and run is not None and paired:
+            of_step = _differences(base, run, paired, load)
+            found |= {(step, name): d for name, d in zip(paired, of_step, strict=True)}
+    return found
 
 
-def _reason(base: Run, row: Run, error: HarnessError) -> str:
-    """Return in a word why two runs cannot be paired."""
-    if base.result.headline != row.result.headline or "label in" in str(error):
-        return "other labels"
-    return "other items" if "share" in str(error) else "no records"
+def _differences(base: Run, run: Run, metrics: Sequence[str], load: Loader) -> Sequence[Found]:
+    try:
+        pairing = pair(load(base), load(run), by=(), labels=None, least=1)
+    except HarnessError as error:
+        if base.result.headline != run.result.headline or "label in" in str(error):
+            return ["other labels"] * len(metrics)
+        return ["other items" if "share" in str(error) else "no records"] * len(metrics)
+    if pairing.first_only or pairing.second_only:
+        return ["other items"] * len(metrics)
+    return differences(of_counts(pairing.cells()[0]), metrics)[0]
 
 
-def _columns(step: str, base: str, metrics: Sequence[str]) -> Iterator[Column]:
-    for metric in metrics:
-        yield Column(f"{metric}/{step}", definition(metric).title, "metric", definition(metric).best, step)
-        if step != base and definition(metric).made_of == "counts":
-            yield from difference_columns(f"{metric}/{step}", base, step)
+def corrected(rows: Sequence[Mapping[Key, Found]]) -> list[dict[Key, Found]]:
+    """Return the differences of a table with their p-values corrected together."""
+    known = [d for row in rows for d in row.values() if isinstance(d, Difference)]
+    p_values = iter(holm([d.p for d in known]))
+    return [
+        {key: replace(d, p_holm=next(p_values)) if isinstance(d, Difference) else d for key, d in row.items()}
+        for row in rows
+    ]
 
 
 def difference_columns(name: str, base: str, over: str = "") -> Iterator[Column]:
@@ -176,59 +166,28 @@ def difference_columns(name: str, base: str, over: str = "") -> Iterator[Column]
     yield Column(f"{name}/p_holm", "p (Holm)", "count", None, over)
 
 
-def _cells(
-    row: _SeriesRow,
-    step: str,
-    metric: str,
-    base: str,
-    incomplete: Mapping[tuple[str, ...], Run],
-    p_holm: Mapping[tuple[int, str, str], float | None],
-    intervals: Intervals,
-) -> Iterator[Cell]:
-    """Yield a score, and beside the first step's its difference to that and p."""
-    run = row.chain.by_step.get(step)
-    if run is None:
-        other = incomplete.get((*row.chain.rest, step))
-        word = NO_RUN if other is None else "– all failed" if other.unanswered else "– not complete"
-        yield Cell(word)
-    else:
-        yield metric_cell(run.result.overall.metric(metric) or Metric(metric, None), intervals)
-    if step == base or definition(metric).made_of != "counts":
-        return
-    yield from difference_cells(row.differences.get((step, metric)), p_holm.get((id(row), step, metric)), intervals)
-
-
-def difference_cells(difference: Difference | str | None, holm_p: float | None, intervals: Intervals) -> Iterator[Cell]:
-    """Yield a difference with its interval, its p, and for programs p corrected; dashes where there is none."""
-    if not isinstance(difference, Difference):
-        yield Cell(f"– {difference}" if difference else "–")
-        yield from [Cell("–")] * 2
-        return
-    ends = difference.interval
+def difference_cells(found: Found | None, intervals: Intervals) -> list[Cell]:
+    """Return a difference with its interval, its p, and for programs p corrected; dashes where there is none."""
+    if not isinstance(found, Difference):
+        return [Cell(f"– {found}" if found else "–"), Cell("–"), Cell("–")]
+    ends, p_holm = found.interval, found.p_holm
     interval = f"[{signed_text(ends[0], 1)}, {signed_text(ends[1], 1)}]" if ends and intervals != "none" else ""
-    yield Cell(signed_text(difference.value), difference.value, ends, interval)
-    mark = MARK if holm_p is not None and holm_p <= 0.05 else ""
-    yield Cell(f"{p_text(difference.p)}{mark}", difference.p)
-    yield Cell(p_text(holm_p), holm_p)
+    mark = MARK if p_holm is not None and p_holm <= 0.05 else ""
+    difference = Cell(signed_text(found.value), found.value, ends, interval)
+    return [difference, Cell(f"{p_text(found.p)}{mark}", found.p), Cell(p_text(p_holm), p_holm)]
 
 
-def _notes(
-    setting: RunSetting, base: str, rows: Sequence[_SeriesRow], scores: Sequence[Scores], intervals: Intervals
-) -> Iterator[str]:
-    """Yield how scores, differences and p were computed, and what the dashes mean."""
-    if intervals != "none":
-        yield " ".join(interval_notes(scores))
-    yield from difference_notes(base, [d for row in rows for d in row.differences.values()])
-
-
-def difference_notes(base: str, differences: Sequence[Difference | str]) -> Iterator[str]:
-    if any(isinstance(d, Difference) for d in differences):
-        count = sum(isinstance(d, Difference) and d.p is not None for d in differences)
+def difference_notes(base: str, several: Iterable[Found]) -> Iterator[str]:
+    """Yield how differences and p were computed, and what the dashes mean."""
+    several = list(several)
+    known = [d for d in several if isinstance(d, Difference)]
+    if known:
+        count = sum(d.p is not None for d in known)
         together = f" when the {count:,} p-values of this table are corrected together (Holm)" * (count > 1)
         yield (
             f"− {base}: the difference on the same items, as harness compare has it: 95% over {RESAMPLES:,} "
             f"resamples of whole clusters, the same for both; p from swapping the two in whole clusters. {MARK}: at "
             f"most 0.05{together}."
         )
-    if words := sorted({d for d in differences if isinstance(d, str)}):
+    if words := sorted({d for d in several if isinstance(d, str)}):
         yield f"No difference where the runs cannot be paired: {', '.join(words)}."

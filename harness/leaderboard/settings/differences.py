@@ -7,14 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from harness.compare.difference import Difference
-from harness.compare.measure import holm
 from harness.compare.runs import Loader
 from harness.errors import ConfigError
 from harness.leaderboard.columns import constants
-from harness.leaderboard.comparable import NAMES, comparable_sets, name_of
-from harness.leaderboard.settings import by_setting
-from harness.leaderboard.settings.chains import RunSetting, Series
+from harness.leaderboard.comparable import NAMES, ComparableRuns, comparable_sets, name_of
+from harness.leaderboard.settings.by_setting import (
+    corrected,
+    difference_cells,
+    difference_columns,
+    difference_notes,
+    differences_to_first,
+)
+from harness.leaderboard.settings.by_setting import tables as tables_by
+from harness.leaderboard.settings.series import RunSetting, Series
 from harness.scoring.definitions import definition, main_metrics
 from harness.storage.replies import ReplyReader
 from harness.storage.runs import Run
@@ -23,87 +28,65 @@ from harness.tables.results import interval_notes
 from harness.tables.table import Cell, Column, Line, Table
 from harness.types import Metric
 
-DIFFERENCE = "/difference"
-"""How the names of columns end that hold differences."""
 
-
-def tables(task: str, rows: Sequence[Run], replies: ReplyReader) -> Iterator[Table]:
+def tables(task: str, runs: Sequence[Run], replies: ReplyReader) -> Iterator[Table]:
     """Yield the tables of a task; those without a single difference are left out."""
-    complete, load = [row for row in rows if row.sound], Loader(replies)
-    names = {name for row in complete for name in row.settings}
-    settings = [RunSetting("prompt"), *(RunSetting("task", name) for name in sorted(names))]
-    for setting in settings:
-        if len({setting.step(row) for row in complete}) < 2:
-            continue
-        try:
-            yield from filter(_has_differences, _of_setting(task, complete, setting, load))
-        except ConfigError:  # no two runs differ in it alone
-            continue
-    yield from filter(_has_differences, of_models(task, complete, load))
-
-
-def _of_setting(task: str, rows: Sequence[Run], setting: RunSetting, load: Loader) -> Iterator[Table]:
-    """Return the tables of a setting. The page has those of all settings, and each would name nearly all other runs."""
-    return by_setting.tables(
-        task, rows, setting, metrics=(), intervals="brackets", notes=(), load=load, name_others=False
-    )
+    complete, load = [run for run in runs if run.sound], Loader(replies)
+    names = sorted({name for run in complete for name in run.settings})
+    for setting in (RunSetting("prompt"), *(RunSetting("task", name) for name in names)):
+        if len({setting.step(run) for run in complete}) > 1:
+            try:
+                # Without a note on other runs: the tables of each setting would name nearly all of them.
+                yield from filter(_has_differences, tables_by(task, complete, setting, load=load, name_others=False))
+            except ConfigError:  # no two runs differ in it alone
+                continue
+    for comparable in comparable_sets(complete):
+        ranked = [run for run in comparable.rows if run.ranked]
+        if len(ranked) > 1 and _has_differences(table := _of_models(task, ranked, comparable, load)):
+            yield table
 
 
 def _has_differences(table: Table) -> bool:
-    places = [place for place, column in enumerate(table.columns) if column.name.endswith(DIFFERENCE)]
+    places = [place for place, column in enumerate(table.columns) if column.name.endswith("/difference")]
     return any(line.cells[place].value is not None for line in table.lines for place in places)
 
 
-def of_models(task: str, rows: Sequence[Run], load: Loader) -> Iterator[Table]:
-    """Yield for each set of comparable runs the ranked ones, with their differences to the best of them."""
-    for comparable in comparable_sets(rows):
-        ranked = [row for row in comparable.rows if row.ranked]
-        if len(ranked) > 1:
-            yield _of_set(task, ranked, comparable.heading, load)
-
-
-def _of_set(task: str, rows: Sequence[Run], heading: str, load: Loader) -> Table:
-    overall = [row.result.overall for row in rows]
+def _of_models(task: str, runs: Sequence[Run], comparable: ComparableRuns, load: Loader) -> Table:
+    """Return the ranked runs of a set, with their differences to the best of them."""
+    overall = [run.result.overall for run in runs]
     metric = main_metrics(overall[0])[0]
-    steps = [str(place) for place in range(len(rows))]  # no chain of a setting, but compared as one is
-    series = Series((), dict(zip(steps, rows, strict=True)))
-    to_best = by_setting.differences_to_first(series, steps, [metric], load)
-    known = {step: d for (step, _), d in to_best.items() if isinstance(d, Difference)}
-    corrected = dict(zip(known, holm([d.p for d in known.values()]), strict=True))
-    names = _names(rows)
+    steps = [str(place) for place in range(len(runs))]  # no series of a setting, but compared as one is
+    series = Series((), dict(zip(steps, runs, strict=True)))
+    [found] = corrected([differences_to_first(series, steps, [metric], load)])
+    names = ["model", *(name for name in ("prompt", "variant") if len({name_of(run, name) for run in runs}) > 1)]
+    if len({tuple(name_of(run, name) for name in names) for run in runs}) < len(runs):
+        names.append("folder")
     columns = [
         *(Column(name, name) for name in names),
         Column(metric, definition(metric).title, "metric", definition(metric).best),
-        *by_setting.difference_columns(metric, "best"),
+        *difference_columns(metric, "best"),
     ]
     lines = [
         Line(
             [
-                *(Cell(name_of(row, name), name_of(row, name)) for name in names),
-                metric_cell(row.result.overall.metric(metric) or Metric(metric, None), "brackets"),
-                *by_setting.difference_cells(to_best.get((step, metric)), corrected.get(step), "brackets"),
+                *(Cell(name_of(run, name), name_of(run, name)) for name in names),
+                metric_cell(run.result.overall.metric(metric) or Metric(metric, None)),
+                *difference_cells(found.get((step, metric)), "brackets"),
             ],
             "",
-            {name: name_of(row, name) for name in NAMES},
+            {name: name_of(run, name) for name in NAMES},
         )
-        for step, row in zip(steps, rows, strict=True)
+        for step, run in zip(steps, runs, strict=True)
     ]
+    heading = comparable.heading
     return Table(
         task,
         columns,
         lines,
         above="; ".join(["Best first, metrics in percent", *constants(overall)[1]]) + ".",
-        notes=[" ".join(interval_notes(overall)), *by_setting.difference_notes("best", list(to_best.values()))],
+        notes=[" ".join(interval_notes(overall)), *difference_notes("best", found.values())],
         heading=f"Models, {heading[0].lower()}{heading[1:]}" if heading else "Models",
-        label_set=rows[0].result.headline,
-        items=rows[0].items,
-        in_caption=[column.name for column in columns if column.name.endswith("/p_holm")],
-    )
-
-
-def _names(rows: Sequence[Run]) -> list[str]:
-    """Return the names that tell the runs apart, the model first."""
-    names = ["model", *(name for name in ("prompt", "variant") if len({name_of(row, name) for row in rows}) > 1)]
-    return (
-        names if len({tuple(name_of(row, name) for name in names) for row in rows}) == len(rows) else [*names, "folder"]
+        label_set=runs[0].result.headline,
+        items=runs[0].items,
+        in_caption=[f"{metric}/p_holm"],
     )

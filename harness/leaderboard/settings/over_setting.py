@@ -15,10 +15,9 @@ from harness.compare.runs import load
 from harness.errors import ConfigError, HarnessError
 from harness.leaderboard.columns import constants
 from harness.leaderboard.comparable import capitalized, runs_text, settings_words
-from harness.leaderboard.settings.chains import RunSetting, Series, chains_of, sets_of, steps_of
+from harness.leaderboard.settings.series import RunSetting, Series, series_of, sets_of, steps_of
 from harness.scoring.definitions import definition, main_metrics
 from harness.scoring.means import mean_of
-from harness.storage.replies import Reply
 from harness.storage.runs import Run
 from harness.tables.numbers import Intervals, interval_text, metric_text, percent_text
 from harness.tables.table import Cell, Column, Line, Table
@@ -28,7 +27,7 @@ _PARTS = {"mean": "mean ± SD", "least": "least", "median": "median", "greatest"
 
 def tables(
     task: str,
-    rows: Sequence[Run],
+    runs: Sequence[Run],
     setting: RunSetting,
     *,
     metrics: Sequence[str],
@@ -39,31 +38,28 @@ def tables(
 
     Raise ConfigError where no two runs differ in the setting alone.
     """
-    chains = chains_of(rows, setting, folders=False)
-    sets = sets_of([chain for chain in chains if len(chain.by_step) > 1])
+    every = series_of(runs, setting, folders=False)
+    sets = sets_of([series for series in every if len(series.by_step) > 1])
     if not sets:
         raise ConfigError(
             f"over={setting.title}: no two runs of {task} differ in it and in nothing else. "
             "Run the same again with another value, under a name of its own (model.name=)."
         )
-    if alone := [chain.first for chain in chains if len(chain.by_step) == 1]:
+    if alone := [series.first for series in every if len(series.by_step) == 1]:
         notes = [f"Not in a table, as there is one run: {runs_text(alone)}.", *notes]
     for number, members in enumerate(sets, 1):
-        scores = [row.result.overall for chain in members for row in chain.by_step.values()]
-        shown = list(metrics) or [main_metrics(scores[0])[0]]
-        members = sorted(members, key=lambda chain: _merit(chain, shown[0]))
-        yield _table(task, setting, members, shown, intervals, notes if number == len(sets) else [])
+        yield _table(task, setting, members, metrics, intervals, notes if number == len(sets) else [])
 
 
-def _merit(chain: Series, metric: str) -> tuple[float, str, str]:
-    values = _values(chain, metric)
+def _merit(series: Series, metric: str) -> tuple[float, str, str]:
+    values = _values(series, metric)
     mean = fmean(values) if values else -1.0
-    return mean if definition(metric).best == "low" else -mean, chain.first.model, chain.first.prompt
+    return mean if definition(metric).best == "low" else -mean, series.first.model, series.first.prompt
 
 
-def _values(chain: Series, metric: str) -> list[float]:
-    """Return the metric of a chain's runs; [] where it is undefined in one of them."""
-    values = [row.result.overall[metric] for row in chain.by_step.values()]
+def _values(series: Series, metric: str) -> list[float]:
+    """Return the metric of a series' runs; [] where it is undefined in one of them."""
+    values = [run.result.overall[metric] for run in series.by_step.values()]
     defined = [value for value in values if value is not None]
     return defined if len(defined) == len(values) else []
 
@@ -71,33 +67,35 @@ def _values(chain: Series, metric: str) -> list[float]:
 def _table(
     task: str,
     setting: RunSetting,
-    chains: Sequence[Series],
+    rows: Sequence[Series],
     metrics: Sequence[str],
     intervals: Intervals,
     notes: Sequence[str],
 ) -> Table:
-    names, name_cells, shared = chain_columns(chains, setting)
+    runs = [run for series in rows for run in series.by_step.values()]
+    metrics = metrics or main_metrics(runs[0].result.overall)[:1]
+    rows = sorted(rows, key=lambda series: _merit(series, metrics[0]))
+    names, name_cells, shared = name_columns(rows, setting)
     columns = [*names, *(column for metric in metrics for column in _columns(metric))]
     columns += [Column("changes", "answers that change", "metric"), Column("n", "n", "count")]
     lines = []
-    for chain, cells in zip(chains, name_cells, strict=True):
-        numbers = [cell for metric in metrics for cell in _cells(metric, _values(chain, metric))]
-        steps = "+".join(chain.by_step)
-        names_of_line = {str(column.name): str(cell.value) for column, cell in zip(names, cells, strict=True)}
-        line = [*cells, *numbers, _changing(chain, intervals), Cell(f"{len(chain.by_step):,}", len(chain.by_step))]
-        lines.append(Line(line, "", {**names_of_line, "over": f"{setting.title}={steps}"}, ranked=chain.first.ranked))
-    first = chains[0].first
-    _, caption = constants([row.result.overall for chain in chains for row in chain.by_step.values()])
-    values = steps_of([row for chain in chains for row in chain.by_step.values()], setting)
+    for series, cells in zip(rows, name_cells, strict=True):
+        count = len(series.by_step)
+        numbers = [cell for metric in metrics for cell in _cells(metric, _values(series, metric))]
+        run = {str(column.name): str(cell.value) for column, cell in zip(names, cells, strict=True)}
+        run["over"] = f"{setting.title}={'+'.join(series.by_step)}"
+        line = [*cells, *numbers, _changing(series, intervals), Cell(f"{count:,}", count)]
+        lines.append(Line(line, "", run, ranked=series.first.ranked))
+    _, caption = constants([run.result.overall for run in runs])
     return Table(
         task,
         columns,
         lines,
         above="; ".join(["Best mean first, metrics in percent", *shared, *caption]) + ".",
         notes=[_note(setting), *notes],
-        heading=view_heading("over", setting, first),
-        settings=f"{setting.title}: {', '.join(values)}",
-        label_set=first.result.headline,
+        heading=view_heading("over", setting, rows[0].first),
+        settings=f"{setting.title}: {', '.join(steps_of(runs, setting))}",
+        label_set=rows[0].first.result.headline,
         in_caption=[f"{metric}/sd" for metric in metrics],
         spare=[f"{metric}/{part}" for metric in metrics for part in ("median", "least", "greatest")],
     )
@@ -122,23 +120,19 @@ def _cells(metric: str, values: Sequence[float]) -> Iterator[Cell]:
     yield Cell(metric_text(metric, deviation), deviation)
 
 
-def _changing(chain: Series, intervals: Intervals) -> Cell:
+def _changing(series: Series, intervals: Intervals) -> Cell:
     """Return the share of the items that all runs have whose answer is not the same in all; a dash without records.
 
     A reply that could not be read is an answer of its own, and so is a failed call.
     """
-    replies: dict[str, list[Reply]] = defaultdict(list)
     try:
-        for row in chain.by_step.values():
-            for item, reply in load(str(row.folder)).by_item.items():
-                replies[item].append(reply)
+        replies = [load(str(run.folder)).by_item for run in series.by_step.values()]
     except HarnessError:
         return Cell("–")
     changes: dict[str, list[bool]] = defaultdict(list)
-    for of_item in replies.values():
-        if len(of_item) == len(chain.by_step):
-            answers = {-1 if reply.failed else reply.answer for reply in of_item}
-            changes[of_item[0].cluster].append(len(answers) > 1)
+    for item in [item for item in replies[0] if all(item in other for other in replies)]:
+        answers = {-1 if of_run[item].failed else of_run[item].answer for of_run in replies}
+        changes[replies[0][item].cluster].append(len(answers) > 1)
     if not changes:
         return Cell("–")
     share = mean_of(changes)
@@ -153,38 +147,37 @@ def _note(setting: RunSetting) -> str:
     )
 
 
-def chain_columns(chains: Sequence[Series], setting: RunSetting) -> tuple[list[Column], list[list[Cell]], list[str]]:
-    """Return the columns of names, their cells for each chain, and the names that all chains share, in words."""
-    rows = [_chain_names(chain, setting) for chain in chains]
-    known = [name for name in ("model", "prompt", "variant", "folder") if any(row.get(name) for row in rows)]
-    differing = [name for name in known if len({row[name] for row in rows}) > 1]
-    # One chain, or chains that differ in nothing, still need a name.
-    columns = differing if "model" in differing or "model" not in known else ["model", *differing]
-    if not columns:
-        columns = known[:1]
+def name_columns(rows: Sequence[Series], setting: RunSetting) -> tuple[list[Column], list[list[Cell]], list[str]]:
+    """Return the columns of names, their cells for each series, and the prompt that all of them share, in words."""
+    names = [_names(series, setting) for series in rows]
+    known = [name for name in names[0] if any(of_row[name] for of_row in names)]
+    differing = [name for name in known if len({of_row[name] for of_row in names}) > 1]
+    # One series, or several that differ in nothing, still need a name.
+    chosen = differing if "model" in differing or "model" not in known else ["model", *differing]
+    chosen = chosen or known[:1]
     # The variant stands in the heading, the folder only tells equal names apart.
-    shared = [f"{name} {rows[0][name]}" for name in known if name == "prompt" and name not in columns]
-    cells = [[Cell(row[name], row[name]) for name in columns] for row in rows]
-    return [Column(name, name) for name in columns], cells, shared
+    shared = [f"prompt {names[0]['prompt']}"] if "prompt" in known and "prompt" not in chosen else []
+    cells = [[Cell(of_row[name], of_row[name]) for name in chosen] for of_row in names]
+    return [Column(name, name) for name in chosen], cells, shared
 
 
-def view_heading(view: str, setting: RunSetting, row: Run) -> str:
-    """Return the heading of a table of chains: By perturbation, a sample of 100."""
+def view_heading(view: str, setting: RunSetting, run: Run) -> str:
+    """Return the heading of a table of series: By perturbation, a sample of 100."""
     if setting.part == "variant":
         return f"{capitalized(view)} variant"
-    return capitalized(f"{view} {setting.title}, {settings_words(row, setting.other_settings(row))}")
+    return capitalized(f"{view} {setting.title}, {settings_words(run, setting.other_settings(run))}")
 
 
-def _chain_names(chain: Series, setting: RunSetting) -> dict[str, str]:
-    first = chain.first
+def _names(series: Series, setting: RunSetting) -> dict[str, str]:
+    first = series.first
     names = {"model": first.model, "prompt": first.prompt, "variant": setting.other_variant(first)}
     if not setting.name:
         names[setting.part] = ""
     elif setting.part == "model":
-        names["model"] = common_name([row.model for row in chain.by_step.values()])
+        names["model"] = common_name([run.model for run in series.by_step.values()])
     elif setting.part == "data":
-        names["prompt"] = chain.rest[1]
-    return names | {"folder": first.source if len({row.source for row in chain.by_step.values()}) == 1 else ""}
+        names["prompt"] = series.rest[1]
+    return names | {"folder": first.source if len({run.source for run in series.by_step.values()}) == 1 else ""}
 
 
 def common_name(names: Sequence[str]) -> str:

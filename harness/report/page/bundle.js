@@ -955,7 +955,7 @@ ${reply}`.toLowerCase();
     const cells = table.rows.map((row) => row[column.name]);
     const places = bestPlaces(comparedCells(table.rows, cells), column.best);
     const hasRange = cells.some((cell) => cell && cell.text.includes(" "));
-    const percent = isPercent(column.name);
+    const percent = isPercent(column.name.split("/")[0]);
     const most = percent ? 1 : Math.max(...cells.map(upperEnd));
     return {
       ...column,
@@ -1364,7 +1364,7 @@ ${reply}`.toLowerCase();
     const ofTask = (list) => list.filter((table) => table.task === state.task);
     const measured = ofTask(report.tables);
     const metrics = distinctColumns(measured).filter((column) => column.kind !== "text");
-    const breakdowns2 = breakdownsOf(measured);
+    const breakdowns2 = breakdownsOf(measured.filter((table) => table.label_set));
     const breakdown = () => breakdowns2.has(state.by) ? state.by : null;
     const score = () => {
       const scores = breakdowns2.get(breakdown());

@@ -38,7 +38,7 @@ function metricColumn(table, column) {
   const cells = table.rows.map((row) => row[column.name]);
   const places = bestPlaces(comparedCells(table.rows, cells), column.best);
   const hasRange = cells.some((cell) => cell && cell.text.includes(" "));
-  const percent = isPercent(column.name);
+  const percent = isPercent(column.name.split("/")[0]); // f1/corr2cause, of models by benchmarks
   const most = percent ? 1 : Math.max(...cells.map(upperEnd));
   return {
     ...column,

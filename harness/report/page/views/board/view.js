@@ -60,7 +60,7 @@ function boardOf(query) {
   const ofTask = (list) => list.filter((table) => table.task === state.task);
   const measured = ofTask(report.tables);
   const metrics = distinctColumns(measured).filter((column) => column.kind !== "text");
-  const breakdowns = breakdownsOf(measured);
+  const breakdowns = breakdownsOf(measured.filter((table) => table.label_set)); // none of models by benchmarks
   const breakdown = () => (breakdowns.has(state.by) ? state.by : null);
   const score = () => {
     const scores = breakdowns.get(breakdown());
