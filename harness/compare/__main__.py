@@ -27,7 +27,7 @@ from harness.tables.table import Part
 HELP = """\
 Compare models, prompts or perturbations on the same items, in pairs.
 
-  harness compare A B                       two results folders, or files of records (.jsonl, .jsonl.gz)
+  harness compare A B                       two folders of runs
   harness compare A B C D                   the others against the first
   harness compare A B C pairs=all           every two of them
   harness compare A B by=relation           and in every relation (network, num_nodes, template, …)
@@ -44,7 +44,6 @@ an interval over clusters and a p from swapping A and B in whole clusters; all p
   labels=           the labels that count; the runs' own where nothing is said
   items=10          how many items with different answers to show
   out=              a file to write: .json, .md or .csv
-  least=0.5         the share of the smaller run's items that both have to have
 """
 
 
@@ -59,7 +58,6 @@ class CompareSettings:
     labels: str | None = None
     items: Annotated[int, Field(ge=0)] = 10
     out: str | None = None
-    least: Annotated[float, Field(ge=0, le=1)] = 0.5
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -84,11 +82,8 @@ def job(folders: list[str], settings: CompareSettings) -> list[Part]:
         metrics=settings.metrics or (),
         by=settings.by,
         labels=settings.labels,
-        least=settings.least,
-        resamples=RESAMPLES,
-        seed=SEED,
     )
-    comparison_parts = list(parts(comparisons, items=settings.items, resamples=RESAMPLES, margin=settings.margin))
+    comparison_parts = list(parts(comparisons, items=settings.items, margin=settings.margin))
     if settings.out:
         _write(Path(settings.out), comparisons, settings, comparison_parts)
     return comparison_parts

@@ -11,7 +11,7 @@ from harness.compare.difference import Difference, Swaps, differences, of_counts
 from harness.compare.pairing import McNemar, Pairing, mcnemar, pair
 from harness.compare.runs import Replies
 from harness.prompting.version import other_rules_note
-from harness.scoring.bootstrap import CONSTANT, FEWEST, RESTS_ON_FEW
+from harness.scoring.bootstrap import CONSTANT, FEWEST, RESTS_ON_FEW, SEED
 from harness.scoring.summary import OVERALL, Group
 
 
@@ -48,31 +48,23 @@ class Comparison:
 
 
 def compare(
-    replies: Sequence[Replies],
-    *,
-    all_pairs: bool,
-    metrics: Sequence[str],
-    by: Sequence[str],
-    labels: str | None,
-    least: float,
-    resamples: int,
-    seed: int,
+    replies: Sequence[Replies], *, all_pairs: bool, metrics: Sequence[str], by: Sequence[str], labels: str | None
 ) -> list[Comparison]:
     """Compare the first run with each other one, or every pair of them."""
-    names = runs.names(replies)
-    index_pairs = list(combinations(range(len(replies)), 2)) if all_pairs else [(0, k) for k in range(1, len(replies))]
+    named = list(zip(runs.names(replies), replies, strict=True))
+    pairs = combinations(named, 2) if all_pairs else ((named[0], other) for other in named[1:])
     comparisons = []
-    for i, j in index_pairs:
-        pairing = pair(replies[i], replies[j], by=by, labels=labels, least=least)
-        rows = tuple(paired_row(pairing, group, metrics, resamples, seed) for group in pairing.rows)
-        comparisons.append(Comparison(names[i], names[j], (replies[i], replies[j]), pairing, rows))
+    for (first, a), (second, b) in pairs:
+        pairing = pair(a, b, by=by, labels=labels)
+        rows = tuple(_row(pairing, group, metrics) for group in pairing.rows)
+        comparisons.append(Comparison(first, second, (a, b), pairing, rows))
     return _correct_p_values(comparisons)
 
 
-def paired_row(pairing: Pairing, group: Group, metrics: Sequence[str], resamples: int, seed: int) -> Row:
+def _row(pairing: Pairing, group: Group, metrics: Sequence[str]) -> Row:
     """Return the differences of two paired runs on one group of items; their p is not corrected yet."""
     cells, unit = pairing.cells(group)
-    of_row, swaps = differences(of_counts(cells), metrics, resamples=resamples, seed=seed)
+    of_row, swaps = differences(of_counts(cells), metrics, seed=SEED)
     table = mcnemar(cells)
     return Row(group, int(cells.sum()), int(cells[:, 1].sum()), len(cells), unit, tuple(of_row), swaps, table, table.p)
 

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 Kind = tuple[tuple[Group, ...], int]
 """(groups, 4 · gold + 2 · first run's answer + second run's)"""
+LEAST = 0.5
+"""The share of the smaller run's items that both have to have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +94,7 @@ def mcnemar(cells: Cells) -> McNemar:
     return McNemar(int(right[1, 1]), int(right[1, 0]), int(right[0, 1]), int(right[0, 0]))
 
 
-def pair(first: Replies, second: Replies, *, by: Sequence[str], labels: str | None, least: float) -> Pairing:
+def pair(first: Replies, second: Replies, *, by: Sequence[str], labels: str | None) -> Pairing:
     """Pair two runs by item. Raises DataError where they share too few items, or their labels differ."""
     if first.place and second.place and first.place["task"] != second.place["task"]:
         raise DataError(f"{first.path} is a run of {first.place['task']}, {second.path} of {second.place['task']}.")
@@ -100,11 +102,10 @@ def pair(first: Replies, second: Replies, *, by: Sequence[str], labels: str | No
     both = [item for item in first.by_item if item in second.by_item]
     pairing.first_only, pairing.second_only = len(first.by_item) - len(both), len(second.by_item) - len(both)
     fewer = min(len(first.by_item), len(second.by_item))
-    if not both or len(both) < least * fewer:
+    if not both or len(both) < LEAST * fewer:
         raise DataError(
             f"{first.path} and {second.path} share {len(both):,} items of {len(first.by_item):,} and "
-            f"{len(second.by_item):,}: too few to pair. Both need the same split and sample"
-            + ("; least=0 compares what there is." if both else " (items pair by their ids).")
+            f"{len(second.by_item):,}: too few to pair. Both need the same split and sample (items pair by their ids)."
         )
     disagreeing = _disagreeing(both, first, second, pairing.labels)
     if disagreeing:
@@ -163,15 +164,8 @@ def _labels(first: Replies, second: Replies, label_set: str | None) -> str:
 
 
 def _disagreeing(items: Sequence[str], first: Replies, second: Replies, labels: str) -> list[str]:
-    same = {}
-    disagreeing = []
-    for item in items:
-        key = first.by_item[item].labels, second.by_item[item].labels
-        if key not in same:
-            same[key] = dict(key[0])[labels] == dict(key[1])[labels]
-        if not same[key]:
-            disagreeing.append(item)
-    return disagreeing
+    gold = ((item, first.by_item[item].labels, second.by_item[item].labels) for item in items)
+    return [item for item, a, b in gold if a != b and dict(a)[labels] != dict(b)[labels]]
 
 
 def _check(by: Sequence[str], run: Replies) -> None:

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from harness.compare.difference import Difference
 from harness.compare.margin import verdict
-from harness.compare.measure import Comparison, reasons, remarks
+from harness.compare.measure import Comparison, Row, reasons, remarks
 from harness.compare.pairing import Differing
 from harness.runtime.console import shortened
+from harness.scoring.bootstrap import RESAMPLES
 from harness.scoring.definitions import definition
 from harness.tables.numbers import p_text, percent_text, signed_text
 from harness.tables.table import Part, Table
@@ -17,16 +18,15 @@ _SPAN = 48
 """Characters of a reply that are shown."""
 
 
-def parts(
-    comparisons: Sequence[Comparison], *, items: int, resamples: int, margin: float | None = None
-) -> Iterator[Part]:
+def parts(comparisons: Sequence[Comparison], *, items: int, margin: float | None = None) -> Iterator[Part]:
     """Yield all of a comparison; `items` differing items of each pair of runs."""
     yield "\n".join(_opening(comparisons))
     names = "" if len(comparisons) > 1 else f"A is {comparisons[0].first}, B is {comparisons[0].second}. "
     yield f"{names}Metrics in percent."
     yield _differences(comparisons)
-    verdicts = [] if margin is None else [verdict(comparison, margin)[1] for comparison in comparisons]
-    yield "\n".join([*_verdicts(comparisons), *verdicts, *reasons(comparisons), *_method(comparisons, resamples)])
+    verdicts = [_verdict(comparison, comparison.rows[0].metrics[0]) for comparison in comparisons]
+    verdicts += [] if margin is None else [verdict(comparison, margin)[1] for comparison in comparisons]
+    yield "\n".join([*verdicts, *reasons(comparisons), *_method(comparisons)])
     yield "Items by who had them right (McNemar; its exact p takes items for independent, so it ignores clusters):"
     yield _mcnemar(comparisons)
     for comparison in comparisons if items else ():
@@ -47,54 +47,37 @@ def _opening(comparisons: Sequence[Comparison]) -> Iterator[str]:
     yield from remarks(comparisons)
 
 
+def _names(comparisons: Sequence[Comparison], comparison: Comparison, row: Row) -> dict[str, str]:
+    """Return the cells that say what a row is about: the two runs where there are several, and the group likewise."""
+    runs = {"A is": comparison.first, "B is": comparison.second} if len(comparisons) > 1 else {}
+    return runs | ({"group": row.title} if _by_group(comparisons) else {})
+
+
+def _by_group(comparisons: Sequence[Comparison]) -> bool:
+    return any(len(comparison.rows) > 1 for comparison in comparisons)
+
+
+def _table(rows: Sequence[dict[str, str]], text_columns: int, *spare: str) -> Table:
+    return Table.of(list(rows[0]), [list(row.values()) for row in rows], text_columns=text_columns, spare=spare)
+
+
 def _differences(comparisons: Sequence[Comparison]) -> Table:
-    several, by_group = len(comparisons) > 1, any(len(comparison.rows) > 1 for comparison in comparisons)
-    header = [
-        *_names(comparisons),
-        *(["items"] if by_group else []),
-        "A",
-        "B",
-        "B − A",
-        "95% interval",
-        "p",
-        "p (Holm)",
-    ]
-    header = [*header, "detectable"]
-    if by_group:
-        header.append("clusters")
-    body = []
-    for comparison in comparisons:
-        for row in comparison.rows:
-            for d in row.metrics:
-                body.append(
-                    [
-                        *([comparison.first, comparison.second] if several else []),
-                        *([row.title] if by_group else []),
-                        definition(d.metric).title,
-                        *([f"{row.items:,}"] if by_group else []),
-                        percent_text(d.first),
-                        percent_text(d.second),
-                        signed_text(d.value),
-                        "–" if d.interval is None else f"{signed_text(d.interval[0])} … {signed_text(d.interval[1])}",
-                        p_text(d.p),
-                        p_text(d.p_holm),
-                        percent_text(d.detectable),
-                        *([f"{row.clusters:,}"] if by_group else []),
-                    ]
-                )
-    return Table.of(
-        header, body, text_columns=len(_names(comparisons)), spare=("detectable", "clusters", "items", "p", "A", "B")
-    )
-
-
-def _names(comparisons: Sequence[Comparison]) -> list[str]:
-    several, by_group = len(comparisons) > 1, any(len(comparison.rows) > 1 for comparison in comparisons)
-    return [*(["A is", "B is"] if several else []), *(["group"] if by_group else []), "metric"]
-
-
-def _verdicts(comparisons: Sequence[Comparison]) -> Iterator[str]:
-    for comparison in comparisons:
-        yield _verdict(comparison, comparison.rows[0].metrics[0])
+    rows, names, by_group = [], dict[str, str](), _by_group(comparisons)
+    for comparison, row, d in [(c, of_group, d) for c in comparisons for of_group in c.rows for d in of_group.metrics]:
+        names = _names(comparisons, comparison, row) | {"metric": definition(d.metric).title}
+        interval = "–" if d.interval is None else " … ".join(map(signed_text, d.interval))
+        numbers = {
+            "A": percent_text(d.first),
+            "B": percent_text(d.second),
+            "B − A": signed_text(d.value),
+            "95% interval": interval,
+            "p": p_text(d.p),
+            "p (Holm)": p_text(d.p_holm),
+            "detectable": percent_text(d.detectable),
+        }
+        items, clusters = {"items": f"{row.items:,}"}, {"clusters": f"{row.clusters:,}"}
+        rows.append({**names, **items, **numbers, **clusters} if by_group else names | numbers)
+    return _table(rows, len(names), "detectable", "clusters", "items", "p", "A", "B")
 
 
 def _verdict(comparison: Comparison, d: Difference) -> str:
@@ -110,19 +93,17 @@ def _verdict(comparison: Comparison, d: Difference) -> str:
         return f"{finding}."
     proof = "more than chance" if d.p_holm <= 0.05 else "no more than chance can make"
     corrected = "" if d.p_holm == d.p else ", Holm"
-    power = d.detectable
-    power_text = (
-        ""
-        if power is None
-        else f" A true difference of {100 * power:.1f} points would have been seen in 80% of such comparisons."
-    )
-    return f"{finding}: {proof} (p = {p_text(d.p_holm)}{corrected}).{power_text}"
+    sentence = f"{finding}: {proof} (p = {p_text(d.p_holm)}{corrected})."
+    if d.detectable is None:
+        return sentence
+    points = f"{100 * d.detectable:.1f} points"
+    return f"{sentence} A true difference of {points} would have been seen in 80% of such comparisons."
 
 
-def _method(comparisons: Sequence[Comparison], resamples: int) -> Iterator[str]:
+def _method(comparisons: Sequence[Comparison]) -> Iterator[str]:
     rows = [row for comparison in comparisons for row in comparison.rows]
     if any(metric.interval for row in rows for metric in row.metrics):
-        yield f"Interval: {resamples:,} resamples of whole clusters, the same for both."
+        yield f"Interval: {RESAMPLES:,} resamples of whole clusters, the same for both."
     exact_swaps = [row.swaps for row in rows if row.swaps and row.swaps.exact]
     random_swaps = [row.swaps for row in rows if row.swaps and not row.swaps.exact]
     if exact_swaps:
@@ -140,24 +121,13 @@ def _method(comparisons: Sequence[Comparison], resamples: int) -> Iterator[str]:
 
 
 def _mcnemar(comparisons: Sequence[Comparison]) -> Table:
-    several, by_group = len(comparisons) > 1, any(len(comparison.rows) > 1 for comparison in comparisons)
-    names = [name for name in _names(comparisons) if name != "metric"]
-    body = []
-    for comparison in comparisons:
-        for row in comparison.rows:
-            table = row.mcnemar
-            counts = (table.both, table.first_only, table.second_only, table.neither)
-            body.append(
-                [
-                    *([comparison.first, comparison.second] if several else []),
-                    *([row.title] if by_group else []),
-                    *(f"{count:,}" for count in counts),
-                    p_text(table.p),
-                    *([p_text(row.mcnemar_holm)] if several or by_group else []),
-                ]
-            )
-    header = [*names, "both", "A only", "B only", "neither", "p", *(["p (Holm)"] if several or by_group else [])]
-    return Table.of(header, body, text_columns=len(names), spare=("p (Holm)", "neither", "both"))
+    rows, names = [], dict[str, str]()
+    for comparison, row in [(c, of_group) for c in comparisons for of_group in c.rows]:
+        table, names = row.mcnemar, _names(comparisons, comparison, row)
+        counts = {"both": table.both, "A only": table.first_only, "B only": table.second_only, "neither": table.neither}
+        corrected = {"p (Holm)": p_text(row.mcnemar_holm)} if names else {}
+        rows.append({**names, **{name: f"{n:,}" for name, n in counts.items()}, "p": p_text(table.p), **corrected})
+    return _table(rows, len(names), "p (Holm)", "neither", "both")
 
 
 def _differing(comparison: Comparison, items: int) -> Iterator[Part]:

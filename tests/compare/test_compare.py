@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import gzip
 import json
-import shutil
 from pathlib import Path
 
 import pytest
@@ -180,22 +179,6 @@ def test_equal_runs(tmp_path, output_of):
     assert "gave the same answer to every item" in text and "have the same F1" in text and "answered diff" not in text
 
 
-def test_records_alone_and_compressed(tmp_path, output_of):
-    a, b = put(tmp_path / "a", always(1), model="a"), put(tmp_path / "b", right(), model="b")
-    (tmp_path / "lone").mkdir()
-    for name in "ab":
-        with (
-            (tmp_path / name / RECORDS).open("rb") as plain,
-            gzip.open(tmp_path / f"lone/{name}.jsonl.gz", "wb") as out,
-        ):
-            shutil.copyfileobj(plain, out)
-    text = output_of(str(tmp_path / "lone/a.jsonl.gz"), str(tmp_path / "lone/b.jsonl.gz"))
-    assert "| F1     | 50.75 | 100.00 | +49.25 |" in text
-    assert [line for line in text.splitlines() if line.startswith("| F1")] == [
-        line for line in output_of(a, b).splitlines() if line.startswith("| F1")
-    ]
-
-
 def test_a_folder_with_compressed_records(tmp_path, output_of):
     a, b = put(tmp_path / "a=1", always(1), model="a"), put(tmp_path / "b", right(), model="b")
     file = tmp_path / "b" / RECORDS
@@ -233,13 +216,12 @@ def test_label_sets(tmp_path, output_of, refused):
     assert "did you mean 'audited'" in refused(a, c, "labels=audit")
 
 
-def test_little_in_common(tmp_path, output_of, refused):
+def test_little_in_common(tmp_path, refused):
     a = put(tmp_path / "a", right(100), model="a")
     b = put(tmp_path / "b", right(200)[90:], model="b")
     c = put(tmp_path / "c", right(300)[200:], model="c")
     assert "share 10 items of 100 and 110" in refused(a, b)
-    assert "10 items of" in output_of(a, b, "least=0")
-    assert "share 0 items" in refused(a, c, "least=0")
+    assert "share 0 items" in refused(a, c)
 
 
 def test_nothing_answered_by_both(tmp_path, refused):
@@ -253,7 +235,7 @@ def test_nothing_answered_by_both(tmp_path, refused):
         ([], "two runs or more"),
         (["a"], "two runs or more"),
         (["a", "a"], "twice"),
-        (["a", "nowhere"], "there is no nowhere"),
+        (["a", "nowhere"], "there is no folder nowhere"),
         (["a", "b", "metrics=f2"], "There are accuracy, f1, precision, recall"),
         (["a", "b", "metrics="], "metric to compare"),
         (["a", "b", "by=relatoin"], "did you mean 'relation'"),
@@ -270,7 +252,7 @@ def test_nothing_answered_by_both(tmp_path, refused):
         (["a", "running"], "has not ended"),
         (["a", "."], "there are some below it"),
         (["a", "double"], "twice"),
-        (["a", "not.jsonl.gz"], "cannot be read"),
+        (["a", "not.jsonl.gz"], "there is no folder not.jsonl.gz"),
         (["a", "other"], "is a run of corr2cause, other of"),
     ],
 )
@@ -315,5 +297,4 @@ def test_a_run_that_was_read_by_other_rules_is_named_with_the_command(tmp_path, 
     today, older = put(tmp_path / "a", right()), put(tmp_path / "b", always(1), model="n", today=False)
     command = f"harness reread {older} reads it again."
     assert f"1 of the 2 runs was read by other rules than today's: {command}" in output_of(today, older)
-    assert command in output_of(today, f"{older}/{RECORDS}")
     assert "other rules" not in output_of(today, put(tmp_path / "c", always(1), model="o"))
