@@ -217,7 +217,8 @@ def test_of_several_runs_of_a_model_the_tasks_first_prompt_stands_among_benchmar
     def prompted(prompt, f1):
         row = run("gpt4", f1)
         config = {"task": {"prompts": ["plain", "cot"]}}
-        return replace(row, place={**row.place, "prompt": prompt}, manifest=structs.replace(row.manifest, config=config))
+        manifest = structs.replace(row.manifest, config=config)
+        return replace(row, place={**row.place, "prompt": prompt}, manifest=manifest)
 
     (table,) = build([prompted("cot", 0.9), prompted("plain", 0.5)], BoardOptions(by=("task",)))
     assert [line.cells[1].text for line in table.lines] == ["50.00"]
