@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,17 +61,12 @@ def _is_sound(row: tuple[Any, ...]) -> bool:
 def _store(store: Store, other: Store, rows: list[tuple[Any, ...]], merged: Merged) -> None:
     with store.transaction() as db:
         db.executemany("INSERT OR IGNORE INTO identities VALUES (?, ?, ?)", {(row[1], *row[7:]) for row in rows})
-        store.note_texts(db, dict(_texts(other, {name for row in rows for name in words_of(row[2])})))
+        texts = {}
+        for name in {name for row in rows for name in words_of(row[2])}:
+            with suppress(KeyError):  # not there, or another one: such answers stay usable
+                texts[name] = other.text(name)
+        store.note_texts(db, texts)
         known = sum(store.get(row[0]) is not None for row in rows)
         store.insert(db, [row[:7] for row in rows])
     merged.known += known
     merged.new += len(rows) - known
-
-
-def _texts(other: Store, names: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Yield the texts of these digests, without those that are not there or are others: such answers stay usable."""
-    for name in names:
-        try:
-            yield name, other.text(name)
-        except KeyError:
-            continue

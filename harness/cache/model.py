@@ -74,10 +74,7 @@ class CachedModel(Wrapper):
         return stored
 
     def _keep(self, outcomes: Outcomes) -> list[Outcome]:
-        """Store the responses that landed together; return the outcomes to hand out.
-
-        Where another process was sooner that is its answer. A response of which nothing could be stored is a failure.
-        """
+        """Store what landed together; return what to hand out: the answer of another process where that was sooner."""
         sound = [(self.key(request), request, _storable_outcome(outcome)) for request, outcome in outcomes]
         answers = [(key, request, outcome) for key, request, outcome in sound if isinstance(outcome, Response)]
         sooner: dict[str, Response] = {}

@@ -59,7 +59,7 @@ def for_reading(path: Path) -> sqlite3.Connection:
     address = f"{path.absolute().as_uri()}?mode=ro"
     db = _guarded(sqlite3.connect(address, timeout=WAIT, isolation_level=None, uri=True))
     try:
-        empty = _is_empty(db)
+        _is_empty(db)
     except sqlite3.OperationalError as error:
         db.close()
         log = Path(f"{path}-wal")
@@ -67,10 +67,9 @@ def for_reading(path: Path) -> sqlite3.Connection:
         if "locked" in str(error) or not path.exists() or (log.exists() and log.stat().st_size):
             raise
         db = _guarded(sqlite3.connect(f"{address}&immutable=1", isolation_level=None, uri=True))
-        empty = _is_empty(db)
     with _closed_on_error(db):
         _check(db, path)
-    if empty:
+    if _is_empty(db):
         # A run was killed before it had made the tables, or is about to make them: a cache without answers.
         db.close()
         db = _guarded(sqlite3.connect(":memory:", isolation_level=None))

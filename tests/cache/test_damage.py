@@ -56,16 +56,15 @@ def test_garbage_is_named_and_stays_as_it_was(path):
     assert said.returncode == 1 and ".recover" in said.stderr
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("share", few([0.2, 0.5, 0.9], 1))
 def test_nothing_is_asked_beside_a_truncated_file(path, share):
-    fill(path, 3000)
+    fill(path, 300)
     whole = path.stat().st_size
     os.truncate(path, int(whole * share))
     asked = []
     for _ in range(2):
         with pytest.raises(StoreError) as error:
-            replay(path, 3000, asked)
+            replay(path, 300, asked)
         left_as_it_is(path, error)
     assert not asked and path.stat().st_size == int(whole * share)
 
@@ -109,11 +108,9 @@ def test_what_only_reads_moves_nothing(path):
     assert path.exists()
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("times", [12, pytest.param(24, marks=pytest.mark.slow)])
-def test_a_process_killed_while_it_makes_the_file_leaves_a_cache_without_answers(tmp_path, times):
+def test_a_process_killed_while_it_makes_the_file_leaves_a_cache_without_answers(tmp_path):
     moments, left = random.Random(6), 0
-    for k in range(times):
+    for k in range(12):
         path = tmp_path / f"{k}.sqlite"
         starts, started = os.pipe()
         if not (child := os.fork()):

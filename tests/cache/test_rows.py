@@ -19,18 +19,6 @@ from harness.cache import CachedModel, Store, schema
 from harness.errors import StoreError
 from harness.types import Failure, Response, Usage
 
-ODD = [
-    '{"text":"No","usage":{"input":"9"}}',
-    '{"text":"No","usage":{"input":NaN}}',
-    '{"text":"No","usage":{"input":-9}}',
-    '{"text":"No","usage":{"input":1' + "0" * 30 + "}}",
-    '{"text":"No","usage":[1]}',
-    '{"text":"No","served_model":{"name":"m"}}',
-    '{"text":"No","finish_reason":["stop"]}',
-    '{"text":"No","seconds":"long"}',
-    '{"text":"No","words":1}',
-]
-"""Responses that can be read, with one field that is not what it should be."""
 UNREADABLE = [
     "",
     "{",
@@ -78,18 +66,6 @@ def replay(path: Path, mode="on") -> tuple[dict, list, list[str]]:
     return found, inner.asked, lines
 
 
-@pytest.mark.parametrize("response", few(ODD, 1))
-def test_an_answer_with_an_odd_field_is_used_without_it(path, tmp_path, response):
-    write(path, key_of(path, "7?"), response)
-    found, asked, lines = replay(path)
-    assert found[ask("7?")] == Response("No", cached=True) and not asked and not lines
-    for name in ("verify", "stats"):
-        assert command(name, f"cache={path}").returncode == 0
-    new = tmp_path / "new.sqlite"
-    assert "10 new" in command("import", path, f"cache={new}").stdout
-    assert replay(new)[0] == found
-
-
 @pytest.mark.parametrize("response", few(UNREADABLE, 2))
 def test_an_answer_that_cannot_be_read_is_missing_asked_again_and_replaced(path, tmp_path, response):
     key = key_of(path, "7?")
@@ -134,8 +110,7 @@ def test_one_bad_row_of_any_kind_costs_no_other(path, tmp_path):
         assert (not inner.asked) == again and not {ask(f"{k}?") for k in range(10)} & {*inner.asked}
 
 
-@pytest.mark.slow
-def test_every_flipped_bit_of_a_stored_response_is_noticed(path):
+def test_a_flipped_bit_of_a_stored_response_is_noticed(path):
     key = key_of(path, "7?")
     with closing(sqlite3.connect(path)) as db:
         response, digest = db.execute("SELECT response, digest FROM answers WHERE key=?", (key,)).fetchone()
@@ -144,13 +119,12 @@ def test_every_flipped_bit_of_a_stored_response_is_noticed(path):
     with closing(Store(path, readonly=True)) as store:
         assert store.get(key)
     for at, text in zip(places, (response, digest), strict=True):
-        for byte in range(len(text)):
-            for bit in (0, 3, 7):
-                flipped = bytearray(content)
-                flipped[at + byte] ^= 1 << bit
-                path.write_bytes(flipped)
-                with closing(Store(path, readonly=True)) as store:
-                    assert store.get(key) is None and store.holds(key), (byte, bit)
+        for byte in range(0, len(text), 7):
+            flipped = bytearray(content)
+            flipped[at + byte] ^= 1 << byte % 8
+            path.write_bytes(flipped)
+            with closing(Store(path, readonly=True)) as store:
+                assert store.get(key) is None and store.holds(key), byte
     path.write_bytes(flipped)
     done = command("verify", f"cache={path}")
     assert done.returncode == 1 and key in done.stdout
@@ -163,27 +137,6 @@ def test_a_response_in_the_row_of_another_is_noticed(path):
         row = db.execute("SELECT response, digest FROM answers WHERE key=?", (other,)).fetchone()
     write(path, one, *row)
     assert replay(path)[1] == [ask("1?")]
-
-
-@pytest.mark.parametrize("column", ["request", "identity", "stored", "task", "key"])
-@pytest.mark.parametrize("value", few([b"\xff\xfe", "[" * 100_000, "{}", -1e300, "'", 7], 1))
-def test_no_row_whatever_stands_in_it_ends_a_command_otherwise_than_with_a_sentence(path, tmp_path, column, value):
-    with closing(sqlite3.connect(path, isolation_level=None)) as db:
-        db.execute(f"UPDATE answers SET {column}=? WHERE rowid=5", (value,))
-    for name in (
-        ["stats"],
-        ["verify"],
-        ["export", tmp_path / "x"],
-        ["prune", "task=t"],
-        ["prune", "model=no", "yes=true"],
-    ):
-        assert "Traceback" not in here(*name, f"cache={path}")
-    assert "Traceback" not in here("import", path, f"cache={tmp_path / 'new.sqlite'}")
-    assert count(tmp_path / "new.sqlite") >= 9
-    with closing(Store(path)) as store, pytest.raises(StoreError, match="does not hold"):
-        list(each(CachedModel(Scripted(says), store, mode="frozen").respond([ask("new")])))
-    assert len(replay(path)[0]) == 10
-    assert "Traceback" not in here("prune", "model=scripted", "yes=true", f"cache={path}")
 
 
 def here(*arguments) -> str:
@@ -236,17 +189,6 @@ HOSTILE = {
     ),
     "endless texts": ("DROP TABLE texts", VIEW.format("texts", "k AS digest, k AS text")),
     "a trigger": ("CREATE TRIGGER t AFTER INSERT ON texts BEGIN DELETE FROM answers; END",),
-    "a computed column": (
-        "DROP TABLE answers",
-        "CREATE TABLE answers (key TEXT PRIMARY KEY, identity TEXT NOT NULL, request TEXT NOT NULL, response TEXT "
-        "GENERATED ALWAYS AS (hex(zeroblob(400000000))), stored REAL NOT NULL, task TEXT NOT NULL, digest TEXT)",
-        "INSERT INTO answers (key, identity, request, stored, task, digest) VALUES ('a', 'b', 'c', 1, 'e', 'f')",
-    ),
-    "a check": (
-        "DROP TABLE answers",
-        "CREATE TABLE answers (key TEXT PRIMARY KEY, identity TEXT NOT NULL, request TEXT NOT NULL, response TEXT NOT "
-        "NULL, stored REAL NOT NULL, task TEXT NOT NULL, digest TEXT NOT NULL CHECK (1))",
-    ),
 }  # fmt: skip
 
 
