@@ -74,27 +74,19 @@ def choose_prompt(task: Task, model: Model, name: str | None, replies: Replies =
         if not _method_fits(prompt, model):
             raise ConfigError(_nothing_to_rank(prompt, model, task))
         return prompt
+    tried: list[str] = []
     written: list[Prompt] = []
-    broken: list[ConfigError] = []
     for candidate in task.prompts:
-        try:
-            if not prompts.has_format(task.name, candidate, task.prompt_format):
-                continue
-            prompt = prompts.load(task.name, candidate, task.examples(), format=task.prompt_format, replies=replies)
-        except ConfigError as error:
-            broken.append(error)
+        if not prompts.has_format(task.name, candidate, task.prompt_format):
             continue
+        tried.append(candidate)
+        prompt = prompts.load(task.name, candidate, task.examples(), format=task.prompt_format, replies=replies)
         if _fits(prompt, model):
-            if broken and {ChatRequest, ChoiceRequest} & set(model.accepts):
-                break  # the file before it may be the one that was meant
             if _method_fits(prompt, model):
                 return prompt
             written.append(prompt)
-    if broken:
-        raise broken[0]
     if written:
         raise ConfigError(_nothing_to_rank(written[0], model, task))
-    tried = [name for name in task.prompts if prompts.has_format(task.name, name, task.prompt_format)]
     which_do = f"the task's prompts {', '.join(tried)} do" if len(tried) > 1 else f"prompt {', '.join(tried)} does"
     raise ConfigError(_no_fit(which_do if tried else "the task's prompts do", model, task))
 
@@ -147,19 +139,7 @@ def _no_fit(which_do: str, model: Model, task: Task | None) -> str:
     fixed = [replace(prompt, replies="fixed") for prompt in candidates if prompt.words.opening_reply]
     if names := [prompt.name for prompt in fixed if _fits(prompt, model)]:
         return f"{sentence} It writes no turns of a conversation: with replies=fixed these do: {', '.join(names)}."
-    if names := _without_words(model, task):
-        return f"{sentence} Prompt {' and '.join(names)} would, but has no words for task.format={task.prompt_format}."
     return f"{sentence} No prompt of the task does."
-
-
-def _without_words(model: Model, task: Task) -> list[str]:
-    """Return the prompts that would fit the model but lack the task's format."""
-    names = []
-    for name in prompt_files(task.name):
-        with suppress(ConfigError):
-            if not prompts.has_format(task.name, name, task.prompt_format):
-                names += [name] if _fits(prompts.load(task.name, name, ()), model) else []
-    return names
 
 
 def _names(kinds: Iterable[type[Request]]) -> str:

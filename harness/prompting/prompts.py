@@ -14,7 +14,6 @@ from harness.config_files import own_file, prompt_files
 from harness.errors import ConfigError, unknown
 from harness.prompting import parsing
 from harness.prompting.schema import Words, check, fill, names_in, parser_of, read
-from harness.runtime.processor_time import TooLongError, processor_limit
 from harness.types import (
     JSON,
     LETTERS,
@@ -28,13 +27,10 @@ from harness.types import (
     Transcript,
 )
 
-Replies = Literal["model", "fixed"]
-"""Who writes the assistant's turns of an opening: the model itself, or the prompt file."""
 _BEGINNING = 60
 """Characters of a text that hold its first five words."""
-READING_SECONDS = 10.0
-_READ_IN_A_MOMENT = 2000
-"""Characters of a reply for which no time has to be limited: a parser that ships takes milliseconds."""
+Replies = Literal["model", "fixed"]
+"""Who writes the assistant's turns of an opening: the model itself, or the prompt file."""
 
 
 @dataclass(frozen=True)
@@ -140,19 +136,10 @@ class Prompt:
     def parse(self, response: Response, fields: Mapping[str, JSON]) -> Answer:
         """Return the answer in a response about the item of these fields: of a ranking, of an entailment, or in words.
 
-        The field `statement` is what a Yes asserts: a reply may say it, or deny it, in its own words. A reply that
-        takes the parser longer than READING_SECONDS of processor time is unreadable, by a rule of that name.
+        The field `statement` is what a Yes asserts: a reply may say it, or deny it, in its own words. Where these words
+        ask how sure the answer is, that is read as well.
         """
-        if len(response.text) < _READ_IN_A_MOMENT and ":" not in self.words.parser:
-            return self._with_confidence(response, self._parse(response, fields))
-        try:
-            with processor_limit(READING_SECONDS):
-                return self._with_confidence(response, self._parse(response, fields))
-        except TooLongError:
-            return Answer(label=None, rule=f"not read within {READING_SECONDS:g} s of processor time")
-
-    def _with_confidence(self, response: Response, answer: Answer) -> Answer:
-        """Return the answer with how sure of it the reply says that it is, where these words ask for that."""
+        answer = self._parse(response, fields)
         if not self.words.confidence or answer.label is None or response.logprobs is not None:
             return answer
         from harness.prompting.confidence import stated_confidence
@@ -160,13 +147,15 @@ class Prompt:
         return replace(answer, stated_confidence=stated_confidence(response, self.words.confidence))
 
     def _parse(self, response: Response, fields: Mapping[str, JSON]) -> Answer:
-        if self.words.choices_from is not None:
-            return self._choice(response, fields)
+        own_choices = self.words.choices_from is not None
         if response.logprobs is None:
             parser = parser_of(self.words.parser, self.where)
             if parser is not parsing.verdict:
                 return parser(response)
-            return self._verdict(response, fields, statement=str(fields.get("statement", "")))
+            about = {"choices": self._texts(fields)} if own_choices else {"statement": str(fields.get("statement", ""))}
+            return parsing.verdict(response, next_words=self._next_words(fields), form=self.words.form, **about)
+        if own_choices:
+            return parsing.likeliest(response, self.choices(fields))
         if "entailment" in response.logprobs:
             return parsing.entailment(response)
         return parsing.choice(response, self.words.choices)
@@ -181,19 +170,6 @@ class Prompt:
             name: value[:_BEGINNING] if isinstance(value, str) and name != "statement" else value
             for name, value in fields.items()
         }
-
-    def _choice(self, response: Response, fields: Mapping[str, JSON]) -> Answer:
-        """Return which of the item's choices a response takes."""
-        if response.logprobs is not None:
-            return parsing.likeliest(response, self.choices(fields))
-        parser = parser_of(self.words.parser, self.where)
-        if parser is not parsing.verdict:
-            return parser(response)
-        return self._verdict(response, fields, choices=self._texts(fields))
-
-    def _verdict(self, response: Response, fields: Mapping[str, JSON], **about: Any) -> Answer:
-        """Return what a reply in words answers to the question that these words ask."""
-        return parsing.verdict(response, next_words=self._next_words(fields), form=self.words.form, **about)
 
     def _next_words(self, fields: Mapping[str, JSON]) -> tuple[str, ...]:
         """Return the words by which a base model that goes on writing would begin the next question."""

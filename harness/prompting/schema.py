@@ -18,11 +18,9 @@ from harness.config_files import read_yaml
 from harness.errors import ConfigError, unknown
 from harness.prompting import parsing
 from harness.prompting.reading import PLACE
+from harness.prompting.recorded import recorded
 from harness.settings import adapter, first_sentence
 from harness.types import JSON, Answer, Response
-
-LONGEST, MOST_FIELDS = 1_000_000, 100
-"""Characters of the recorded words of a prompt, and places for fields in them: twenty times the most that ships."""
 
 Parser = Callable[[Response], Answer]
 
@@ -76,7 +74,7 @@ class Words:
     confidence: str = ""
     """The form of the line in which they ask how sure the answer is: "Confidence: {confidence}"."""
     parser: str = "verdict"
-    """A function of prompting/parsing.py; `recorded`; `module:function`."""
+    """`verdict` (prompting/parsing.py), `recorded` or `module:function`."""
     formats: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """Words that replace those above where a setting of the task (task.format) asks for more than the plain ones."""
 
@@ -111,17 +109,10 @@ def read(where: Path, format: str = "") -> Words:
 def check(content: Mapping[str, Any], where: Path) -> Words:
     """Return the words that a JSON object holds. Raises ConfigError where no prompt file could hold them.
 
-    They may be somebody else's: the parser that they name is not looked up, and they are of bounded length, as every
-    item is put into them.
+    They may be somebody else's: the parser that they name is not looked up.
     """
     words = _words(content, where)
     _check(words, where)
-    texts = [text for value in vars(words).values() for text in (value if isinstance(value, tuple) else (value,))]
-    whole = "".join(text for text in texts if isinstance(text, str))
-    if len(whole) > LONGEST or whole.count("{") - 2 * whole.count("{{") > MOST_FIELDS:
-        raise ConfigError(
-            f"{where} are longer than {LONGEST:,} characters, or name fields more than {MOST_FIELDS} times."
-        )
     return words
 
 
@@ -160,8 +151,8 @@ def _check(words: Words, where: Path) -> None:
         raise ConfigError(f"{where}: what it makes ({', '.join(words.makes)}) needs {', '.join(missing) or 'a kind'}.")
     if words.form and words.form.count(PLACE) != 1:
         raise ConfigError(f"{where}: form: says where the answer stands, once: form: 'Answer: {PLACE}'.")
-    if words.confidence:
-        _check_confidence(words.confidence, where)
+    if words.confidence and not words.confidence.partition("{confidence}")[0].strip():
+        raise ConfigError(f"{where}: confidence: begins the line: confidence: 'Confidence: {{confidence}}'.")
     asking = [words.user or "", words.premise or "", *words.opening]
     for template in (*asking, words.example or "", words.hypothesis or ""):
         names_in(template, where)
@@ -169,13 +160,6 @@ def _check(words: Words, where: Path) -> None:
         raise ConfigError(
             f"{where}: its words name no field of the item, such as {{premise}}: every question would be one."
         )
-
-
-def _check_confidence(form: str, where: Path) -> None:
-    from harness.prompting.confidence import CONFIDENCE
-
-    if not form.partition(CONFIDENCE)[0].strip():
-        raise ConfigError(f"{where}: confidence: begins the line: confidence: 'Confidence: {CONFIDENCE}'.")
 
 
 @lru_cache(maxsize=256)
@@ -197,28 +181,14 @@ def names_in(template: str, where: Path) -> frozenset[str]:
     return frozenset(str(name) for _, name, _, _ in parts)
 
 
-_SHIPPED: dict[str, Parser] = {
-    name: function
-    for name, function in vars(parsing).items()
-    if name[0] != "_" and getattr(function, "__module__", "") == parsing.__name__
-}
-_MODULES = ("recorded",)
-"""Parsers in modules of their own by the same name, whose patterns only those prompts wait for that use them."""
-
-
 def parser_of(name: str, where: Path) -> Parser:
-    """Return a function of harness/prompting/parsing.py, or module:function. Raises ConfigError."""
+    """Return a parser that ships, or module:function. Raises ConfigError."""
     module, _, function = name.rpartition(":")
     if not module:
-        # Not what the module has imported or keeps for itself: a name may come from a file that somebody sent.
-        if function in _SHIPPED:
-            return _SHIPPED[function]
-        if function in _MODULES:
-            shipped: Parser = getattr(import_module(f"harness.prompting.{function}"), function)
-            return shipped
-        raise ConfigError(
-            f"{where}: {unknown('parser', name, (*_SHIPPED, *_MODULES))} One of your own is module:function."
-        )
+        shipped: dict[str, Parser] = {"verdict": parsing.verdict, "recorded": recorded}
+        if function in shipped:
+            return shipped[function]
+        raise ConfigError(f"{where}: {unknown('parser', name, shipped)} One of your own is module:function.")
     try:
         parser: Parser = getattr(import_module(module), function)
     except AttributeError as error:

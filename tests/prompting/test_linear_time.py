@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import signal
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -11,8 +10,7 @@ from functools import partial
 import pytest
 from support.thinned import few
 
-from harness.prompting import prompts, reading
-from harness.types import Answer, Response
+from harness.prompting import reading
 
 TOKENS = (
     *".,-()[]{}/+:;!?^&%@—…_*#=|<>~\"'`\\ \n\t0aAyn$",
@@ -93,16 +91,3 @@ REPEATED = [
 def test_what_a_model_repeats_until_it_is_cut_off_is_read_in_a_moment(token):
     # 12 to 20 ms a thousand characters when this was written; a quadratic of the least that hurts takes minutes.
     assert all(seconds(reader, token * (200_000 // len(token))) < 20 for reader in READERS.values())
-
-
-def test_a_parser_that_does_not_end_leaves_the_reply_unread_by_name(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(prompts, "READING_SECONDS", 0.2)
-    (tmp_path / "endless.py").write_text("import re\ndef read(response): return re.match('(a+)+$', response.text)\n")
-    (tmp_path / "mine.yaml").write_text("source: mine\nmakes: [chat]\nuser: '{premise}'\nparser: endless:read\n")
-    prompt = prompts.load("corr2cause", "mine.yaml", ())
-    before = signal.getsignal(signal.SIGVTALRM)
-    answer = prompt.parse(Response("a" * 40 + "!"), {})
-    assert answer == Answer(label=None, rule="not read within 0.2 s of processor time")
-    assert signal.getsignal(signal.SIGVTALRM) is before and signal.getitimer(signal.ITIMER_VIRTUAL) == (0.0, 0.0)

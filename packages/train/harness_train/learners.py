@@ -74,12 +74,11 @@ class PairLearner(_OneByOne, NLI):
         return [name for name in missing if not name.startswith(inside) or ".pooler." in name]
 
     def fits(self, examples: Sequence[Example]) -> Iterator[ExampleFit]:
-        requests = self._requests(examples)
-        for request, pair in zip(requests, self.encode(requests), strict=True):
+        for pair in self.encode(self._requests(examples)):
             if isinstance(pair, Failure):
                 yield ExampleFit(0, problem=pair.detail)
             else:
-                yield ExampleFit(pair.length, pair.truncated, pair.truncated and not request.hypothesis)
+                yield ExampleFit(pair.length, pair.truncated, pair.truncated and not pair.request.hypothesis)
 
     def batch(self, examples: Sequence[Example]) -> dict[str, Any]:
         import torch
