@@ -69,18 +69,7 @@ def with_firm(result: Result, firm: Result) -> Result:
     return replace(result, scores=scores)
 
 
-class GradeCounts:
-    """Counts of answers by grade."""
-
-    def __init__(self) -> None:
-        self._counts: Counter[str] = Counter()
-
-    def add(self, record: Record) -> None:
-        """Count the answer of a record."""
-        self._counts[grade_of(record.answer)] += 1
-
-    @property
-    def summary(self) -> dict[str, int]:
-        """The number of answers by grade; {} where all of them are in their form."""
-        counts = {grade: self._counts[grade] for grade in GRADES if self._counts[grade]}
-        return counts if counts.keys() - {FORM} else {}
+def told(counts: Counter[str]) -> dict[str, int]:
+    """Return the number of answers by grade; {} where all of them are in their form."""
+    by_grade = {grade: counts[grade] for grade in GRADES if counts[grade]}
+    return by_grade if by_grade.keys() - {FORM} else {}

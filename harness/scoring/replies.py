@@ -9,7 +9,7 @@ from math import fsum
 from harness.codec import request_digest
 from harness.prompting.reading.own_words import own_words
 from harness.protocols import Model
-from harness.types import JSON, NOT_IN_FORM, ChatRequest, Failure, Record, Request, Response
+from harness.types import JSON, NOT_IN_FORM, ChatRequest, Record, Request, Response
 
 _ANSWER = "\n\nanswer"
 
@@ -102,11 +102,8 @@ class AnswerNotes:
 
 ENOUGH = 20
 """Replies to different requests, from the first on, none of them readable: then the run pauses."""
-LETTERS = 2
-"""Letters of a token, at least: with fewer for each token of room, that room is longer than the question."""
 QUOTED, LONGEST = 3, 100
 """Replies that are quoted, and characters of each."""
-_REGARDLESS = "Answers so far are kept; the same command asks twenty more."
 
 
 class FirstReplies:
@@ -118,11 +115,9 @@ class FirstReplies:
     """
 
     def __init__(self, model: Model, judged: bool) -> None:
-        self._service = model.traits.service
-        self._judged = judged
-        self._readable = False
+        self._service, self._judged, self._readable = model.traits.service, judged, False
         self._seen: set[str] = set()
-        self._cut_off = self._thinking = self._ranked = self._too_long = 0
+        self._cut_off = self._thinking = self._ranked = 0
         self._quotes: list[str] = []
         self._max_tokens = 0
 
@@ -131,35 +126,16 @@ class FirstReplies:
         return not self._readable and len(self._seen) >= ENOUGH
 
     def add(self, record: Record, request: Request | None) -> None:
-        """Count the reply of a record, or the overflow in its place, once for all items that share its request."""
-        if self._readable or record.request is None:
+        """Count the reply of a record, once for all items that share its request."""
+        response, answer = record.outcome, record.answer
+        if self._readable or record.request is None or answer is None or not isinstance(response, Response):
             return
-        new = record.request not in self._seen and len(self._seen) < ENOUGH
-        if not isinstance(response := record.outcome, Response):
-            if new and self._overflows(response, request):
-                self._seen.add(record.request)
-                self._too_long += 1
-                self._quotes += [f"“{_line(response.detail)[: 2 * LONGEST]}”"] * (self._too_long == 1)
-        elif record.answer is not None and record.answer.label is not None:
-            self._readable = True
-        elif self._judged and response.text.strip() and not while_thinking(response):
-            self._readable = True  # by the judge, or not: the rules were not to
-        elif new and not response.cached:
-            self._seen.add(record.request)
-            self._note(response, request)
-
-    def _overflows(self, failure: Failure, request: Request | None) -> bool:
-        """Return whether a call did not fit the model's context because of the room that the run asks for.
-
-        Where the question is longer than that room, it is the question: the next one may be shorter.
-        """
-        if failure.kind != "context_length" or not isinstance(request, ChatRequest):
-            return False
-        self._max_tokens = request.max_tokens
-        letters = sum(len(message.content) for message in request.messages)
-        return letters < LETTERS * (request.max_tokens + self._room)
-
-    def _note(self, response: Response, request: Request | None) -> None:
+        # A judge reads it, or not: the rules were not to.
+        for_judge = self._judged and response.text.strip() and not while_thinking(response)
+        self._readable = answer.label is not None or bool(for_judge)
+        if self._readable or response.cached or self.hopeless or record.request in self._seen:
+            return
+        self._seen.add(record.request)
         self._ranked += response.logprobs is not None
         self._thinking += while_thinking(response)
         self._cut_off += response.finish_reason == "length" or while_thinking(response)
@@ -172,27 +148,20 @@ class FirstReplies:
     def reason(self) -> str:
         """Return what is wrong with the replies, three of them, and the way out."""
         count = len(self._seen)
+        room = self._service.room_to_think if self._service is not None else 0
         quotes = "".join(f"\n  {number}. {quote}" for number, quote in enumerate(self._quotes, start=1))
-        return f"the run pauses: {self._fault(count)}{quotes}\n{self._way_out(count)} {_REGARDLESS}"
-
-    def _fault(self, count: int) -> str:
-        if self._too_long == count:
-            return f"none of the first {count} calls fits what the model takes, with {self._sent} for the reply:"
         if self._cut_off < count:
-            return f"in none of the first {count} replies could an answer be read. They begin:"
-        thinking = " while the model was still thinking" if self._thinking == count else ""
-        return f"each of the first {count} replies was cut off at {self._sent}{thinking}, before it came to an answer:"
+            fault = f"in none of the first {count} replies could an answer be read. They begin:"
+        else:
+            at = f"max_tokens={self._max_tokens}{f' and {room} to think' if room else ''}"
+            thinking = " while the model was still thinking" if self._thinking == count else ""
+            fault = f"each of the first {count} replies was cut off at {at}{thinking}, before it came to an answer:"
+        regardless = "Answers so far are kept; the same command asks twenty more."
+        return f"the run pauses: {fault}{quotes}\n{self._way_out(count, room)} {regardless}"
 
-    @property
-    def _sent(self) -> str:
-        return f"max_tokens={self._max_tokens}{f' and {self._room} to think' if self._room else ''}"
-
-    def _way_out(self, count: int) -> str:
-        if self._too_long == count:
-            less = f"model.reasoning_tokens={self._room // 2}" if self._room else f"max_tokens={self._max_tokens // 2}"
-            return f"Ask for less room ({less}), or have the server take a longer context."
-        if self._cut_off == count and self._room:
-            return f"Give the model more room to think: model.reasoning_tokens={4 * self._room} (or max_tokens=…)."
+    def _way_out(self, count: int, room: int) -> str:
+        if self._cut_off == count and room:
+            return f"Give the model more room to think: model.reasoning_tokens={4 * room} (or max_tokens=…)."
         if self._cut_off == count:
             more = f"max_tokens={max(1024, 8 * self._max_tokens)} gives each reply more room"
             thinks = "; for a model that thinks before it answers, model.reasoning=true (model.reasoning_tokens more)"
@@ -204,10 +173,6 @@ class FirstReplies:
             "If they do answer, the rules cannot read how: give the prompt's file a parser (parser: module:function), "
             f"{held}or have a model read them (judge=MODEL)."
         )
-
-    @property
-    def _room(self) -> int:
-        return self._service.room_to_think if self._service is not None else 0
 
 
 def _quote(response: Response) -> str:

@@ -9,7 +9,6 @@ from array import array
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from math import fsum
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -42,6 +41,8 @@ def unordered(unit: str) -> str:
 
 
 T = TypeVar("T")
+Unit = tuple[str, str]
+"""(cluster, part of it)"""
 Kind = TypeVar("Kind", bound=Hashable)
 """All that a count needs of a record, such as its groups, its label and its answer. Few kinds, many records."""
 
@@ -77,17 +78,16 @@ class Tally(Generic[Kind]):
 
     def __init__(self, numbers: int = 1) -> None:
         """Take a record's `numbers`, where it has any, to be that many."""
-        self._units: dict[tuple[str, str], int] = {}
-        self._counts: defaultdict[Kind, Counter[int]] = defaultdict(Counter)
-        self._numbers: dict[Kind, tuple[array[int], array[float]]] = {}
+        self._counts: defaultdict[Kind, Counter[Unit]] = defaultdict(Counter)
+        self._numbers: dict[Kind, tuple[list[Unit], array[float]]] = {}
         self._width = numbers
 
     def add(self, kind: Kind, cluster: str, part: str = "", numbers: Sequence[float] = ()) -> None:
         """Count a record with its numbers."""
-        unit = self._units.setdefault((cluster, part), len(self._units))
+        unit = cluster, part
         self._counts[kind][unit] += 1
         if numbers:
-            units, of_kind = self._numbers.setdefault(kind, (array("q"), array("d")))
+            units, of_kind = self._numbers.setdefault(kind, ([], array("d")))
             units.append(unit)
             of_kind.extend(numbers)
 
@@ -97,11 +97,11 @@ class Tally(Generic[Kind]):
 
     @property
     def clusters(self) -> int:
-        return len({cluster for cluster, _ in self._units})
+        return len({cluster for counts in self._counts.values() for cluster, _ in counts})
 
     @property
     def parts(self) -> set[str]:
-        return {part for _, part in self._units}
+        return {part for counts in self._counts.values() for _, part in counts}
 
     def row(self, members: Mapping[Kind, Iterable[int]], width: int = 0, *, parts: bool = False) -> CountedRow:
         """Return the records of some kinds, each of which adds one to the columns that `members` has of its kind.
@@ -110,53 +110,21 @@ class Tally(Generic[Kind]):
         """
         import numpy as np
 
-        drawn, by_part = self._drawn(_joined([self._arrays[kind][0] for kind in members]), parts)
-        present, codes = np.flatnonzero(np.bincount(drawn)), self._codes[by_part]  # np.unique imports numpy.ma
-        entries = [(*self._arrays[kind], column) for kind, columns in members.items() for column in columns]
-        units, counts = _joined([of for of, _, _ in entries]), _joined([numbers for _, numbers, _ in entries])
-        places = np.repeat([column for *_, column in entries], [len(of) for of, *_ in entries]).astype(np.int64)
-        columns = np.zeros((len(present), width))
-        np.add.at(columns, (np.searchsorted(present, codes[units]), places), counts)
+        units = sorted({unit for kind in members for unit in self._counts[kind]})  # records come in any order
+        of_cluster = {cluster: place for place, cluster in enumerate(dict.fromkeys(cluster for cluster, _ in units))}
+        by_part = parts and len(of_cluster) == 1
+        place_of = {unit: place if by_part else of_cluster[unit[0]] for place, unit in enumerate(units)}
+        columns = np.zeros((len(units) if by_part else len(of_cluster), width))
+        for kind, columns_of_kind in members.items():
+            for unit, count in self._counts[kind].items():
+                for column in columns_of_kind:
+                    columns[place_of[unit], column] += count
         numbered = [(place, *self._numbers[kind]) for place, kind in enumerate(members) if kind in self._numbers]
-        kind = np.repeat([place for place, *_ in numbered], [len(of) for _, of, _ in numbered]).astype(np.int64)
-        units = _joined([np.frombuffer(of, dtype=np.int64) for _, of, _ in numbered])
-        cluster = np.searchsorted(present, codes[units])
+        places = np.array([place for place, units, _ in numbered for _ in units], dtype=np.int64)
+        cluster = np.array([place_of[unit] for _, units, _ in numbered for unit in units], dtype=np.int64)
         numbers = np.concatenate([np.zeros(0), *(np.frombuffer(of, dtype=np.float64) for *_, of in numbered)])
         order = np.argsort(cluster, kind="stable")
-        return CountedRow(columns, by_part, kind[order], cluster[order], numbers.reshape(-1, self._width)[order])
-
-    def _drawn(self, units: NDArray[np.int64], parts: bool) -> tuple[NDArray[np.int64], bool]:
-        """Return the code of what intervals draw, for each unit, and whether that is parts of its only cluster."""
-        import numpy as np
-
-        by_part = parts and len(np.flatnonzero(np.bincount(self._codes[False][units]))) == 1
-        return self._codes[by_part][units], by_part
-
-    @cached_property
-    def _arrays(self) -> dict[Kind, tuple[NDArray[np.int64], NDArray[np.int64]]]:
-        """(units, how many of each) by kind. Only after the last `add`."""
-        import numpy as np
-
-        def column(values: Sequence[int]) -> NDArray[np.int64]:
-            return np.array(values, dtype=np.int64)
-
-        return {kind: (column([*counts]), column([*counts.values()])) for kind, counts in self._counts.items()}
-
-    @cached_property
-    def _codes(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The place of each unit's cluster, and of the unit itself, in alphabetical order: records come in any."""
-        import numpy as np
-
-        clusters = {cluster: code for code, cluster in enumerate(sorted({cluster for cluster, _ in self._units}))}
-        units = {unit: code for code, unit in enumerate(sorted(self._units))}
-        codes = [clusters[cluster] for cluster, _ in self._units], [units[unit] for unit in self._units]
-        return np.array(codes[0], dtype=np.int64), np.array(codes[1], dtype=np.int64)
-
-
-def _joined(columns: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
-    import numpy as np
-
-    return np.concatenate([np.zeros(0, np.int64), *columns])
+        return CountedRow(columns, by_part, places[order], cluster[order], numbers.reshape(-1, self._width)[order])
 
 
 def counted(values: Iterable[T], add: Callable[[T], object]) -> Iterator[T]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 import pytest
-from support.openai_server import chat_reply, error
+from support.openai_server import chat_reply
 
 from harness import evaluate, load_run
 from harness.errors import RunStopped
@@ -88,30 +88,3 @@ def test_fewer_than_twenty_and_what_a_judge_reads(serve, tmp_path):
     judge = serve(lambda *_: chat_reply("Yes"))
     settings = {"judge.base_url": judge.url, "judge.model": "j"}
     assert run(serve(maybe), judge="openai", **settings).complete
-
-
-def too_long(*_):
-    return error(400, "max_tokens: 8208 is over this model's maximum context length of 8192", "context_length_exceeded")
-
-
-@pytest.mark.slow
-def test_a_run_that_asks_for_more_than_the_context_stops_after_twenty(serve, tmp_path):
-    server = serve(too_long)
-    with pytest.raises(RunStopped, match=r"(?s)none of the first 20 calls fits .*max_tokens=16 and 8192 to think") as e:
-        run(server, **{"model.reasoning": True, "model.reasoning_tokens": 8192})
-    assert "8208 is over" in str(e.value) and "model.reasoning_tokens=4096" in str(e.value)
-    assert 20 <= len(server.calls) <= 28 and not STOP.requested
-    with pytest.raises(RunStopped, match=r"(?s)with max_tokens=1024 for the reply.*\(max_tokens=512\)"):
-        run(serve(too_long), max_tokens=1024)
-
-
-@pytest.mark.slow
-def test_questions_that_are_too_long_by_themselves_are_asked_to_the_end(serve, tmp_path):
-    asked = []
-
-    def later(path, body, number):
-        asked.append(body)
-        return chat_reply("No") if len(asked) > 40 else too_long()
-
-    run(serve(later))
-    assert len(asked) == 60
