@@ -30,7 +30,8 @@ OneOrMore = BeforeValidator(lambda value: [value] if isinstance(value, str | int
 class TaskBase(ABC):
     """A task with the settings of nearly all, asked in plain words and scored by counting (harness.protocols.Task).
 
-    A subclass adds `prompts` to its settings, the `headline` and `items`; what it has otherwise it overrides.
+    A subclass adds `prompts` to its settings, the `headline` and `all_items`; what it has otherwise it overrides. One
+    that draws its sample before it makes items has `items` in place of `all_items`.
     """
 
     name: str
@@ -66,8 +67,22 @@ class TaskBase(ABC):
     def draw_size(self) -> int | None:
         return None
 
-    @abstractmethod
-    def items(self) -> Iterable[Item]: ...
+    def items(self) -> Iterable[Item]:
+        """Return the items: all that there are, or the subset that `limit` asks for, each stratum with its share."""
+        if self.limit is None:
+            return self.all_items()
+        items = list(self.all_items())
+        if not all(isinstance(item, Item) for item in items):
+            return items  # tasks/check.py says what is wrong with them
+        return subset(items, self.limit, stratum=self.stratum, name=lambda item: item.id, seed=self.seed)
+
+    def all_items(self) -> Iterable[Item]:
+        """Return all items, the same in the same order at every call."""
+        raise NotImplementedError(f"{type(self).__name__} has no all_items")
+
+    def stratum(self, item: Item) -> Hashable:
+        """Return what a limited sample keeps the shares of: label and groups."""
+        return item.labels.get(self.headline), *item.groups.values()
 
     def examples(self) -> Sequence[Mapping[str, JSON]]:
         return ()
@@ -75,12 +90,6 @@ class TaskBase(ABC):
     def summarize(self, records: Iterable[Record]) -> Result:
         """Return the scores of all items and of each group of each breakdown."""
         return summarize(records, headline=self.headline, orders=self.orders, unreadable=self.unreadable)
-
-    def limited(self, values: list[T], *, stratum: Callable[[T], Hashable], name: Callable[[T], str]) -> list[T]:
-        """Return a subset of the size that `limit` asks for, each stratum with its share; everything without one."""
-        if self.limit is None:
-            return values
-        return subset(values, self.limit, stratum=stratum, name=name, seed=self.seed)
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from types import SimpleNamespace
 
 import pytest
@@ -15,6 +16,7 @@ from harness.runtime.progress import Progress
 from harness.scoring.summary import summarize
 from harness.storage.manifest import Manifest
 from harness.storage.run_folder import Folder
+from harness.tasks.base import TaskBase
 from harness.tasks.check import CheckedItems, look_ahead
 from harness.types import Item, Response, replace
 
@@ -82,3 +84,25 @@ def test_a_run_refuses_them_in_a_sentence(tmp_path, task, sentence):
     place = {"task": "mine", "variant": "default", "prompt": "p", "model": "m"}
     with pytest.raises(ConfigError, match=sentence):
         run(task, prompt, model, Folder(tmp_path / "r", Manifest(run=place, configuration={})), Progress("t"))
+
+
+@dataclass(frozen=True)
+class Own(TaskBase):
+    headline = "gold"
+
+    def all_items(self):
+        return [replace(GOOD, id=str(n), labels={"gold": n % 2}, groups={"kind": "xy"[n % 5 == 0]}) for n in range(40)]
+
+
+class Heedless(Own):
+    def items(self):
+        return self.all_items()
+
+
+def test_what_the_base_class_offers_it_keeps_for_every_task():
+    few, other = (list(Own("own", limit=10, seed=seed).items()) for seed in (0, 1))
+    assert len(few) == len(other) == 10 and few != other and len(list(Own("own").items())) == 40
+    assert all(sum(item.labels["gold"] for item in items) == 5 for items in (few, other))
+    look_ahead(Own("own", limit=10))
+    with pytest.raises(ConfigError, match=r"pay no heed to task\.limit=10: leave it out"):
+        look_ahead(Heedless("own", limit=10))

@@ -133,22 +133,21 @@ class Chains(TaskBase):
     headline = "exact"
     orders: ClassVar[Mapping[str, Sequence[str]]] = {"kind": KINDS, "length": tuple(map(str, LENGTHS))}
 
-    def items(self) -> Sequence[Item]:
-        """Return the 24 published questions, 24 counterparts and 16 more, by length.
+    def all_items(self) -> Iterator[Item]:
+        """Yield the 24 published questions, 24 counterparts and 16 more, by length.
 
         Where the counterpart is shuffled, there are also one in another order whose answer is Yes and one in order
         whose answer is No: so the order of the statements tells nothing.
         """
-        everything = [chain.item() for chain in self._chains()]
-        return self.limited(everything, stratum=lambda item: item.labels["exact"], name=lambda item: item.id)
-
-    def _chains(self) -> Iterator[Chain]:
         for length in LENGTHS:
-            yield chain(length)
-            yield (other := counterpart(length, self.seed))
+            yield chain(length).item()
+            yield (other := counterpart(length, self.seed)).item()
             if other.kind == "shuffled":
-                yield reordered(length, self.seed)
-                yield reversed_chain(length)
+                yield reordered(length, self.seed).item()
+                yield reversed_chain(length).item()
+
+    def stratum(self, item: Item) -> int:
+        return item.labels["exact"]
 
     def summarize(self, records: Iterable[Record]) -> Result:
         """Return scores overall, per kind and per length, with the longest chain that was answered right throughout."""

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from harness.causal.relations import Relation
 from harness.errors import ConfigError
-from harness.tasks.base import LazyItems, OneOrMore, Share, SourcedTask, in_brackets
+from harness.tasks.base import LazyItems, OneOrMore, Share, SourcedTask, in_brackets, subset
 from harness.tasks.corr2cause import arguments, sources
 from harness.tasks.corr2cause.claim import WORDINGS, Claim, ItemWriter, Perturbation
 from harness.tasks.corr2cause.data_rows import HypothesisRow
@@ -202,7 +202,11 @@ class Corr2Cause(SourcedTask):
         ]
         if not fitting:
             raise self._nothing_left(len(values))
-        return self.limited(fitting, stratum=lambda value: (relation(value), num_nodes(value)), name=name)
+        if self.limit is None:
+            return fitting
+        return subset(
+            fitting, self.limit, stratum=lambda value: (relation(value), num_nodes(value)), name=name, seed=self.seed
+        )
 
     def _nothing_left(self, of: int) -> ConfigError:
         return ConfigError(

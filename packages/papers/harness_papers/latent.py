@@ -78,20 +78,18 @@ class Latent(TaskBase):
         """The labels by logic: no others have been published."""
         return "audited"
 
-    def items(self) -> Sequence[Item]:
+    def all_items(self) -> Sequence[Item]:
         """Return hypotheses of which as many follow as do not, or all six about every pair of every class.
 
-        They are balanced within each relation and number of variables. With a limit each relation and label has its
-        share.
+        They are balanced within each relation and number of variables.
         """
         chosen = self._balanced() if self.draw == "balanced" else self._all
         if not chosen:
             raise ConfigError("no item is left: of task.num_nodes nothing follows, so task.draw=balanced has none.")
-        return self.limited(
-            chosen,
-            stratum=lambda item: (item.groups["relation"], item.labels["audited"]),
-            name=lambda item: item.id,
-        )
+        return chosen
+
+    def stratum(self, item: Item) -> tuple[str, int]:
+        return item.groups["relation"], item.labels["audited"]
 
     def _balanced(self) -> list[Item]:
         """Return every hypothesis that follows, and of each relation and size as many drawn ones that do not."""

@@ -94,9 +94,12 @@ class StoryWriting(TaskBase):
     num_nodes: Annotated[tuple[Size, ...], OneOrMore] = (2, 3, 4)
     headline = LABEL
 
-    def items(self) -> Sequence[Item]:
+    def all_items(self) -> Sequence[Item]:
         """Return the rules to tell as stories. Whether the hypothesis follows is a part of a rule, as in the paper."""
-        return _limited(self, [_rule(claim) for claim in public_test("v2") if claim.n in self.num_nodes])
+        return [_rule(claim) for claim in public_test("v2") if claim.n in self.num_nodes]
+
+    def stratum(self, item: Item) -> tuple[str, ...]:
+        return tuple(item.groups.values())
 
     def summarize(self, records: Iterable[Record]) -> Result:
         """Return the share of stories that tell their item by rule, of all that were asked for."""
@@ -139,9 +142,12 @@ class Stories(TaskBase):
         out = len(self._stories) - len(self._questions)
         return (f"{out:,} of {len(self._stories):,} stories do not hold by rule and are left out.",) * (out > 0)
 
-    def items(self) -> Sequence[Item]:
+    def all_items(self) -> Sequence[Item]:
         """Return the stories as questions, with the labels, cluster and relation of the items that they tell."""
-        return _limited(self, list(self._questions))
+        return list(self._questions)
+
+    def stratum(self, item: Item) -> tuple[str, ...]:
+        return tuple(item.groups.values())
 
     @cached_property
     def _questions(self) -> tuple[Item, ...]:
@@ -197,7 +203,3 @@ def _question(claim: Claim, row: Mapping[str, str], number: int) -> Item:
         "num_nodes": claim.n,
     }
     return Item(f"{number}/{claim.id}", fields, claim.labels, plain.cluster, groups=plain.groups)
-
-
-def _limited(task: TaskBase, items: list[Item]) -> list[Item]:
-    return task.limited(items, stratum=lambda item: tuple(item.groups.values()), name=lambda item: item.id)
