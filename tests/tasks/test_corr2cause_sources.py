@@ -36,8 +36,8 @@ def in_two_columns():
     return [{"input": f"Premise: {p}\nHypothesis: {h}", "label": label} for p, h, label in CLAIMS]
 
 
-def in_three_columns(**more):
-    return [{"premise": p, "hypothesis": h, "label": label, **more} for p, h, label in CLAIMS]
+def in_three_columns():
+    return [{"premise": p, "hypothesis": h, "label": label} for p, h, label in CLAIMS]
 
 
 def of_file(path, **settings):
@@ -74,62 +74,6 @@ def test_no_label_reaches_the_fields_of_a_row(tmp_path):
     assert [item.labels for item in one] != [item.labels for item in other]
 
 
-@pytest.mark.parametrize("name", ["mine.csv", "mine.jsonl"])
-def test_relation_and_variables_may_be_given(tmp_path, name):
-    row = {"premise": COLLIDER, "hypothesis": "B makes C happen.", "label": 1}
-    row |= {"relation": "parent", "var_i": "B", "var_j": "C"}
-    (item,) = of_file(written(tmp_path / name, [row]))
-    assert item.fields["hypothesis"] == "B makes C happen."
-    assert (item.fields["relation"], item.fields["var_i"], item.fields["var_j"]) == ("parent", "B", "C")
-    assert item.fields["reading"] == "given"
-    assert dict(item.labels) == {"published": 1, "audited": 1}
-
-
-@pytest.mark.parametrize(
-    ("columns", "sentence"),
-    [
-        (
-            {"relation": "parent", "var_i": "A", "var_j": "C"},
-            r"row 1 contradicts itself: its columns say relation=parent, var_i=A, var_j=C; its hypothesis 'C directly "
-            r"causes A\.' says relation=child, var_i=A, var_j=C\.",
-        ),
-        (
-            {"relation": "ancestor", "var_i": "C", "var_j": "A"},
-            "row 1 contradicts itself: its columns say relation=anc",
-        ),
-        (
-            {"num_nodes": 4},
-            r"row 1 contradicts itself: its column says num_nodes=4; its premise has 3 variables, A, B, C",
-        ),
-    ],
-)
-def test_columns_that_contradict_the_words_are_refused(tmp_path, columns, sentence):
-    row = {"premise": COLLIDER, "hypothesis": "C directly causes A.", "label": 0}
-    with pytest.raises(DataError, match=sentence):
-        of_file(written(tmp_path / "a.csv", [row | columns]))
-
-
-@pytest.mark.parametrize(
-    ("words", "relation", "i", "j"),
-    [
-        ("C directly affects A.", "child", "A", "C"),
-        ("A influences C through some mediator(s).", "descendant", "C", "A"),
-        ("B and C together cause some other variable(s).", "collider", "C", "B"),
-    ],
-)
-def test_columns_in_other_words_of_the_same_meaning_are_no_contradiction(tmp_path, words, relation, i, j):
-    row = {"premise": COLLIDER, "hypothesis": words, "label": 0, "relation": relation, "var_i": i, "var_j": j}
-    (item,) = of_file(written(tmp_path / "a.csv", [row]))
-    assert (item.fields["relation"], item.fields["var_i"], item.fields["var_j"]) == (relation, i, j)
-
-
-def test_columns_about_a_variable_that_the_premise_does_not_have_are_refused(tmp_path):
-    row = {"premise": COLLIDER, "hypothesis": "Q makes C happen.", "label": 1}
-    row |= {"relation": "parent", "var_i": "Q", "var_j": "C"}
-    with pytest.raises(DataError, match=r"row 1 asks about 'Q'; its premise has A, B, C\."):
-        of_file(written(tmp_path / "a.csv", [row]))
-
-
 def test_a_premise_that_is_silent_about_a_pair_keeps_its_published_label_only(tmp_path):
     row = {"premise": COLLIDER.replace(" B correlates with C.", ""), "hypothesis": "A directly causes C.", "label": 1}
     path = written(tmp_path / "a.csv", [row])
@@ -145,33 +89,23 @@ def test_texts_of_one_class_are_one_cluster(tmp_path):
         "Suppose there is a closed system of 3 variables, Z, Y and X. All the statistical relations among these 3 "
         "variables are as follows: Z correlates with X. Z correlates with Y. However, X is independent of Y."
     )
-    other_words = "Rain and a sprinkler wet the grass."
     rows = [
-        {"premise": premise, "hypothesis": hypothesis, "label": 0, "num_nodes": 3}
+        {"premise": premise, "hypothesis": hypothesis, "label": 0}
         for premise, hypothesis in [
             (COLLIDER, "A directly causes C."),
             (turned, "X directly causes Z."),
             (CHAIN, "A directly causes C."),
-            (other_words, "A directly causes B."),
         ]
     ]
     clusters = [item.cluster for item in of_file(written(tmp_path / "a.csv", rows))]
     assert clusters[:2] == ["n3-g6", "n3-g6"]
-    assert len(set(clusters)) == 3
+    assert len(set(clusters)) == 2
 
 
-def test_empty_optional_columns_are_read_from_the_text(tmp_path):
-    rows = in_three_columns(relation="", var_i="", var_j="", num_nodes="")
-    assert {item.fields["reading"] for item in of_file(written(tmp_path / "a.csv", rows))} == {"derived"}
-
-
-def test_a_premise_in_other_words_needs_the_number_of_variables(tmp_path):
+def test_a_premise_in_other_words_is_another_task(tmp_path):
     row = {"premise": "Rain and a sprinkler wet the grass.", "hypothesis": "A directly causes B.", "label": 1}
-    with pytest.raises(DataError, match=r"row 1 cannot be read: no .closed system"):
+    with pytest.raises(DataError, match=r"row 1 cannot be read: no .closed system.* are task=questions"):
         of_file(written(tmp_path / "a.csv", [row]))
-    (item,) = of_file(written(tmp_path / "b.csv", [row | {"num_nodes": 3}]))
-    assert item.groups["num_nodes"] == "3"
-    assert dict(item.labels) == {"published": 1}
 
 
 def test_a_premise_that_no_graph_has_keeps_its_published_label_only(tmp_path):
@@ -183,15 +117,13 @@ def test_a_premise_that_no_graph_has_keeps_its_published_label_only(tmp_path):
 @pytest.mark.parametrize(
     ("row", "departure"),
     [
-        ({"premise": "Rain.", "num_nodes": 3}, "no .closed system"),
         ({"premise": NO_GRAPH}, "no directed acyclic graph has exactly"),
-        ({"relation": "parent", "var_i": "Q", "var_j": "A"}, "Q"),
+        ({"hypothesis": "Q directly causes A."}, "Q"),
     ],
-    ids=["other words", "no graph", "unknown variable"],
+    ids=["no graph", "unknown variable"],
 )
 def test_audited_labels_that_cannot_be_derived_name_the_row(tmp_path, row, departure):
     good = {"premise": CHAIN, "hypothesis": "A directly causes B.", "label": 0}
-    good |= dict.fromkeys(("relation", "var_i", "var_j", "num_nodes"), "")
     path = written(tmp_path / "a.csv", [good, good | row])
     with pytest.raises(DataError, match=rf"a\.csv, row 2 .*{departure}"):
         of_file(path, labels="audited")
@@ -221,14 +153,10 @@ def test_filters_and_limit_apply_to_a_file(tmp_path):
             r"row 3 cannot be read: no hypothesis .* 'A and B are friends\..*task=questions",
         ),
         ({"hypothesis": "A directly causes Q."}, r"row 3 cannot be read: the hypothesis' 'Q' is not among"),
-        ({"relation": "cousin", "var_i": "A", "var_j": "B"}, r"no relation 'cousin'.*task=questions"),
-        ({"relation": "chld", "var_i": "A", "var_j": "B"}, r"row 3: .*did you mean 'child'"),
-        ({"relation": "parent"}, r"row 3: relation, var_i and var_j go together; there is only relation\."),
-        ({"num_nodes": "three"}, r"row 3.*three"),
     ],
 )
 def test_a_row_that_cannot_be_read_is_named(tmp_path, name, change, sentence):
-    rows = in_three_columns(relation="", var_i="", var_j="", num_nodes="")
+    rows = in_three_columns()
     rows[2] |= change
     with pytest.raises(DataError, match=sentence) as raised:
         of_file(written(tmp_path / name, rows))

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import tracemalloc
-
 import pytest
 from question_files import items_of, questions, written
 
@@ -221,16 +218,3 @@ def test_rows_that_ask_nothing_are_told_with_their_numbers(tmp_path):
     rows = [{"premise": "", "question": "a", "label": 1}, {"premise": "P", "question": "", "label": 0}]
     (remark,) = questions(written(tmp_path / "a.csv", rows)).remarks
     assert remark.endswith("a.csv: 1 row has no question (row 2): it is asked and scored all the same.")
-
-
-@pytest.mark.slow
-def test_memory_does_not_grow_with_the_texts(tmp_path):
-    rows = [{"question": f"{k} " + "long " * 200, "label": k % 2} for k in range(3_000)]
-    path = tmp_path / "a.jsonl"
-    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-    del rows
-    tracemalloc.start()
-    assert sum(1 for _ in questions(path).items()) == 3_000
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < path.stat().st_size / 2

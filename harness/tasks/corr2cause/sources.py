@@ -5,18 +5,120 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TypeVar
 
+from harness.causal.relations import Relation
 from harness.errors import ConfigError, DataError
 from harness.tasks.corr2cause.claim import Claim, ItemWriter, Perturbation, claims
-from harness.tasks.corr2cause.data_rows import OTHER_QUESTIONS, HypothesisRow
 from harness.tasks.corr2cause.enumerate import public_test
-from harness.tasks.corr2cause.text import as_input, class_of, read_premise
+from harness.tasks.corr2cause.text import (
+    Hypothesis,
+    Premise,
+    as_input,
+    class_of,
+    follows,
+    read_hypothesis,
+    read_premise,
+)
 from harness.tasks.data_files import Columns, DataFile, Repeats, filled, hub_rows
 from harness.tasks.text_models import UnreadableText
 from harness.types import Item
+
+HUB_PATH = "causalnlp/corr2cause"
+HUB_REVISION = "42ba12c769e11ff6427c9f52d7db58e3f9bf3e53"
+OTHER_QUESTIONS = " Questions in other words than the benchmark's are task=questions, which takes any columns."
+"""What is said of a row of the user's that is not in the benchmark's words."""
+
+T = TypeVar("T")
+_INPUT = re.compile(r"Premise: (?P<premise>.*?)\s*\nHypothesis: (?P<hypothesis>.*)", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class HypothesisRow:
+    """One row of a data set, in the benchmark's words, with where it comes from for error messages."""
+
+    where: str
+    id: str
+    premise: str
+    hypothesis: str
+    label: int
+    builtin: Item | None = None
+    """The built-in item of the same text."""
+    own: bool = False
+    """Whether it stands in a file of the user's."""
+
+    @cached_property
+    def _premise(self) -> Premise:
+        return self._readable(lambda: read_premise(self.premise))
+
+    @cached_property
+    def _claim(self) -> Hypothesis:
+        """The claim from the built-in item of the same text, else read from the text."""
+        if self.builtin is not None:
+            fields = self.builtin.fields
+            return Hypothesis(Relation(fields["relation"]), str(fields["var_i"]), str(fields["var_j"]))
+        return self._readable(lambda: read_hypothesis(self.hypothesis, self._premise.names))
+
+    def _readable(self, read: Callable[[], T]) -> T:
+        try:
+            return read()
+        except UnreadableText as departure:
+            raise DataError(f"{self.where} cannot be read: {departure}.{OTHER_QUESTIONS * self.own}") from None
+
+    @property
+    def item_id(self) -> str:
+        """The id of the built-in item of the same text, else the row's own."""
+        return self.id if self.builtin is None else self.builtin.id
+
+    @property
+    def relation(self) -> Relation:
+        return self._claim.relation
+
+    @property
+    def num_nodes(self) -> int:
+        return len(self._premise.names)
+
+    def check(self, *, derivable: bool) -> None:
+        """Raise DataError for a row that cannot be read, before any is asked about.
+
+        Where labels are derived, its premise has to be one that a graph has.
+        """
+        claim = self._claim
+        if derivable:
+            self._readable(lambda: follows(self._premise, claim))
+
+    def item(self) -> Item:
+        """Return the row as a question; `reading` says where relation and variables come from.
+
+        A premise that no graph has, or that is silent about a pair, has its published label only. The cluster is the
+        class, shared by reordered or renamed texts.
+        """
+        claim, labels = self._claim, {"published": self.label}
+        try:
+            labels["audited"] = int(follows(self._premise, claim))
+            cluster = "n{}-g{}".format(*class_of(self._premise))
+        except UnreadableText:
+            cluster = f"premise-{hashlib.sha256(self.premise.encode()).hexdigest()[:12]}"
+        return Item(
+            id=self.item_id,
+            fields={
+                "premise": self.premise,
+                "hypothesis": self.hypothesis,
+                "statement": self.hypothesis.removesuffix("."),
+                "input": as_input(self.premise, self.hypothesis),
+                "relation": str(claim.relation),
+                "var_i": claim.i,
+                "var_j": claim.j,
+                "num_nodes": self.num_nodes,
+                "reading": "derived" if self.builtin is None else "builtin",
+            },
+            labels=labels,
+            cluster=cluster,
+            groups={"relation": str(claim.relation), "num_nodes": str(self.num_nodes)},
+        )
 
 
 class BuiltinTexts:
@@ -58,12 +160,6 @@ def _digest(text: str) -> bytes:
     return hashlib.sha256(text.encode()).digest()
 
 
-HUB_PATH = "causalnlp/corr2cause"
-HUB_REVISION = "42ba12c769e11ff6427c9f52d7db58e3f9bf3e53"
-
-_INPUT = re.compile(r"Premise: (?P<premise>.*?)\s*\nHypothesis: (?P<hypothesis>.*)", re.DOTALL)
-
-
 def from_file(path: str) -> tuple[list[HypothesisRow], tuple[str, ...]]:
     """Return the rows of a file, and the remarks on them."""
     file, repeats = DataFile(path), Repeats()
@@ -75,20 +171,15 @@ def from_file(path: str) -> tuple[list[HypothesisRow], tuple[str, ...]]:
 
 def from_hub(
     name: str, revision: str | None, *, split: str, perturbation: Perturbation, seed: int
-) -> list[HypothesisRow]:
-    """Return the rows of a data set of the Hub, or of a local folder in the same layout.
+) -> Iterator[HypothesisRow]:
+    """Yield the rows of a data set of the Hub, or of a local folder in the same layout.
 
-    A row whose text a built-in item has, with the arguments in the order that `seed` draws, knows that item.
+    A row whose text a built-in item has, with the arguments in the order that `seed` draws, knows that item; a text
+    that comes again is an item of its own.
     """
     table, config = hub_rows(name, split, revision, lambda names: _hub_config(names, perturbation))
-    rows = list(_rows(table, where=f"{name}, {split}", stem=f"{config}-{split}"))
-    return list(_with_builtin_items(rows, BuiltinTexts(perturbation, seed)))
-
-
-def _with_builtin_items(rows: Iterable[HypothesisRow], texts: BuiltinTexts) -> Iterator[HypothesisRow]:
-    """Yield the rows, each with the built-in item of the same text; a repeated text becomes an item of its own."""
-    ids: set[str] = set()
-    for row in rows:
+    texts, ids = BuiltinTexts(perturbation, seed), set[str]()
+    for row in _rows(table, where=f"{name}, {split}", stem=f"{config}-{split}"):
         item = texts.item(row.premise, row.hypothesis)
         if item is None or item.id in ids:
             yield row
@@ -113,10 +204,10 @@ def _hub_config(names: list[str], perturbation: str) -> str:
 
 def _rows(table: Iterable[Columns], *, where: str, stem: str, own: bool = False) -> Iterator[HypothesisRow]:
     """Yield the rows of a table; `own` says that it is a file of the user's."""
-    for number, columns in enumerate(table):
-        here = f"{where}, row {number + 1}"
+    for number, columns in enumerate(table, start=1):
+        here = f"{where}, row {number}"
         premise, hypothesis = _texts(columns, here)
-        yield HypothesisRow(here, f"{stem}-{number + 1}", premise, hypothesis, _label(columns, here), columns, own=own)
+        yield HypothesisRow(here, f"{stem}-{number}", premise, hypothesis, _label(columns, here), own=own)
 
 
 def _texts(columns: Columns, where: str) -> tuple[str, str]:

@@ -14,9 +14,8 @@ from harness.errors import ConfigError
 from harness.tasks.base import LazyItems, OneOrMore, Share, SourcedTask, in_brackets, subset
 from harness.tasks.corr2cause import arguments, sources
 from harness.tasks.corr2cause.claim import WORDINGS, Claim, ItemWriter, Perturbation
-from harness.tasks.corr2cause.data_rows import HypothesisRow
 from harness.tasks.corr2cause.enumerate import CLASSES, COMPLETE, LARGEST, SIZES, ClaimBlocks, blocks, public_test
-from harness.tasks.corr2cause.sources import HUB_PATH, HUB_REVISION
+from harness.tasks.corr2cause.sources import HUB_PATH, HUB_REVISION, HypothesisRow
 from harness.types import JSON, Item
 
 T = TypeVar("T")
@@ -182,7 +181,8 @@ class Corr2Cause(SourcedTask):
         if self.source == "file":
             rows, _ = self._file_rows
         else:
-            rows = sources.from_hub(*self.hub_place, split=self.split, perturbation=self.perturbation, seed=self.seed)
+            place = self.hub_place
+            rows = list(sources.from_hub(*place, split=self.split, perturbation=self.perturbation, seed=self.seed))
         for row in rows:
             row.check(derivable=self.headline == "audited")
         return self._filtered(rows, lambda row: row.relation, lambda row: row.num_nodes, lambda row: row.item_id)

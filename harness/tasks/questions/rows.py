@@ -106,20 +106,22 @@ class QuestionRow:
     where: str
     number: int
     stem: str
-    columns: Columns
+    """What rows without an id are called by, with their number."""
+    cells: Mapping[str, Any]
+    """By the names that prompts have for the columns."""
     layout: Layout
     shuffle: int | None = None
     """The seed by which the order of the choices is drawn; None where they stay as they are."""
     first: int = 0
     """What a label in digits counts from."""
 
-    @cached_property
-    def cells(self) -> dict[str, Any]:
-        return self.layout.cells(self.columns)
+    def text(self, name: str) -> str:
+        """Return the cell of a column as text; "" where there is none."""
+        return text_of(self.cells.get(name)).strip()
 
     @property
     def unlabelled(self) -> bool:
-        return text_of(self.cells.get("label")).strip() == ""
+        return self.text("label") == ""
 
     @cached_property
     def choices_in_file(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -135,7 +137,7 @@ class QuestionRow:
         elif "choices" in layout.names:
             choices, names = _listed(self.cells["choices"], self.where)
         elif layout.choice_names:
-            texts = [text_of(self.cells[name]).strip() for name in layout.choice_names]
+            texts = [self.text(name) for name in layout.choice_names]
             while texts and not texts[-1]:
                 texts.pop()
             choices = tuple(texts)
@@ -155,24 +157,24 @@ class QuestionRow:
         """Return the places of the choices in the file, in the order in which they are asked."""
         return list(permuted(len(self.choices_in_file[0]), self.shuffle, "choices", self.id))
 
-    @property
+    @cached_property
     def choices(self) -> tuple[str, ...]:
         """The choices in the order of the question."""
         choices = self.choices_in_file[0]
         return choices if self.shuffle is None else tuple(choices[place] for place in self._order)
 
-    @property
+    @cached_property
     def id(self) -> str:
         """Return the row's id: from its column, else the file's name with the row's number."""
-        own = text_of(self.cells.get("id")).strip()
+        own = self.text("id")
         if "id" in self.layout.names and not own:
             raise DataError(f"{self.where} has no id; leave the column out, and rows are called by their number.")
         return own or f"{self.stem}-{self.number}"
 
-    @property
+    @cached_property
     def label(self) -> int:
         """Return the gold label: 0 or 1, or the place of the right choice. Raises DataError for any other."""
-        text = text_of(self.cells.get("label")).strip()
+        text = self.text("label")
         choices, names = self.choices_in_file
         if choices:
             place = self._place(text, choices, names)
@@ -217,9 +219,9 @@ class QuestionRow:
     @property
     def cluster(self) -> str:
         """Return the row's cluster: from its column, else its premise, else the row itself."""
-        if own := text_of(self.cells.get("cluster")).strip():
+        if own := self.text("cluster"):
             return own
-        if premise := text_of(self.cells.get("premise")).strip():
+        if premise := self.text("premise"):
             return f"premise-{hashlib.sha256(premise.encode(errors='surrogatepass')).hexdigest()[:12]}"
         return self.id
 
@@ -227,7 +229,7 @@ class QuestionRow:
     def fields(self) -> dict[str, Any]:
         """Return the fields for prompts: every column but the label, and those derived from them."""
         hidden = {"label", "choices", *self.layout.choice_names}
-        fields: dict[str, Any] = {n: text_of(cell).strip() for n, cell in self.cells.items() if n not in hidden}
+        fields: dict[str, Any] = {name: self.text(name) for name in self.cells if name not in hidden}
         words = [fields.get(name, "") for name in ("premise", "question")]
         fields.setdefault("text", "\n\n".join(word for word in words if word))
         if choices := self.choices:

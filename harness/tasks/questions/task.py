@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Annotated
@@ -13,10 +13,10 @@ from harness.errors import ConfigError
 from harness.scoring import choices as choice_scores
 from harness.scoring.choices import CHOICES
 from harness.settings import LOCAL
-from harness.tasks.base import LazyItems, OneOrMore, TaskBase
-from harness.tasks.data_files import Columns, DataFile
-from harness.tasks.questions.rows import Layout, QuestionRow, text_of
-from harness.tasks.questions.survey import Survey, survey
+from harness.tasks.base import LazyItems, OneOrMore, TaskBase, subset
+from harness.tasks.data_files import DataFile
+from harness.tasks.questions.rows import Layout, QuestionRow
+from harness.tasks.questions.survey import breakdowns, check_columns, check_rows, choices_of, remarks
 from harness.types import JSON, LETTERS, Item, Record, Result
 
 FAMILY = "questions"
@@ -74,29 +74,22 @@ class Questions(TaskBase):
 
     @property
     def remarks(self) -> Sequence[str]:
-        return self._survey.remarks
+        return tuple(remarks(self._file, self._layout, self._rows))
 
     def items(self) -> Iterable[Item]:
-        """Return the questions, read from the file as they are asked for."""
-        chosen = self._survey.chosen
-        return LazyItems(self._items, self._survey.rows if chosen is None else len(chosen))
+        rows = self._rows
+        if self.limit is not None:
+            rows = subset(rows, self.limit, stratum=self._stratum, name=lambda row: str(row.number), seed=self.seed)
+        return LazyItems(lambda: map(self.item, rows), len(rows))
 
-    def _items(self) -> Iterator[Item]:
-        chosen = None if self._survey.chosen is None else set(self._survey.chosen)
-        for number, columns in enumerate(self._file.rows(), start=1):
-            if chosen is None or number in chosen:
-                yield self.item(self.row(number, columns))
+    def _stratum(self, row: QuestionRow) -> tuple[str, ...]:
+        return str(row.label), *map(row.text, self._groups)
 
     def summarize(self, records: Iterable[Record]) -> Result:
         """Return the scores: of Yes and No as a benchmark's, of choices their accuracy and macro F1."""
         if not self._layout.has_choices:
             return super().summarize(records)
-        return choice_scores.summarize(records, headline=HEADLINE, names=self._survey.choices)
-
-    def row(self, number: int, columns: Columns) -> QuestionRow:
-        shuffle = self.seed if self.shuffle else None
-        where = f"{self.path}, row {number}{self._file.counted}"
-        return QuestionRow(where, number, self._file.stem, columns, self._layout, shuffle, self.first)
+        return choice_scores.summarize(records, headline=HEADLINE, names=choices_of(self._layout, self._rows))
 
     def item(self, row: QuestionRow) -> Item:
         """Return the question of a row."""
@@ -105,9 +98,9 @@ class Questions(TaskBase):
             fields=row.fields,
             labels={HEADLINE: row.label},
             cluster=row.cluster,
-            unit=text_of(row.cells.get("unit")).strip(),
-            groups={name: text_of(row.cells.get(name)).strip() or "(empty)" for name in self._survey.groups}
-            | ({CHOICES: str(len(row.choices))} if self._survey.varying else {}),
+            unit=row.text("unit"),
+            groups={name: row.text(name) or "(empty)" for name in self._groups}
+            | ({CHOICES: str(len(row.choices))} if self._varying else {}),
         )
 
     @cached_property
@@ -122,5 +115,30 @@ class Questions(TaskBase):
         return Layout.of(str(self.path), [*first], self.columns or {}, self.choices or ())
 
     @cached_property
-    def _survey(self) -> Survey:
-        return survey(self._file, self._layout, self.row, groups=self.groups, limit=self.limit, seed=self.seed)
+    def _rows(self) -> list[QuestionRow]:
+        """The rows of the file, all with a label. Raises DataError."""
+        file, shuffle = self._file, self.seed if self.shuffle else None
+        check_columns(file.path, self._layout, self.groups)
+        rows = [
+            QuestionRow(
+                f"{file.path}, row {number}{file.counted}",
+                number,
+                file.stem,
+                self._layout.cells(columns),
+                self._layout,
+                shuffle,
+                self.first,
+            )
+            for number, columns in enumerate(file.rows(), start=1)
+        ]
+        check_rows(file.path, rows)
+        return rows
+
+    @cached_property
+    def _groups(self) -> Sequence[str]:
+        return breakdowns(self._layout, self._rows) if self.groups is None else self.groups
+
+    @cached_property
+    def _varying(self) -> bool:
+        """Whether some questions have more choices than others."""
+        return len({len(row.choices) for row in self._rows}) > 1
