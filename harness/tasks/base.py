@@ -104,12 +104,11 @@ class SourcedTask(TaskBase):
     """The data set, where no path names another."""
     hub_revision: ClassVar[str | None] = None
     """The one that is read of that data set, where none is asked for."""
-    file_kind: ClassVar[str] = "a CSV, JSON lines or Parquet file"
 
     def check_source(self) -> None:
         """Raise ConfigError for a path or a revision that does not fit the source."""
         if self.source == "file" and not self.path:
-            raise ConfigError(f"task.source=file needs task.path=FILE, {self.file_kind}.")
+            raise ConfigError("task.source=file needs task.path=FILE.")
         if self.source == "builtin" and self.path:
             raise ConfigError(f"task.path={self.path} needs task.source=file (or hub); the built-in data has no path.")
         if self.revision and self.source != "hub":

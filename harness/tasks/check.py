@@ -19,8 +19,6 @@ from harness.types import Item
 
 LOOKED_AHEAD = 20_000
 """Items of a task from elsewhere that are looked at before the first one is asked about."""
-MOST_IDS = 1_000_000
-"""Ids that are remembered, a number each: a task that repeats ids does so long before."""
 _PLAIN = (str, int, float, bool, type(None), list, tuple, dict)
 
 
@@ -50,10 +48,9 @@ class CheckedItems(Iterable[Item]):
             if problem := _problem(item, self._task.headline):
                 where = repr(item.id)[:60] if isinstance(item, Item) else f"number {number}"
                 raise ConfigError(f"{_of(self._task)}: item {where} {problem}.")
-            if number <= MOST_IDS:
-                ids.add(hash(item.id))
-                if len(ids) < number:
-                    raise ConfigError(f"{_of(self._task)}: two items have the id {item.id!r:.60}: each needs its own.")
+            ids.add(hash(item.id))
+            if len(ids) < number:
+                raise ConfigError(f"{_of(self._task)}: two items have the id {item.id!r:.60}: each needs its own.")
             yield item
         if not number:
             raise ConfigError(f"{_of(self._task)} gives no items: items() has to yield harness.types.Item.")

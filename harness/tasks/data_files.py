@@ -78,11 +78,6 @@ class DataFile:
         if row is None:
             raise DataError(f"{self.path} has no rows: it needs a line for every item.")
 
-    def remarks(self) -> tuple[str, ...]:
-        if self._ending != ".csv" or (separator := self._separator) == ",":
-            return ()
-        return (f"{self.path}: its columns are told apart by {SEPARATORS[separator]}.",)
-
     @cached_property
     def _separator(self) -> str:
         """What tells columns apart: the sign that splits the first line into most of them."""
@@ -133,9 +128,10 @@ class DataFile:
             is_list = next(filter(str.strip, file), "").lstrip().startswith("[")
             file.seek(0)
             try:
-                for where, row in _list_of(file) if is_list else _lines_of(file):
+                rows = enumerate(json.load(file), start=1) if is_list else _lines_of(file)
+                for number, row in rows:
                     if not isinstance(row, dict):
-                        raise DataError(f"{self.path}, {where} is not a JSON object.")
+                        raise DataError(f"{self.path}, {'row' if is_list else 'line'} {number} is not a JSON object.")
                     yield row
             except RecursionError:
                 raise DataError(f"{self.path} is nested too deeply.") from None
@@ -161,11 +157,7 @@ class DataFile:
             raise DataError(f"{self.path} cannot be read: {error.strerror or error}.") from None
 
 
-def _list_of(file: IO[str]) -> Iterator[tuple[str, Any]]:
-    return ((f"row {number}", row) for number, row in enumerate(json.load(file), start=1))
-
-
-def _lines_of(file: IO[str]) -> Iterator[tuple[str, Any]]:
+def _lines_of(file: IO[str]) -> Iterator[tuple[int, Any]]:
     """Yield what each line holds that is not empty: None for one that is no JSON."""
     for number, line in enumerate(file, start=1):
         if line.strip():
@@ -173,7 +165,7 @@ def _lines_of(file: IO[str]) -> Iterator[tuple[str, Any]]:
                 row = json.loads(line)
             except json.JSONDecodeError:
                 row = None
-            yield f"line {number}", row
+            yield number, row
 
 
 def filled(columns: Columns) -> str:

@@ -71,7 +71,6 @@ SPECIAL: dict[str, Callable[[Path], object]] = {
 
 READERS: dict[str, tuple[str, Callable[[Path], object]]] = {
     "questions": (".csv .tsv .jsonl .json .parquet", lambda place: list(questions(place).items())),
-    "what questions hold": (".csv", lambda place: DataFile(str(place)).remarks()),
     "digest": (".csv .yaml", content_digest),
     "prompt": (".yaml", schema.read),
     "config": (".yaml", read_yaml),

@@ -68,7 +68,6 @@ class CLadder(SourcedTask):
     benchmark = BENCHMARK
     orders = ORDERS
     hub_path = sources.HUB_PATH
-    file_kind = "the authors' JSON, or the Hub's columns"
 
     def __post_init__(self) -> None:
         """Refuse combinations of settings that mean nothing."""

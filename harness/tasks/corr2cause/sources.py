@@ -166,7 +166,7 @@ def from_file(path: str) -> tuple[list[HypothesisRow], tuple[str, ...]]:
     rows = list(_rows(file.rows(), where=path, stem=file.stem, own=True))
     for number, row in enumerate(rows, start=1):
         repeats.add(number, (row.premise, row.hypothesis), row.label)
-    return rows, (*file.remarks(), *repeats.remarks(path))
+    return rows, tuple(repeats.remarks(path))
 
 
 def from_hub(

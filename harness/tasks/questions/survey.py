@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from harness.errors import ConfigError, DataError
-from harness.tasks.data_files import DataFile, Repeats, shown
+from harness.tasks.data_files import Repeats, shown
 from harness.tasks.questions.rows import ROLES, WORDS, Layout, QuestionRow
 from harness.types import LETTERS
 
@@ -64,21 +64,20 @@ def choices_of(layout: Layout, rows: Sequence[QuestionRow]) -> tuple[str, ...]:
     return several.pop() if len(several) == 1 else tuple(LETTERS[: max(map(len, several))])
 
 
-def remarks(file: DataFile, layout: Layout, rows: Sequence[QuestionRow]) -> Iterator[str]:
+def remarks(path: str, layout: Layout, rows: Sequence[QuestionRow]) -> Iterator[str]:
     """Yield what looks like a mistake in the file: no words, questions that come again, one answer throughout."""
-    yield from file.remarks()
     for name in QUESTION_COLUMNS:
         if name in layout.names and (empty := [row.number for row in rows if not row.text(name)]):
             count = "it is" if len(empty) == 1 else "they are"
-            yield f"{_lacking(file.path, empty, name)}: {count} asked and scored all the same."
+            yield f"{_lacking(path, empty, name)}: {count} asked and scored all the same."
     repeats = Repeats()
     for row in rows:
         repeats.add(row.number, row.words, row.label)
-    yield from repeats.remarks(file.path)
+    yield from repeats.remarks(path)
     if len(rows) > 1 and len({row.label for row in rows}) == 1:
         names = choices_of(layout, rows) or ("No", "Yes")
         way = "; task.shuffle=true draws the order of the choices" if layout.has_choices else ""
-        yield f"{file.path}: the right answer is {names[rows[0].label]} in every row{way}."
+        yield f"{path}: the right answer is {names[rows[0].label]} in every row{way}."
 
 
 def _lacking(path: str, rows: Sequence[int], name: str) -> str:

@@ -74,7 +74,7 @@ class Questions(TaskBase):
 
     @property
     def remarks(self) -> Sequence[str]:
-        return tuple(remarks(self._file, self._layout, self._rows))
+        return tuple(remarks(self._file.path, self._layout, self._rows))
 
     def items(self) -> Iterable[Item]:
         rows = self._rows
