@@ -70,6 +70,11 @@ def choose_prompt(task: Task, model: Model, name: str | None, replies: Replies =
         raise ConfigError(f"model {model.name} answers task={' or '.join(able)} only: choose another model=….")
     if name is not None:
         prompt = prompts.load(task.name, name, task.examples(), format=task.prompt_format, replies=replies)
+        if getattr(task, "has_choices", False) and prompt.words.choices_from is None:
+            raise ConfigError(
+                f"prompt {name} asks for Yes or No, and the questions of {task.name} have choices of their own: of the "
+                f"prompts that ship use {' or '.join(task.prompts)}, in your own write choices_from: choices."
+            )
         fitting(prompt, model, task)
         if not _method_fits(prompt, model):
             raise ConfigError(_nothing_to_rank(prompt, model, task))

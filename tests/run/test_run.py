@@ -294,5 +294,5 @@ def test_a_model_that_does_not_write_is_told_of_fixed_replies():
         choose_prompt(build(section, "task"), ranker, None)
     assert choose_prompt(build(section, "task"), ranker, None, "fixed").name == "closed"
     encoder = Scripted(lambda request: Response("Yes"), accepts=(PairRequest,))
-    with pytest.raises(ConfigError, match=r"Prompt pair would, but has no words for task\.format=data"):
+    with pytest.raises(ConfigError, match=r"No prompt of the task does"):
         choose_prompt(build(section, "task"), encoder, None)

@@ -54,11 +54,11 @@ class Questions(TaskBase):
         names = {*self._layout.names, "text"}
         asks = "question" in names
         candidates = {
-            "choices": self._layout.has_choices and asks,
-            "cause_or_effect": self._layout.has_choices and {"premise", "ask_for"} <= names,
-            "plain": not self._layout.has_choices and asks,
-            "entails": not self._layout.has_choices and {"premise", "hypothesis"} <= names,
-            "pair": not self._layout.has_choices and {"premise", "hypothesis"} <= names,
+            "choices": self.has_choices and asks,
+            "cause_or_effect": self.has_choices and {"premise", "ask_for"} <= names,
+            "plain": not self.has_choices and asks,
+            "entails": not self.has_choices and {"premise", "hypothesis"} <= names,
+            "pair": not self.has_choices and {"premise", "hypothesis"} <= names,
         }
         if fitting := [name for name, fits in candidates.items() if fits]:
             return tuple(fitting)
@@ -69,6 +69,11 @@ class Questions(TaskBase):
         )
 
     @property
+    def has_choices(self) -> bool:
+        """Whether each question has choices of its own, which no prompt of Yes and No asks for."""
+        return self._layout.has_choices
+
+    @property
     def data(self) -> Mapping[str, JSON]:
         return {"sha256": self._file.digest()}
 
@@ -77,22 +82,22 @@ class Questions(TaskBase):
         return tuple(remarks(self._file.path, self._layout, self._rows))
 
     def items(self) -> Iterable[Item]:
-        rows = self._rows
+        rows, varying = self._rows, len({len(row.choices) for row in self._rows}) > 1
         if self.limit is not None:
             rows = subset(rows, self.limit, stratum=self._stratum, name=lambda row: str(row.number), seed=self.seed)
-        return LazyItems(lambda: map(self.item, rows), len(rows))
+        return LazyItems(lambda: (self.item(row, varying=varying) for row in rows), len(rows))
 
     def _stratum(self, row: QuestionRow) -> tuple[str, ...]:
         return str(row.label), *map(row.text, self._groups)
 
     def summarize(self, records: Iterable[Record]) -> Result:
         """Return the scores: of Yes and No as a benchmark's, of choices their accuracy and macro F1."""
-        if not self._layout.has_choices:
+        if not self.has_choices:
             return super().summarize(records)
         return choice_scores.summarize(records, headline=HEADLINE, names=choices_of(self._layout, self._rows))
 
-    def item(self, row: QuestionRow) -> Item:
-        """Return the question of a row."""
+    def item(self, row: QuestionRow, *, varying: bool) -> Item:
+        """Return the question of a row; `varying` says that some have more choices than others."""
         return Item(
             id=row.id,
             fields=row.fields,
@@ -100,7 +105,7 @@ class Questions(TaskBase):
             cluster=row.cluster,
             unit=row.text("unit"),
             groups={name: row.text(name) or "(empty)" for name in self._groups}
-            | ({CHOICES: str(len(row.choices))} if self._varying else {}),
+            | ({CHOICES: str(len(row.choices))} if varying else {}),
         )
 
     @cached_property
@@ -137,8 +142,3 @@ class Questions(TaskBase):
     @cached_property
     def _groups(self) -> Sequence[str]:
         return breakdowns(self._layout, self._rows) if self.groups is None else self.groups
-
-    @cached_property
-    def _varying(self) -> bool:
-        """Whether some questions have more choices than others."""
-        return len({len(row.choices) for row in self._rows}) > 1
