@@ -9,6 +9,7 @@ from support.scripted import Scripted
 from harness.config_files import PROMPTS
 from harness.errors import ConfigError
 from harness.prompting import prompts
+from harness.prompting.fit import choose_prompt
 from harness.run import ask
 from harness.tasks.causalbench.networks import meanings
 from harness.types import ChatRequest, PairRequest, Response
