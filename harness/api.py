@@ -10,14 +10,12 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, TypeVar, get_type_hints
 
-from harness.cli import commands, hydra_app
-from harness.cli.setting_lines import unknown_choice
-from harness.config_files import CONFIGS, listed
-from harness.errors import ConfigError, DataError, HarnessError, StoreError, unknown
+from harness.cli import commands, hydra_app, setting_lines
+from harness.errors import ConfigError, DataError, StoreError, unknown
 from harness.prepare import Prepared, carry_out, prepare
 from harness.run import RunOutcome
 from harness.runtime import interrupt, secrets
-from harness.settings import Main, plain, validated
+from harness.settings import Main, validated
 from harness.storage.run_folder import RESULT
 from harness.storage.runs import Run, load
 from harness.tables.shown import Tables
@@ -105,39 +103,23 @@ def _composed(
     if isinstance(overrides, str) or not all(isinstance(setting, str) for setting in overrides):
         masked = secrets.mask_keys(repr(overrides))
         raise ConfigError(f'overrides={masked}: it takes a list of settings, such as overrides=["task.limit=100"].')
-    choices = {group: name for group, name in groups.items() if name is not None}
-    for group, name in choices.items():
-        if str(name) not in (names := listed(CONFIGS, group)):
-            raise ConfigError(unknown_choice(group, secrets.mask_keys(str(name)), names))
-    arguments = [*(f"{group}={name}" for group, name in choices.items()), *overrides]
+    choices = [f"{group}={name}" for group, name in groups.items() if name is not None]
+    arguments = [*choices, *overrides]
     secrets.refuse_arguments([*arguments, *(f"{name}={value}" for name, value in settings.items())])
     with _COMPOSING:
-        config = _composed_by_hydra(arguments, settings)
-    secrets.refuse_config(config)
-    return config
+        # By force: unknown names are refused when the part is built, with the nearest known one.
+        full = {_full_name(name, arguments): _plain(value) for name, value in settings.items()}
+        own = [f"++{name}={_written(value, name)}" for name, value in full.items()]
+        return hydra_app.run_config([*arguments, *own])
 
 
-def _composed_by_hydra(arguments: Sequence[str], settings: Mapping[str, Any]) -> dict[str, Any]:
-    from harness.cli import own_configs
-
-    try:
-        own_configs.register()
-        with own_configs.as_running(hydra_app.composed("config", arguments)) as config:
-            for name, value in settings.items():
-                _set(config, _full_name(name, config), value)
-            return plain(config)
-    except HarnessError:
-        raise
-    except Exception as error:
-        raise ConfigError(secrets.mask_keys(hydra_app.sentence(error, "config", arguments))) from error
-
-
-def _full_name(name: str, config: Any) -> str:
+def _full_name(name: str, arguments: Sequence[str]) -> str:
     """Return the setting that a keyword means: one of the command, else of the task or of the model."""
     commands = [field.name for field in fields(Main)]
     if "." in name or name in commands:
         return name
-    parts = [f"{part}.{word}" for part in ("task", "model") for word in config[part] if word != "_target_"]
+    names = setting_lines.settings("config", arguments)
+    parts = [full for part in ("task", "model") for full in names if full.rpartition(".")[0] == part]
     candidates = [full for full in parts if full.rpartition(".")[2] == name]
     if len(candidates) > 1:
         either = " or ".join(f'**{{"{full}": …}}' for full in candidates)
@@ -147,17 +129,21 @@ def _full_name(name: str, config: Any) -> str:
     return candidates[0]
 
 
-def _set(config: Any, name: str, value: Any) -> None:
-    from omegaconf import OmegaConf
-    from omegaconf.errors import OmegaConfBaseException
+def _written(value: Any, name: str) -> str:
+    """Return a setting's value as a command line has it. Raises ConfigError for what is none."""
+    from hydra.core.override_parser.types import Quote, QuotedString
 
-    try:
-        # By force: unknown names are refused when the part is built, with the nearest known one.
-        OmegaConf.update(config, name, _plain(value), merge=True, force_add=True)
-    except OmegaConfBaseException as error:
-        raise ConfigError(
-            f"{name}={value!r} is no setting: a value is text, a number, True, False, None, or a list or dict of them."
-        ) from error
+    if value is None or isinstance(value, bool | int | float):
+        return "null" if value is None else str(value).lower()
+    if isinstance(value, str):
+        return str(QuotedString(value, Quote.double).with_quotes())
+    if isinstance(value, Mapping):
+        return f"{{{','.join(f'{key}:{_written(below, name)}' for key, below in value.items())}}}"
+    if isinstance(value, list):
+        return f"[{','.join(_written(below, name) for below in value)}]"
+    raise ConfigError(
+        f"{name}={value!r} is no setting: a value is text, a number, True, False, None, or a list or dict of them."
+    )
 
 
 def _plain(value: Any) -> Any:

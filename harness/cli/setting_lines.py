@@ -92,7 +92,7 @@ def unknown_choice(group: str, value: str, names: Mapping[str, Path]) -> str:
         return f"there is no model {value!r}: a checkpoint of the Hub is {use} (--help models lists names)."
     sentence = unknown(group, value, names)
     if group == "model" and "openai" in names:
-        sentence += f" --help models lists all; one of a server is model=openai model.model={value} model.base_url=URL."
+        sentence += f" One of a server is model=openai model.model={value} model.base_url=URL."
     return sentence
 
 

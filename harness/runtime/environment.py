@@ -47,40 +47,23 @@ def begin() -> None:
 def failed_import(error: ImportError) -> str:
     """Return the sentence on a package that cannot be imported."""
     this = f"this Python ({sys.executable})"
-    if not isinstance(error, ModuleNotFoundError):
-        package = (error.name or "").partition(".")[0] or "a package"
-        return f"{package} cannot be imported in {this}: {str(error).strip().partition(chr(10))[0].rstrip('.')}."
-    activate = _HOME / ".venv/bin/activate"
-    if _is_checkout() and activate.is_file() and not (_HOME / ".venv").samefile(sys.prefix):
-        way_out = f"activate the environment first (. {shlex.quote(_shown(activate))})"
-    else:
-        way_out = f"{_install()} puts there what the harness needs, python -m pip install NAME what else is missing"
-    return f"the package {error.name} is not installed in {this}: {way_out}."
+    if isinstance(error, ModuleNotFoundError):
+        return (
+            f"the package {error.name} is not installed in {this}: {installing('')} puts there what the harness needs, "
+            "python -m pip install NAME what else is missing."
+        )
+    package = (error.name or "").partition(".")[0] or "a package"
+    return f"{package} cannot be imported in {this}: {str(error).strip().partition(chr(10))[0].rstrip('.')}."
 
 
 def installing(extra: str) -> str:
-    """Return the command that installs an extra of the harness, such as local.
+    """Return the command that installs the harness, with an extra such as local.
 
     It names the folder of a checkout, or the distribution: the public index has an unrelated package called harness.
     """
-    return _install(f"[{extra}]")
-
-
-def _install(extra: str = "") -> str:
-    if _is_checkout():
-        return f"python -m pip install -e {shlex.quote(f'{_shown(_HOME)}{extra}')}"
-    return f"python -m pip install {shlex.quote(f'{DISTRIBUTION}{extra}')}"
-
-
-def _is_checkout() -> bool:
-    return (_HOME / "pyproject.toml").is_file()
-
-
-def _shown(place: Path) -> str:
-    """Return a path relative to the working directory if it lies below it."""
-    with suppress(ValueError, OSError):
-        return str(place.relative_to(Path.cwd().resolve()))
-    return str(place)
+    checkout = (_HOME / "pyproject.toml").is_file()
+    named = f"{_HOME if checkout else DISTRIBUTION}{f'[{extra}]' if extra else ''}"
+    return f"python -m pip install {'-e ' if checkout else ''}{shlex.quote(named)}"
 
 
 def _one_sentence(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:

@@ -42,8 +42,5 @@ def test_the_way_out_depends_on_what_is_there(tmp_path, monkeypatch):
     assert "python -m pip install causal-harness puts there" in environment.failed_import(missing)  # a wheel's
     assert environment.installing("local") == "python -m pip install 'causal-harness[local]'"
     (tmp_path / "pyproject.toml").touch()
-    assert environment.installing("local") == "python -m pip install -e '.[local]'"
-    assert "python -m pip install -e . puts there" in environment.failed_import(missing)
-    (tmp_path / ".venv/bin").mkdir(parents=True)
-    (tmp_path / ".venv/bin/activate").touch()
-    assert environment.failed_import(missing).endswith("activate the environment first (. .venv/bin/activate).")
+    assert environment.installing("local") == f"python -m pip install -e '{tmp_path}[local]'"
+    assert f"python -m pip install -e {tmp_path} puts there" in environment.failed_import(missing)
