@@ -20,7 +20,7 @@ from harness.cli.commands import COMMANDS, module_of
 HOME = Path(__file__).resolve().parents[2]
 ROOMS: dict[str, tuple[int, int]] = {
     "benchmarks": (1493, 20),
-    "harness/*.py": (2992, 17),
+    "harness/*.py": (2978, 17),
     "harness/cache": (1014, 9),
     "harness/causal": (703, 7),
     "harness/charts": (793, 5),
@@ -38,7 +38,7 @@ ROOMS: dict[str, tuple[int, int]] = {
     "harness/recorded": (399, 4),
     "harness/report": (796, 5),
     "harness/reread": (460, 4),
-    "harness/runtime": (833, 8),
+    "harness/runtime": (816, 8),
     "harness/scoring": (2362, 15),
     "harness/storage": (2231, 14),
     "harness/sweep": (617, 5),
@@ -57,7 +57,7 @@ ROOMS: dict[str, tuple[int, int]] = {
     "packages/papers": (1900, 13),
     "packages/scale": (764, 7),
     "packages/train": (871, 7),
-    "tests": (42637, 306),
+    "tests": (42632, 306),
     "tools": (1500, 10),
 }  # fmt: skip
 """Lines and files by room. A room within a room counts in its own row alone."""
