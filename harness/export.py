@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import shutil
 import sys
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +15,7 @@ from harness.cli import key_value
 from harness.errors import ConfigError, DataError, StoreError, unknown
 from harness.plugin import load
 from harness.storage.atomic_write import atomic_file, cannot_write, check
-from harness.storage.find import below, left_out
+from harness.storage.find import below
 from harness.storage.record_lines import columns, rows
 from harness.storage.run_folder import RECORDS
 from harness.storage.runs import Run, no_records
@@ -60,7 +60,8 @@ Write what runs left for other programs.
 
 {examples}
 
-Give folders of runs, or folders above them. A run without its records.jsonl (or .gz) is left out, and counted;{bare}
+Give folders of runs, or folders above them. A run without its records.jsonl (or .gz) is left out, and counted;
+mlflow and wandb have its scores alone.
 
   to=                  {names}
   out=                 where to write: a file for csv and parquet, else a folder that is empty or not there
@@ -88,10 +89,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _help() -> str:
     lines = [f"  harness export results/… to={name:<14}{target.summary}" for name, target in TARGETS.items()]
-    bare = [name for name in TARGETS if TARGETS[name].takes_bare_runs]
-    alone = f"\n{', '.join(bare)} have its scores alone." if bare else ""
-    text = HELP.replace("{examples}", "\n".join(lines)).replace("{bare}", alone or ".")
-    return text.replace("{names}", ", ".join(TARGETS))
+    return HELP.replace("{examples}", "\n".join(lines)).replace("{names}", ", ".join(TARGETS))
 
 
 def job(folders: list[str], settings: ExportSettings) -> str:
@@ -104,11 +102,10 @@ def job(folders: list[str], settings: ExportSettings) -> str:
         raise ConfigError(f"give folders of runs: harness export results to={settings.to}.")
     if settings.out is not None:
         check(settings.out, folder=not target.is_file)
-    runs_below = below(folders, check=_with_manifest)
-    every = [run for run, _ in runs_below.values()]
-    runs = every if target.takes_bare_runs else _with_records(every)
     try:
-        message = _write_whole(runs, {name for _, name in runs_below.values()}, settings)
+        every = [run for run, _ in below(folders, check=_readable).values()]
+        runs = every if target.takes_bare_runs else _with_records(every)
+        message: str = load(target.write)(runs, settings.out)
     except KeyboardInterrupt:
         raise KeyboardInterrupt("interrupted: nothing was written; the same command begins again.") from None
     if len(runs) < len(every):
@@ -117,39 +114,13 @@ def job(folders: list[str], settings: ExportSettings) -> str:
     return message
 
 
-def _with_manifest(run: Run) -> None:
-    """Raise DataError where a run's manifest cannot be read, or where something else than a file is its records."""
+def _readable(run: Run) -> None:
+    """Raise DataError where a run's manifest or its records cannot be read."""
     if run.manifest_error:
         raise run.manifest_error
-    _ = run.records_file
-
-
-def _write_whole(runs: Sequence[Run], folders: Collection[str], settings: ExportSettings) -> str:
-    """Write the runs; where the records of one cannot be read, once more without those that cannot.
-
-    Raises DataError for one that was asked for by its own folder, and where all are so.
-    """
-    try:
-        return _write(runs, settings)
-    except DataError as error:
-        problems = {run.folder: problem for run in runs if (problem := _problem(run))}
-        named = {Path(name).resolve() for name in folders}
-        if not problems or len(problems) == len(runs) or any(folder.resolve() in named for folder in problems):
-            raise error
-    for problem in problems.values():
-        left_out(problem)
-    return _write([run for run in runs if run.folder not in problems], settings)
-
-
-def _problem(run: Run) -> DataError | None:
-    """Return why the records of a run cannot be read; None where they can, or where there are none."""
-    try:
-        if run.records_file:
-            for _ in run.lines():
-                pass
-    except DataError as error:
-        return error
-    return None
+    if run.records_file:
+        for _ in run.lines():
+            pass
 
 
 def _with_records(runs: Sequence[Run]) -> list[Run]:
@@ -163,12 +134,6 @@ def _with_records(runs: Sequence[Run]) -> list[Run]:
             "again."
         )
     return with_records
-
-
-def _write(runs: Sequence[Run], settings: ExportSettings) -> str:
-    target = TARGETS[settings.to]
-    message: str = load(target.write)(runs, settings.out)
-    return message
 
 
 def write_csv(runs: Sequence[Run], out: str | None) -> str:

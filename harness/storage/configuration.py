@@ -114,8 +114,6 @@ def setting_text(value: Any) -> str:
 
 
 _ABSENT = object()
-_TYPED = {"model.rank": "model.method=rank", "model.endpoint": "model.base_url"}
-"""What the user has typed of a part of a configuration that is no setting: how a model ranks, where its server is."""
 
 
 def difference(
@@ -125,40 +123,15 @@ def difference(
 
     `there` and `mine` are configurations, `words` those of the prompts as the manifests have them.
     """
-    if _only_the_prompt(there, mine):
-        return f"a run with {_prompt_difference(*words, run['prompt'])}"
-    at, before, now = _first(there, mine)
-    shown = f"{_TYPED.get(at, at.replace('.sampling.', '.'))}: {_json(before)} there, {_json(now)} now"
-    either = "or another place (results=…), or remove the folder."
-    value = f"{now:g}" if isinstance(now, int | float) else now if isinstance(now, str) else "…"
-    example = f"{renamed_by}={run['model']}-{at.rpartition('.')[2]}{value}" if at.startswith("model.") else renamed_by
-    name = example if "/" not in example and " " not in example and example != renamed_by else f"{renamed_by}=…"
-    return f"a run with another configuration ({shown}): give this one another name ({name}) {either}"
-
-
-def _only_the_prompt(there: Any, mine: Any) -> bool:
-    if not isinstance(there, Mapping) or not isinstance(mine, Mapping) or there.get("prompt") == mine.get("prompt"):
-        return False
-    return {**there, "prompt": None} == {**mine, "prompt": None}
-
-
-def _prompt_difference(there: Any, mine: Any, name: str) -> str:
-    """Return how two prompts differ: in parser, settings, words or examples."""
-    out = "or remove the folder, or choose another results=."
-    if not isinstance(there, Mapping) or not isinstance(mine, Mapping):
-        return f"other words of the prompt {name}: save the new words under another name, {out}"
-    parts = [part for part in {**there, **mine} if part != "source" and there.get(part) != mine.get(part)]
-    if parts == ["parser"]:
-        before, now = (words.get("parser", "verdict") for words in (there, mine))
-        return (
-            f"another parser of the prompt {name} ({before} there, {now} now): its replies are stored, so nothing is "
-            f"asked again if you save the prompt under another name, {out}"
-        )
-    if not parts:
-        return f"other examples before the questions of the prompt {name}: give this run another name, {out}"
-    spoken = {"system", "system_role", "example", "opening", "user", "premise", "hypothesis", "choices"}
-    kind = "other words" if spoken & set(parts) else "other settings"
-    return f"{kind} of the prompt {name} ({', '.join(parts)}): save the new file under another name, {out}"
+    out = "or another place (results=…), or remove the folder."
+    if isinstance(there, Mapping) and {**there, "prompt": None} == {**mine, "prompt": None}:
+        before, now = (part if isinstance(part, Mapping) else {} for part in words)
+        parts = [part for part in {**before, **now} if part != "source" and before.get(part) != now.get(part)]
+        what = ", ".join(parts) or "the examples before the questions"
+        return f"a run with other words of the prompt {run['prompt']} ({what}): give yours another name, {out}"
+    at, old, new = _first(there, mine)
+    shown = f"{at.replace('.sampling.', '.')}: {_json(old)} there, {_json(new)} now"
+    return f"a run with another configuration ({shown}): give this one another name ({renamed_by}=…), {out}"
 
 
 def _first(there: Any, mine: Any, at: str = "") -> tuple[str, Any, Any]:

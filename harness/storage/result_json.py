@@ -76,7 +76,6 @@ _OWN: Mapping[type, Callable[[Any], Any]] = {Scores: _row_json, Judged: _judged_
 
 def result_from_json(content: Mapping[str, Any]) -> Result:
     """Return the result that `result_json` wrote. Raises ValueError for everything else."""
-    convert(content, OfRun)
     parts = {name: content[name] for name in Result.__struct_fields__ if name in content and name not in _NOT_IN_FILE}
     try:
         parts["scores"] = {

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from msgspec import MsgspecError
+from msgspec import MsgspecError, convert
 
 from harness.codec import digest
 from harness.errors import DataError
@@ -19,7 +19,7 @@ from harness.storage.files import DamagedError, read_json
 from harness.storage.manifest import FORMAT, NO_MANIFEST, Manifest
 from harness.storage.record_lines import Line
 from harness.storage.records import fill
-from harness.storage.result_json import counts, result_from_json
+from harness.storage.result_json import OfRun, counts, result_from_json
 from harness.storage.run_folder import MANIFEST, RECORDS, RESULT, records_in
 from harness.storage.upgrade import upgraded
 from harness.tables import results
@@ -250,7 +250,7 @@ def load(folder: Path) -> Run:
         raise
     except DataError as error:
         manifest_error = error
-    content, result = _read(folder / RESULT, result_from_json)
+    content, result = _read(folder / RESULT, _result)
     place, complete = content["run"], content["complete"]
     ended = complete is True and manifest_json.get("complete", True) is True
     trouble = _trouble(manifest_json, place, result) if ended else ""
@@ -274,6 +274,11 @@ def no_records(folder: Path) -> DataError:
 
 class LaterFormat(DataError):
     """A later version made the run, in files that this one would misread."""
+
+
+def _result(content: Mapping[str, Any]) -> Result:
+    convert(content, OfRun)
+    return result_from_json(content)
 
 
 def _manifest(content: Mapping[str, Any]) -> Manifest:

@@ -6,8 +6,6 @@ A results folder is read as data: nothing that it names is imported or run but w
 from __future__ import annotations
 
 import itertools
-import re
-import shutil
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -27,8 +25,6 @@ MOST = 10**9
 """Records that a bar is drawn for."""
 LONGEST = 1000
 """Characters of a line that is printed."""
-_PLAIN = re.compile(r"[\w./\\,=+()\[\]-]+", re.ASCII)
-"""A path as a run makes it. No part of one looks like a verdict, so it may be copied from a terminal as it stands."""
 HOLDS, WRONG, UNKNOWN = "holds", "DOES NOT HOLD", "settings, items and prompt hold; no records"
 NOT_CHECKED = "NOT CHECKED"
 
@@ -70,42 +66,25 @@ def _verify(folders: Sequence[Path]) -> Counter[str]:
     verdicts: Counter[str] = Counter()
     waiting: list[str] = []
     bar = Progress("verifying").watch(itertools.count(), range(sum(map(_expected, folders))))
-    on_terminal = sys.stdout.isatty()
-    width = shutil.get_terminal_size().columns if on_terminal else None
     # A line in the middle of the bar would be torn: where both are on the terminal, lines wait for the bar's end.
-    tell = waiting.append if on_terminal and console.capable(sys.stderr) else print
+    tell = waiting.append if sys.stdout.isatty() and console.capable(sys.stderr) else print
     try:
         for folder in folders:
             verdict, problems = _verdict(folder, bar)
             verdicts[verdict] += 1
-            tell(_one_line(f"{folder}: {verdict}", None if _PLAIN.fullmatch(str(folder)) else width))
+            tell(_one_line(f"{folder}: {verdict}"))
             for problem in problems:
-                tell(_one_line(f"  {problem}", width))
+                tell(f"  {_one_line(problem)}")
     finally:
         bar.close()
         print("".join(f"{line}\n" for line in waiting), end="")
     return verdicts
 
 
-def _one_line(text: str, width: int | None) -> str:
-    """Return a text as one line of bounded length; on a terminal of that width, continued on indented lines.
-
-    The names of folders and files come from their sender: nothing in them may look like a line of ours.
-    """
-    indent = text[: len(text) - len(text.lstrip(" "))]
-    line = f"{indent}{' '.join(console.clean(text).split())}"
-    if len(line) > LONGEST:
-        line = f"{line[:LONGEST]} …"
-    if width is None:
-        return line
-    rows, room = [""], width - 1
-    for sign in line:
-        cells = 1 if sign.isascii() else 2  # at most
-        if (room := room - cells) < 0:
-            rows.append("      ")
-            room = width - 1 - 6 - cells
-        rows[-1] += sign
-    return "\n".join(rows)
+def _one_line(text: str) -> str:
+    """Return a text as one line of bounded length: the names in it come from whoever sent the folder."""
+    line = " ".join(console.clean(text).split())
+    return line if len(line) <= LONGEST else f"{line[:LONGEST]} …"
 
 
 def _verdict(folder: Path, bar: Iterator[int]) -> tuple[str, list[str]]:

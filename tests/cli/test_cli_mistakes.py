@@ -89,9 +89,6 @@ def test_mistakes_in_a_config_file_of_the_users_own_are_sentences(harness, tmp_p
 def test_other_words_under_the_same_prompt_name_are_said(harness, tmp_path):
     (tmp_path / "mine.yaml").write_text("source: mine\nmakes: [chat]\nuser: '{input} So?'\n")
     assert harness("prompt=mine.yaml", "task.limit=5").returncode == 0
-    (tmp_path / "mine.yaml").write_text("source: mine\nmakes: [chat]\nuser: '{input} So?'\nparser: my:own\n")
-    (tmp_path / "my.py").write_text("from harness.prompting.parsing import verdict as own\n")
-    assert "another parser of the prompt mine" in sentence(harness("prompt=mine.yaml", "task.limit=5"))
     (tmp_path / "mine.yaml").write_text("source: mine\nmakes: [chat]\nuser: '{input} Well?'\n")
     assert "other words of the prompt mine" in sentence(harness("prompt=mine.yaml", "task.limit=5"))
 

@@ -205,8 +205,6 @@ def test_a_complete_run_replaces_any(tmp_path, before):
         ({"name": "gpt4", "temperature": 0.0, "stop": ["a"]}, r'model\.stop: \["a", "b"\] there, \["a"\] now'),
         ({"name": "gpt4", "temperature": 0.0}, r'model\.stop: \["a", "b"\] there, nothing now'),
         (CONFIGURATION["model"] | {"seed": 1}, r"model\.seed: nothing there, 1 now"),
-        # No setting is called rank: that it is there is what model.method=rank makes of a model.
-        (CONFIGURATION["model"] | {"rank": "next token"}, r'model\.method=rank: nothing there, "next token" now'),
         # A setting that came with a later version, and is off.
         (CONFIGURATION["model"] | {"quantisation": None}, r"model\.quantisation"),
         ("gpt4", r'model: \{.*\} there, "gpt4" now'),
