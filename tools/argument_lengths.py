@@ -40,7 +40,7 @@ NEAREST = 15
 
 
 @dataclass(frozen=True)
-class Classes:
+class LabelledClasses:
     """All labelled classes over n variables: which facts are independences in each, and which claims follow."""
 
     n: int
@@ -52,7 +52,7 @@ class Classes:
     """[representative, claim]"""
 
     @classmethod
-    def over(cls, n: int) -> Classes:
+    def over(cls, n: int) -> LabelledClasses:
         facts, claims, numbers = facts_of(n), meanings(n), representatives(n)
         independent = np.zeros((len(numbers), len(facts)), dtype=bool)
         follows = np.zeros((len(numbers), len(claims)), dtype=bool)
@@ -138,7 +138,7 @@ def transposed(rows: Bits, columns: int) -> Bits:
 class Arguments:
     """The shortest arguments about one class."""
 
-    def __init__(self, classes: Classes, which: int) -> None:
+    def __init__(self, classes: LabelledClasses, which: int) -> None:
         """Look at how the other classes differ from representative number `which`."""
         self._classes, self._which = classes, which
         self._own = packed(classes.independent[which : which + 1])[0]
@@ -267,12 +267,12 @@ def _of_size(sets: Sequence[int], size: int) -> int | None:
     return None
 
 
-_CLASSES: Classes
+_CLASSES: LabelledClasses
 
 
 def _begin(n: int) -> None:
     global _CLASSES
-    _CLASSES = Classes.over(n)
+    _CLASSES = LabelledClasses.over(n)
 
 
 def _row(which: int) -> list[str]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 
 from harness.tasks.cladder.models import sample
 from harness.tasks.cladder.queries import NUMERIC, TITLES, Query
-from harness.tasks.cladder.questions import NO_EFFECT, ExactNumbers, Question, percents, printed_tables
+from harness.tasks.cladder.questions import NO_EFFECT, ExactNumbers, ToldQuestion, percents, printed_tables
 from harness.tasks.cladder.stated import XY
 
 SAME = 1e-6
@@ -61,7 +61,7 @@ def counts() -> dict[Query, AuditCounts]:
     return {query: found[query] for query in TITLES}
 
 
-def _count(counts: AuditCounts, question: Question) -> None:
+def _count(counts: AuditCounts, question: ToldQuestion) -> None:
     ask, key = question.ask, question.published()
     counts.questions += 1
     right = question.by_rule(question.value) if ask.query in NUMERIC else key
@@ -86,7 +86,7 @@ def _count(counts: AuditCounts, question: Question) -> None:
     counts.against += question.stated not in (None, key)
 
 
-def _errors(question: Question) -> Iterator[float]:
+def _errors(question: ToldQuestion) -> Iterator[float]:
     """Yield how far each printed probability is from that of the model."""
     query, scm = question.ask.query, question.model.scm
     exact = printed_tables(ExactNumbers(scm), query, scm.graph)
@@ -94,7 +94,7 @@ def _errors(question: Question) -> Iterator[float]:
         yield from (abs(theirs - ours) for theirs, ours in zip(table, exact[key], strict=True))
 
 
-def _other_sign(question: Question) -> bool:
+def _other_sign(question: ToldQuestion) -> bool:
     """Test whether the printed percents, taken as they are, give another sign than the key of the two questions.
 
     Only where they give the value without another formula than P(Y | X): marginal, correlation, and ATE and ETT

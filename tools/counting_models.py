@@ -14,11 +14,12 @@ from harness.causal.dag import from_integer
 from harness.causal.relations import Relation
 from harness.causal.separation import independences
 from harness.tasks.corr2cause import shortcut
+from harness.tasks.corr2cause.arguments import SYMMETRIC
 from harness.tasks.corr2cause.claim import truth
 from harness.tasks.corr2cause.enumerate import SIZES, premises
 from harness.tasks.corr2cause.fresh import trees
-from harness.tasks.corr2cause.fresh.trees import DIGITS, Stated, facts
-from harness.tasks.corr2cause.shortcut import CLAIMS, SYMMETRIC, Regression, count, features
+from harness.tasks.corr2cause.fresh.trees import DIGITS, ToldFacts, facts
+from harness.tasks.corr2cause.shortcut import CLAIMS, Regression, count, features
 from harness.tasks.text_models import Forest
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ def training(kind: Relation, sizes: Iterable[int] = SIZES) -> tuple[NDArray[np.u
     for n in sizes:
         ends = [(i, j) for a, b in combinations(range(n), 2) for i, j in ((a, b), (b, a))]
         for number in premises(n, "train"):
-            stated, holds = Stated.of(n, independences(from_integer(n, number))), truth(n, number)[kind]
+            stated, holds = ToldFacts.of(n, independences(from_integer(n, number))), truth(n, number)[kind]
             for i, j in combinations(range(n), 2) if kind in SYMMETRIC else ends:
                 rows.append(facts(stated, kind, i, j))
                 labels.append(holds[i] >> j & 1)

@@ -17,11 +17,12 @@ from typing import TYPE_CHECKING, Any
 from harness.causal.dag import from_integer
 from harness.causal.relations import Relation
 from harness.causal.separation import independences
+from harness.tasks.corr2cause.arguments import SYMMETRIC
 from harness.tasks.corr2cause.claim import truth
 from harness.tasks.corr2cause.enumerate import premises
 from harness.tasks.corr2cause.fresh.blocks import public
 from harness.tasks.corr2cause.fresh.matching import FILE, SIZES, Matching
-from harness.tasks.corr2cause.shortcut import CLAIMS, FEATURES, SYMMETRIC, SentenceCounts, count, features
+from harness.tasks.corr2cause.shortcut import CLAIMS, FEATURES, SentenceCounts, count, features
 
 if TYPE_CHECKING:
     import numpy as np

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
 
@@ -71,10 +71,7 @@ def choose_prompt(task: Task, model: Model, name: str | None, replies: Replies =
     if name is not None:
         prompt = prompts.load(task.name, name, task.examples(), format=task.prompt_format, replies=replies)
         if getattr(task, "has_choices", False) and prompt.words.choices_from is None:
-            raise ConfigError(
-                f"prompt {name} asks for Yes or No, and the questions of {task.name} have choices of their own: of the "
-                f"prompts that ship use {' or '.join(task.prompts)}, in your own write choices_from: choices."
-            )
+            raise ConfigError(f"prompt {name} asks for Yes or No, not for choices: use {' or '.join(task.prompts)}.")
         fitting(prompt, model, task)
         if not _method_fits(prompt, model):
             raise ConfigError(_nothing_to_rank(prompt, model, task))
@@ -98,10 +95,9 @@ def choose_prompt(task: Task, model: Model, name: str | None, replies: Replies =
 
 def fitting(prompt: Prompt, model: Model, task: Task | None = None) -> type[Request]:
     """Return the first kind of request that the prompt makes and the model accepts. Raises ConfigError."""
-    kinds = _fits(prompt, model)
-    if not kinds:
-        raise ConfigError(_no_fit(f"prompt {prompt.name} does", model, task))
-    return kinds[0]
+    if kinds := _fits(prompt, model):
+        return kinds[0]
+    raise ConfigError(_no_fit(f"prompt {prompt.name} does", model, task))
 
 
 def _fits(prompt: Prompt, model: Model) -> list[type[Request]]:
@@ -148,5 +144,4 @@ def _no_fit(which_do: str, model: Model, task: Task | None) -> str:
 
 
 def _names(kinds: Iterable[type[Request]]) -> str:
-    names: Mapping[type[Request], str] = {kind: name for name, kind in KINDS.items()}
-    return " and ".join(names[kind] for kind in kinds)
+    return " and ".join(name for kind in kinds for name, known in KINDS.items() if known is kind)

@@ -9,14 +9,14 @@ from harness.causal.dag import from_edges
 from harness.causal.relations import Relation, relations
 from harness.tasks.corr2cause import Corr2Cause
 from harness.tasks.corr2cause.claim import ItemWriter, claims
-from harness.tasks.corr2cause.explain import Classes
+from harness.tasks.corr2cause.explain import ClaimExplanations
 from harness.types import Item
 
 TEST = [("v2", how) for how in ("none", "paraphrase", "refactorization", "permutation")]
 
 
 def explained(items):
-    classes = Classes()
+    classes = ClaimExplanations()
     for item in items:
         classes.add(item)
     texts = classes.json()
@@ -81,6 +81,6 @@ def test_large_classes_show_some_members_and_those_that_refute():
 
 def test_words_that_are_not_the_benchmark_s_have_no_class():
     item = Item("x", {"premise": "A rains.", "hypothesis": "B."}, {"published": 1}, "c", {})
-    classes = Classes()
+    classes = ClaimExplanations()
     classes.add(item)
     assert classes.json() is None

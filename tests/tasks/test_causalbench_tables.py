@@ -15,7 +15,7 @@ from harness.prompting.prompts import load as prompt_named
 from harness.run import ask
 from harness.scoring.graphs import average_degree
 from harness.settings import build
-from harness.tasks.causalbench import questions
+from harness.tasks.causalbench import templates as papers
 from harness.tasks.causalbench.networks import NETWORKS, edges, load
 from harness.tasks.causalbench.structures import matrix
 from harness.types import ChatRequest, Response
@@ -65,11 +65,11 @@ CORRELATION = {"yes": ("related",), "no": ("related",), "unreadable": ("related"
 def answered(kind: str, model: str, templates: tuple[str, ...], **settings):
     """The Result of a model on all questions of some templates."""
     name = kind.upper()
-    chosen = {key: value for key, value in getattr(questions, name).items() if key in templates}
+    chosen = {key: value for key, value in getattr(papers, name).items() if key in templates}
     section = {"_target_": f"harness.tasks.causalbench.{kind}", "name": f"causalbench/{kind.lower()}", "prompts": []}
     task = build(section | settings, "task")
     prompt = prompt_named(task.name, "closed", ())
-    with patch.object(questions, name, chosen):
+    with patch.object(papers, name, chosen):
         records = ask(task.items(), prompt, MODELS[model](), ChatRequest)
         return task.summarize(record for record, _ in records)
 
@@ -88,7 +88,7 @@ def correlation(model: str) -> list:
 
 def rest(kind: str, model: str) -> list:
     templates_of_model = {"Causality": CAUSALITY, "Correlation": CORRELATION}[kind][model]
-    others = tuple(template for template in getattr(questions, kind.upper()) if template not in templates_of_model)
+    others = tuple(template for template in getattr(papers, kind.upper()) if template not in templates_of_model)
     return [answered(kind, model, others, networks=list(NETWORKS[:11]))] if model == "yes" else []
 
 
@@ -161,7 +161,7 @@ CONSTANT = [
 def test_constant_models_hit_the_closed_forms(task, forms, model):
     results = task(model)
     every, of_all = (
-        (questions.CAUSALITY, CAUSALITY[model]) if task is causality else (questions.CORRELATION, CORRELATION[model])
+        (papers.CAUSALITY, CAUSALITY[model]) if task is causality else (papers.CORRELATION, CORRELATION[model])
     )
     by_template = rows(results, "network/template")
     templates = {name: every if model == "yes" and name in NETWORKS[:11] else of_all for name in SIZES}

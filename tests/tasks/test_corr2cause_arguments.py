@@ -67,7 +67,7 @@ def shortest(n: int, number: int, claim: tuple[Relation, int, int]) -> int:
 @pytest.mark.slow
 def test_all_labelled_classes_are_looked_at():
     assert [len(classes(n)) for n in (2, 3, 4)] == [2, 11, 185]
-    assert [len(argument_lengths.Classes.over(n).differing) for n in (2, 3, 4, 5)] == [2, 11, 185, 8782]
+    assert [len(argument_lengths.LabelledClasses.over(n).differing) for n in (2, 3, 4, 5)] == [2, 11, 185, 8782]
 
 
 @pytest.mark.parametrize("n", [2, 3])
@@ -104,14 +104,14 @@ def index(classes_: Any, which: int) -> list[int]:
 
 @pytest.mark.parametrize(("n", "some"), [(4, range(20)), pytest.param(5, (17, 101), marks=pytest.mark.slow)])
 def test_the_index_is_what_the_program_makes(n, some):
-    classes_ = argument_lengths.Classes.over(n)
+    classes_ = argument_lengths.LabelledClasses.over(n)
     for which in some:
         assert argument_lengths.Arguments(classes_, which).lengths() == index(classes_, which)
 
 
 @pytest.mark.slow
 def test_the_index_of_six_variables_is_what_the_program_makes():
-    six = argument_lengths.Classes.over(6)
+    six = argument_lengths.LabelledClasses.over(6)
     for which in random.Random(0).sample(range(len(six.numbers)), 8):
         assert argument_lengths.Arguments(six, which).lengths() == index(six, which)
 

@@ -8,7 +8,7 @@ from support.corr2cause_help import corr2cause
 from support.late import Late
 
 from harness.errors import ConfigError, DataError
-from harness.tasks.corr2cause.sources import HUB_PATH, HUB_REVISION
+from harness.tasks.corr2cause import Corr2Cause
 
 datasets = Late("datasets")
 
@@ -279,7 +279,7 @@ def test_the_data_of_the_hub_are_told_by_revision_and_a_folder_by_its_content(hu
     (sha256,) = corr2cause(source="hub", path=hub).data.values()
     (Path(hub) / "test.csv").write_text((Path(hub) / "test.csv").read_text() + "\n")
     assert {"sha256": sha256} != corr2cause(source="hub", path=hub).data and len(sha256) == 64
-    assert corr2cause(source="hub").data == {"data_set": (HUB_PATH, HUB_REVISION)}
+    assert corr2cause(source="hub").data == {"data_set": (Corr2Cause.hub_path, Corr2Cause.hub_revision)}
     assert corr2cause(source="hub", path="org/own").data == {"data_set": ("org/own", None)}
 
 

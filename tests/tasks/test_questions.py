@@ -222,6 +222,6 @@ def test_rows_that_ask_nothing_are_told_with_their_numbers(tmp_path):
 
 def test_a_prompt_of_yes_and_no_is_refused_where_questions_have_choices(tmp_path):
     task = questions(written(tmp_path / "a.jsonl", [{"question": "Which?", "choices": ["a", "b"], "label": "b"}]))
-    with pytest.raises(ConfigError, match=r"plain asks for Yes or No, .* prompts that ship use choices, in"):
+    with pytest.raises(ConfigError, match=r"plain asks for Yes or No, not for choices: use choices\.$"):
         choose_prompt(task, Baseline("m", 1), "plain")
     assert choose_prompt(task, Baseline("m", 1), "choices").name == prompt_of(task).name == "choices"

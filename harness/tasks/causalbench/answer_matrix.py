@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from harness.scoring.graphs import MISSING, NO, UNREADABLE, YES
 from harness.scoring.tally import ends
 from harness.tasks.causalbench.networks import NETWORKS, Network, load
-from harness.tasks.causalbench.questions import Template
+from harness.tasks.causalbench.templates import Template
 from harness.types import IN_FORM, Failure, Record
 
 _STRICT = {"Yes": YES, "Yes.": YES, "No": NO, "No.": NO}
@@ -77,8 +77,8 @@ class Sheet:
         return {name: k for k, name in enumerate(self.network.variables)}
 
 
-class Sheets(dict[tuple[str, str], Sheet]):
-    """Sheets by network and template, in the order of the records."""
+class AnswerSheets(dict[tuple[str, str], Sheet]):
+    """AnswerSheets by network and template, in the order of the records."""
 
     def __init__(self, templates: Mapping[str, Template], breakdown: str) -> None:
         """Make it empty; `breakdown` is the group that names a record's template."""
@@ -90,9 +90,9 @@ class Sheets(dict[tuple[str, str], Sheet]):
         """Enter an answer, by the pair that the record names and never by its place in the file."""
         self._sheet(record.groups["network"], record.groups[self._breakdown]).add(*ends(record.unit), record)
 
-    def in_order(self) -> Sheets:
+    def in_order(self) -> AnswerSheets:
         """Return the sheets by network and template, in the order of their items: records come in any."""
-        ordered = Sheets(self._templates, self._breakdown)
+        ordered = AnswerSheets(self._templates, self._breakdown)
         ordered.update({key: self[key] for key in product(NETWORKS, self._templates) if key in self})
         return ordered
 
@@ -120,7 +120,7 @@ def readings(record: Record) -> tuple[int, int]:
 _CELLS = {NO: "0", YES: "1", UNREADABLE: "unreadable", MISSING: "failed"}
 
 
-def graph_files(sheets: Sheets) -> Mapping[str, str]:
+def graph_files(sheets: AnswerSheets) -> Mapping[str, str]:
     """Return graphs/<network>/<template>.csv for every template that asks about two variables.
 
     Row a, column b: 1 for Yes, 0 for No, `unreadable`, `failed`, empty where nothing was asked.

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from harness.tasks.causalbench.questions import Template
+    from harness.tasks.causalbench.templates import Template
 
     Cells = NDArray[np.str_]
 
@@ -45,12 +45,12 @@ class NetworkGraphs:
         return ((network, template) for network in NETWORKS for template in _templates())
 
     def of_records(self, task: Task, records: Iterable[Record]) -> Mapping[str, str]:
-        from harness.tasks.causalbench.answer_matrix import Sheets, graph_files
+        from harness.tasks.causalbench.answer_matrix import AnswerSheets, graph_files
         from harness.tasks.causalbench.task import CausalBench
 
         if not isinstance(task, CausalBench):
             return {}
-        sheets = Sheets(task.asked_templates, task.asks)
+        sheets = AnswerSheets(task.asked_templates, task.asks)
         for record in records:
             sheets.add(record)
         return graph_files(sheets)
@@ -134,12 +134,12 @@ def _pairs(cells: NDArray[np.bool_]) -> list[list[int]]:
 @cache
 def _templates() -> Mapping[str, Template]:
     """Return the templates that ask about two variables, by name."""
-    from harness.tasks.causalbench import questions
+    from harness.tasks.causalbench import templates
 
     every: Iterable[Mapping[str, Template]] = (
-        questions.CORRELATION,
-        questions.CAUSALITY,
-        questions.STRUCTURES,
-        questions.SKELETON,
+        templates.CORRELATION,
+        templates.CAUSALITY,
+        templates.STRUCTURES,
+        templates.SKELETON,
     )
     return {name: template for group in every for name, template in group.items() if "{c}" not in template.question}

@@ -21,7 +21,7 @@ from harness.tasks.causalbench.networks import (
     meanings,
     sample,
 )
-from harness.tasks.causalbench.questions import Template
+from harness.tasks.causalbench.templates import Template
 from harness.types import JSON
 
 Format = Literal["variable_name", "background", "data", "background_data"]

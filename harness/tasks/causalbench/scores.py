@@ -12,10 +12,10 @@ from harness.scoring.graphs import sid
 from harness.scoring.means import Breakdowns, means, with_mean
 from harness.scoring.summary import summarize as count
 from harness.scoring.tally import counted, unordered
-from harness.tasks.causalbench.answer_matrix import Sheet, Sheets, graph_files
+from harness.tasks.causalbench.answer_matrix import AnswerSheets, Sheet, graph_files
 from harness.tasks.causalbench.networks import NETWORKS, SCALES
-from harness.tasks.causalbench.questions import Template
 from harness.tasks.causalbench.structures import RELATIONS, matrix, structures
+from harness.tasks.causalbench.templates import Template
 from harness.types import Metric, Record, Result, Scores, Unreadable, replace
 
 Values = Mapping[str, float | None]
@@ -39,7 +39,7 @@ def summarize(
 
     `breakdown` is what the templates are called: template or structure.
     """
-    entered = Sheets(templates, breakdown)
+    entered = AnswerSheets(templates, breakdown)
     each = f"network/{breakdown}"
     orders = {
         "network": NETWORKS,
@@ -89,7 +89,7 @@ def _notes(scores: Mapping[str, Breakdowns], networks: int) -> Iterator[str]:
         )
 
 
-def _exact(rows: Breakdowns, sheets: Sheets, breakdown: str) -> Breakdowns:
+def _exact(rows: Breakdowns, sheets: AnswerSheets, breakdown: str) -> Breakdowns:
     """Return the counted scores, the predicted graphs' distances beside them, and the mean over the networks."""
     cells = {key: _graph_metrics(sheet) for key, sheet in sheets.items() if sheet.template.graph}
     breakdowns = _beside(rows, _averages(cells, _over_templates(cells), breakdown))
@@ -134,13 +134,13 @@ def _bare(rows: Breakdowns) -> Breakdowns:
     }
 
 
-def _of_cells(sheets: Sheets, breakdown: str) -> dict[tuple[str, str], ByNetwork]:
+def _of_cells(sheets: AnswerSheets, breakdown: str) -> dict[tuple[str, str], ByNetwork]:
     """Return the paper's numbers, per network and template; averaged over the templates, then over the networks."""
     cells = {key: _cell_metrics(sheet) for key, sheet in sheets.items()}
     return _averages(cells, _over_templates(cells), breakdown)
 
 
-def _of_questions(sheets: Sheets, breakdown: str) -> dict[tuple[str, str], ByNetwork]:
+def _of_questions(sheets: AnswerSheets, breakdown: str) -> dict[tuple[str, str], ByNetwork]:
     """Return the skeleton's numbers: its questions fill no matrix, so they are over all questions about a network."""
     cells = {key: _question_metrics(sheet.outcomes) for key, sheet in sheets.items()}
     pooled: dict[str, Counter[tuple[int, int]]] = defaultdict(Counter)

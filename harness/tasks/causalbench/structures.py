@@ -12,7 +12,7 @@ from harness.causal.learned_graph import Pattern
 from harness.scoring.graphs import transitive_closure
 from harness.scoring.tally import ends
 from harness.tasks.causalbench.networks import load
-from harness.tasks.causalbench.questions import Template
+from harness.tasks.causalbench.templates import Template
 from harness.types import Answer, Item, Record, Response
 
 Matrix = NDArray[np.bool_]

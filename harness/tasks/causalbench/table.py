@@ -21,7 +21,7 @@ from harness.tasks.causalbench.structures import Matrix
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from harness.tasks.causalbench.questions import Template
+    from harness.tasks.causalbench.templates import Template
 
 
 @dataclass(frozen=True)

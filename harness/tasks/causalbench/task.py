@@ -14,9 +14,8 @@ from pydantic import Field
 from harness.errors import ConfigError
 from harness.scoring.tally import ordered_pair
 from harness.tasks.base import Count, LazyItems, Share, TaskBase
-from harness.tasks.causalbench import networks, questions
+from harness.tasks.causalbench import networks, templates
 from harness.tasks.causalbench.networks import SCALES, Network, load
-from harness.tasks.causalbench.questions import Template
 from harness.tasks.causalbench.rendering import (
     Background,
     Columns,
@@ -33,6 +32,7 @@ from harness.tasks.causalbench.rendering import (
 from harness.tasks.causalbench.scores import summarize
 from harness.tasks.causalbench.structures import RELATIONS, Matrix, learned_answers, matrix, relations, structures
 from harness.tasks.causalbench.table import QuestionTable, exact_skeleton, paper_skeleton, subset, table_of_pairs
+from harness.tasks.causalbench.templates import Template
 from harness.types import Item, Record, Result
 
 if TYPE_CHECKING:
@@ -171,7 +171,7 @@ class Correlation(CausalBench):
 
     @property
     def asked_templates(self) -> Mapping[str, Template]:
-        return questions.CORRELATION
+        return templates.CORRELATION
 
     def table(self, network: Network) -> QuestionTable:
         """Return all pairs; with kind=direct adjacent and d-separated ones, with indirect the non-adjacent ones."""
@@ -201,8 +201,8 @@ class Causality(CausalBench):
     @property
     def asked_templates(self) -> Mapping[str, Template]:
         if self.structure is not None:
-            return {self.structure: questions.STRUCTURES[self.structure]}
-        return questions.CAUSALITY if self.method == 1 else questions.STRUCTURES
+            return {self.structure: templates.STRUCTURES[self.structure]}
+        return templates.CAUSALITY if self.method == 1 else templates.STRUCTURES
 
     @property
     def asks(self) -> str:  # type: ignore[override]
@@ -231,7 +231,7 @@ class Skeleton(CausalBench):
 
     @property
     def asked_templates(self) -> Mapping[str, Template]:
-        return questions.SKELETON if self.convention == "exact" else questions.PAPER_SKELETON
+        return templates.SKELETON if self.convention == "exact" else templates.PAPER_SKELETON
 
     @property
     def balanced(self) -> str:

@@ -14,7 +14,7 @@ from harness.errors import ConfigError
 from harness.tasks.base import subset
 from harness.tasks.cladder.models import FreshModel, SampleModel, Variant, rounds, sample
 from harness.tasks.cladder.queries import RUNGS, TITLES, Query
-from harness.tasks.cladder.questions import Question, ToldModel
+from harness.tasks.cladder.questions import ToldModel, ToldQuestion
 from harness.tasks.cladder.stories import GraphStory, invented_names, renamed
 from harness.types import Item
 
@@ -97,7 +97,7 @@ class Candidate:
     """A question that may become an item."""
 
     name: str
-    question: Question
+    question: ToldQuestion
     model: FreshModel | SampleModel
     variant: str
     difficulty: str
@@ -123,7 +123,7 @@ class Candidate:
     def text(self) -> str:
         return _text(self.question)
 
-    def perturbed(self, choice: QuestionChoice) -> Question:
+    def perturbed(self, choice: QuestionChoice) -> ToldQuestion:
         """Return the question in the words of the item."""
         return _in_other_words(self.question, choice.perturbation, self.cluster, choice.seed)
 
@@ -161,7 +161,7 @@ def groups(query: Query, graph: str, variant: str, difficulty: str) -> dict[str,
     return told | ({"difficulty": difficulty} if difficulty else {})
 
 
-def _text(question: Question) -> str:
+def _text(question: ToldQuestion) -> str:
     return f"{question.model.background} {question.given} {question.text}"
 
 
@@ -281,13 +281,14 @@ def _subset(candidates: Sequence[S], limit: int, seed: int) -> list[S]:
     )
 
 
-def _in_other_words(question: Question, perturbation: Perturbation, cluster: str, seed: int) -> Question:
+def _in_other_words(question: ToldQuestion, perturbation: Perturbation, cluster: str, seed: int) -> ToldQuestion:
     """Return a question in other words."""
     if perturbation == "none":
         return question
     model = question.model
     story = _renamed(model.story, perturbation, cluster, seed)
-    return Question(ToldModel(story, model.scm, model.numbers, model.mechanisms, by_value=model.by_value), question.ask)
+    told = ToldModel(story, model.scm, model.numbers, model.mechanisms, by_value=model.by_value)
+    return ToldQuestion(told, question.ask)
 
 
 @lru_cache(maxsize=64)

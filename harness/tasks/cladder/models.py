@@ -17,7 +17,7 @@ from typing import Any, Literal
 from harness.codec import uniform
 from harness.tasks.cladder.graphs import GRAPHS, Graph, Scm, Table
 from harness.tasks.cladder.queries import asked_of, asks
-from harness.tasks.cladder.questions import ExactNumbers, PublishedNumbers, Question, ToldModel
+from harness.tasks.cladder.questions import ExactNumbers, PublishedNumbers, ToldModel, ToldQuestion
 from harness.tasks.cladder.stories import GraphStory, graphs_of, names, specs, story, unrelated
 
 Variant = Literal["easy", "hard", "commonsense", "anticommonsense", "nonsense"]
@@ -46,7 +46,7 @@ class FreshModel:
     scm: Scm
     deterministic: bool = False
 
-    def questions(self) -> Iterator[tuple[str, Question]]:
+    def questions(self) -> Iterator[tuple[str, ToldQuestion]]:
         """Yield what is asked about it, each with a name: of a deterministic one both ways about one thing observed."""
         model = ToldModel(self.story, self.scm, ExactNumbers(self.scm), by_value=True)
         asked = asks(self.scm.graph, deterministic=self.deterministic)
@@ -54,7 +54,7 @@ class FreshModel:
             pair = 2 * int(_draw("asked", self.name) * (len(asked) // 2))
             asked = asked[pair : pair + 2]
         for place, ask in enumerate(asked):
-            yield f"{self.name}-{ask.query}-q{place % 2}", Question(model, ask)
+            yield f"{self.name}-{ask.query}-q{place % 2}", ToldQuestion(model, ask)
 
 
 def rounds(variants: Sequence[Variant], seed: int) -> Iterator[Iterator[FreshModel]]:
@@ -190,14 +190,14 @@ class SampleModel:
     story: GraphStory
     scm: Scm
 
-    def questions(self) -> Iterator[tuple[str, Question]]:
+    def questions(self) -> Iterator[tuple[str, ToldQuestion]]:
         """Yield the questions about it, with the authors' names for them."""
         counts: dict[str, int] = {}
         model = ToldModel(self.story, self.scm, PublishedNumbers(self.scm), self._mechanisms_in_words)
         for ask in asks(self.scm.graph, deterministic=self.variant == "deterministic"):
             number = counts[ask.query] = counts.get(ask.query, -1) + 1
             name = f"{self.story.name}-{self.scm.graph.name}-{ask.query}-model{self.id}-spec{self.spec}-q{number}"
-            yield name, Question(model, ask)
+            yield name, ToldQuestion(model, ask)
 
     @cached_property
     def _mechanisms_in_words(self) -> Mapping[str, Table] | None:

@@ -172,7 +172,7 @@ class ToldModel:
 
 
 @dataclass(frozen=True, eq=False)
-class Question:
+class ToldQuestion:
     """A question about a model."""
 
     model: ToldModel

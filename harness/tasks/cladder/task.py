@@ -13,7 +13,6 @@ from pydantic import Field
 from harness.errors import ConfigError, unknown
 from harness.tasks.base import LazyItems, OneOrMore, SourcedTask, in_brackets
 from harness.tasks.cladder import sources
-from harness.tasks.cladder.benchmark import BENCHMARK
 from harness.tasks.cladder.graphs import GRAPHS
 from harness.tasks.cladder.items import (
     FINITE,
@@ -65,7 +64,6 @@ class CLadder(SourcedTask):
     queries: Annotated[tuple[Query, ...] | None, OneOrMore] = None
     graphs: Annotated[tuple[GraphName, ...] | None, OneOrMore] = None
 
-    benchmark = BENCHMARK
     orders = ORDERS
     hub_path = sources.HUB_PATH
 

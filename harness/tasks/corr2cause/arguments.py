@@ -32,7 +32,17 @@ MANY = 10
 """From here on lengths are one group."""
 GROUPS = (*map(str, range(MANY)), f"{MANY} or more")
 Meaning = tuple[Relation, int, int]
-_OTHER_END = {Relation.CHILD: Relation.PARENT, Relation.DESCENDANT: Relation.ANCESTOR}
+OTHER_END = {Relation.CHILD: Relation.PARENT, Relation.DESCENDANT: Relation.ANCESTOR}
+"""Relations that are another one seen from its other end."""
+SYMMETRIC = (Relation.COLLIDER, Relation.CONFOUNDER)
+"""Claims whose two variables play the same part."""
+
+
+def meaning(relation: Relation, i: int, j: int) -> Meaning:
+    """Return a claim, equal for all that mean the same."""
+    if relation in OTHER_END:
+        return OTHER_END[relation], j, i
+    return (relation, min(i, j), max(i, j)) if relation in SYMMETRIC else (relation, i, j)
 
 
 @cache
@@ -41,7 +51,7 @@ def meanings(n: int) -> tuple[Meaning, ...]:
     ordered, unordered = list(permutations(range(n), 2)), list(combinations(range(n), 2))
     return (
         *((kind, i, j) for kind in (Relation.PARENT, Relation.ANCESTOR) for i, j in ordered),
-        *((kind, i, j) for kind in (Relation.COLLIDER, Relation.CONFOUNDER) for i, j in unordered),
+        *((kind, i, j) for kind in SYMMETRIC for i, j in unordered),
     )
 
 
@@ -59,11 +69,7 @@ def _lengths(n: int, number: int) -> Mapping[Meaning, int]:
 
 def length(n: int, number: int, relation: Relation, i: int, j: int) -> int:
     """Return the length of the shortest argument for the answer to a claim about up to six variables."""
-    if relation in _OTHER_END:
-        relation, i, j = _OTHER_END[relation], j, i
-    elif relation in (Relation.COLLIDER, Relation.CONFOUNDER):
-        i, j = min(i, j), max(i, j)
-    return _lengths(n, number)[relation, i, j]
+    return _lengths(n, number)[meaning(relation, i, j)]
 
 
 def groups(n: int, number: int, relation: Relation, i: int, j: int) -> Mapping[str, str]:

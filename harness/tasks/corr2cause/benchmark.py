@@ -16,9 +16,9 @@ PERTURBATIONS = {"none": "original", **{name: name for name in tuple(PERTURBED)[
 
 
 def _explanations() -> Explanations:
-    from harness.tasks.corr2cause.explain import Classes
+    from harness.tasks.corr2cause.explain import ClaimExplanations
 
-    return Classes()
+    return ClaimExplanations()
 
 
 BENCHMARK = Benchmark(

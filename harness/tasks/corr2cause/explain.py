@@ -171,7 +171,7 @@ class Class:
         return way, f"Follows: {every}, {claim} ({where}: {example})."
 
 
-class Classes(Explanations):
+class ClaimExplanations(Explanations):
     """The classes of many items, and why each hypothesis follows or does not."""
 
     def __init__(self) -> None:

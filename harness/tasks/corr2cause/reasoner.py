@@ -15,8 +15,7 @@ from harness.types import JSON
 class Reasoner(TextReasoner):
     """Rebuilds the Markov equivalence class from the premise's words and checks the hypothesis in all of it.
 
-    It works from the words alone, in Table 2's and Table 9's phrasing, whatever the variables are called. Where
-    it cannot read a text it says why, in words that no parser takes for an answer.
+    It works from the words alone, in Table 2's and Table 9's phrasing, whatever the variables are called.
     """
 
     name: str = "reasoner"

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, ClassVar
 from harness.causal.relations import Relation
 from harness.causal.separation import Independence
 from harness.protocols import Traits
+from harness.tasks.corr2cause.arguments import SYMMETRIC
 from harness.tasks.corr2cause.text import Premise, read_question
 from harness.tasks.text_models import FittedModel
 from harness.types import JSON
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-SYMMETRIC = (Relation.COLLIDER, Relation.CONFOUNDER)
-"""Claims whose two variables play the same part."""
 CLAIMS = (Relation.PARENT, Relation.ANCESTOR, *SYMMETRIC)
 """All kinds of claim: child and descendant are these the other way around."""
 FEATURES = (

@@ -167,12 +167,23 @@ def _identity(model: str, file: str) -> Mapping[str, JSON]:
 
 @cache
 def shipped_shares() -> YesShares:
-    return read_shares(_text("hypothesis_only", SHARES), _training("hypothesis_only")["settings"]["threshold"])
+    """Return the shares of Yes: a line for each hypothesis."""
+    _, *rows = csv.reader(_text("hypothesis_only", SHARES).splitlines())
+    claims = {name: (int(yes), int(total)) for name, yes, total in rows}
+    return YesShares(claims, _training("hypothesis_only")["settings"]["threshold"])
 
 
 @cache
 def shipped_weights() -> SentenceWeights:
-    return read_weights(_text("linear", WEIGHTS))
+    """Return the weights: a line for each hypothesis; one without slopes ends after its intercept."""
+    import numpy as np
+
+    (_, _, *columns), *rows = csv.reader(_text("linear", WEIGHTS).splitlines())
+    slopes = np.zeros((len(rows), len(columns)), dtype=np.int64)
+    for place, (_, _, *numbers) in enumerate(rows):
+        slopes[place, : len(numbers)] = [int(number) for number in numbers]
+    intercepts = np.array([int(row[1]) for row in rows])
+    return SentenceWeights(KnownHypotheses(row[0] for row in rows), columns, intercepts, slopes)
 
 
 def _text(model: str, file: str) -> str:
@@ -181,20 +192,3 @@ def _text(model: str, file: str) -> str:
 
 def _training(model: str) -> Any:
     return json.loads(_text(model, TRAINING))
-
-
-def read_shares(text: str, threshold: float) -> YesShares:
-    _, *rows = csv.reader(text.splitlines())
-    return YesShares({name: (int(yes), int(total)) for name, yes, total in rows}, threshold)
-
-
-def read_weights(text: str) -> SentenceWeights:
-    """Return the weights of a file: a line for each hypothesis; one without slopes ends after its intercept."""
-    import numpy as np
-
-    (_, _, *columns), *rows = csv.reader(text.splitlines())
-    slopes = np.zeros((len(rows), len(columns)), dtype=np.int64)
-    for place, (_, _, *numbers) in enumerate(rows):
-        slopes[place, : len(numbers)] = [int(number) for number in numbers]
-    intercepts = np.array([int(row[1]) for row in rows])
-    return SentenceWeights(KnownHypotheses(row[0] for row in rows), columns, intercepts, slopes)

@@ -27,8 +27,6 @@ from harness.tasks.data_files import Columns, DataFile, Repeats, filled, hub_row
 from harness.tasks.text_models import UnreadableText
 from harness.types import Item
 
-HUB_PATH = "causalnlp/corr2cause"
-HUB_REVISION = "42ba12c769e11ff6427c9f52d7db58e3f9bf3e53"
 OTHER_QUESTIONS = " Questions in other words than the benchmark's are task=questions, which takes any columns."
 """What is said of a row of the user's that is not in the benchmark's words."""
 

@@ -15,7 +15,7 @@ from harness.tasks.base import LazyItems, OneOrMore, Share, SourcedTask, in_brac
 from harness.tasks.corr2cause import arguments, sources
 from harness.tasks.corr2cause.claim import WORDINGS, Claim, ItemWriter, Perturbation
 from harness.tasks.corr2cause.enumerate import CLASSES, COMPLETE, LARGEST, SIZES, ClaimBlocks, blocks, public_test
-from harness.tasks.corr2cause.sources import HUB_PATH, HUB_REVISION, HypothesisRow
+from harness.tasks.corr2cause.sources import HypothesisRow
 from harness.types import JSON, Item
 
 T = TypeVar("T")
@@ -33,6 +33,11 @@ ORDERS: Mapping[str, Sequence[str]] = {
 EXAMPLES = (Claim(4, 42, Relation.PARENT, 2, 3), Claim(4, 55, Relation.PARENT, 0, 1))
 
 Size = Annotated[int, Field(ge=min(SIZES))]
+
+
+def solved(writer: ItemWriter) -> Sequence[Mapping[str, JSON]]:
+    """Return the examples in the words of a writer, with their answers."""
+    return [{**writer.item(claim).fields, "answer": "Yes" if claim.derived else "No"} for claim in EXAMPLES]
 
 
 @dataclass(frozen=True)
@@ -53,8 +58,8 @@ class Corr2Cause(SourcedTask):
     prior: Share = field(default=0.1857, kw_only=True)
 
     orders = ORDERS
-    hub_path = HUB_PATH
-    hub_revision = HUB_REVISION
+    hub_path = "causalnlp/corr2cause"
+    hub_revision = "42ba12c769e11ff6427c9f52d7db58e3f9bf3e53"
 
     def __post_init__(self) -> None:
         """Refuse combinations of settings that mean nothing."""
@@ -142,8 +147,7 @@ class Corr2Cause(SourcedTask):
 
         With task.split=train or all these two are among the questions as well.
         """
-        items = [(self._writer.item(claim), claim) for claim in EXAMPLES]
-        return [{**item.fields, "answer": "Yes" if claim.derived else "No"} for item, claim in items]
+        return solved(self._writer)
 
     @cached_property
     def _writer(self) -> ItemWriter:

@@ -17,6 +17,7 @@ from typing import Literal
 from harness.causal.dag import from_integer, relabel
 from harness.causal.relations import Relation
 from harness.codec import permuted, shuffled, uniform
+from harness.tasks.corr2cause.arguments import OTHER_END, SYMMETRIC, Meaning, meaning
 from harness.tasks.corr2cause.claim import Claim, Page, truth
 from harness.tasks.corr2cause.enumerate import premises, public_test
 from harness.tasks.corr2cause.text import LETTERS, premise
@@ -29,11 +30,8 @@ Stratum = tuple[Relation, int]
 
 MOST_ORDERS = 10_000
 """There is one that fits: from causes first to effects first, claims of a parent become those of a child one by one."""
-_KINDS = {Relation.CHILD: Relation.PARENT, Relation.DESCENDANT: Relation.ANCESTOR}
-"""Relations that are another one seen from its other end."""
 ORDERED = (Relation.PARENT, Relation.CHILD)
 """Relations that the order in which a premise lists the two variables tells apart, as in the public data."""
-_SYMMETRIC = (Relation.COLLIDER, Relation.CONFOUNDER)
 _PUBLISHED = {
     Relation.PARENT: (9, 2),
     Relation.ANCESTOR: (10, 1),
@@ -83,10 +81,10 @@ class Blocks:
     @property
     def needs(self) -> tuple[tuple[Stratum, int], ...]:
         """How many claims of each kind and label a class must have, whichever strata its premise meets."""
-        of_kinds = Counter((_KINDS.get(relation, relation), label) for relation, label in self._strata)
+        of_kinds = Counter((OTHER_END.get(relation, relation), label) for relation, label in self._strata)
         return tuple((stratum, min(number, self.per_premise)) for stratum, number in of_kinds.items())
 
-    def plan(self, classes: Mapping[int, Classes]) -> Iterator[tuple[int, ...]]:
+    def plan(self, classes: Mapping[int, DrawnClasses]) -> Iterator[tuple[int, ...]]:
         """Yield the sizes that take part in each block, until none can make a whole one.
 
         A size of which too few premises are left is left out from there on. Shares are rounded up, so that the plan is
@@ -104,7 +102,7 @@ class Blocks:
                 yield active
             active = there
 
-    def premises(self, classes: Mapping[int, Classes], seed: str) -> Iterator[tuple[int, int, list[Stratum]]]:
+    def premises(self, classes: Mapping[int, DrawnClasses], seed: str) -> Iterator[tuple[int, int, list[Stratum]]]:
         """Yield every premise: its size, the class's number, and the strata of its items."""
         number = self.size // self.per_premise
         streams = {n: iter(classes[n]) for n in self.sizes}
@@ -117,7 +115,7 @@ class Blocks:
                 yield n, next(streams[n]), strata[place * self.per_premise : (place + 1) * self.per_premise]
 
 
-class Classes:
+class DrawnClasses:
     """The classes over n variables that meet some needs, in an order that the seed draws; the ascending one without.
 
     They are looked at as far as they are asked for. No class of a public test set is among them.
@@ -155,7 +153,7 @@ def public(n: int) -> frozenset[int]:
 def _meets(n: int, number: int, needs: tuple[tuple[Stratum, int], ...]) -> bool:
     holds = truth(n, number)
     for (kind, label), needed in needs:
-        ends = 2 if kind in _SYMMETRIC else 1
+        ends = 2 if kind in SYMMETRIC else 1
         yes = sum(map(int.bit_count, holds[kind]))
         if (yes if label else n * (n - 1) - yes) < needed * ends:
             return False
@@ -175,7 +173,7 @@ def deal(n: int, number: int, strata: Sequence[Stratum], *key: object) -> tuple[
 def _choose(n: int, number: int, strata: Sequence[Stratum], place: Sequence[int], *key: object) -> list[Claim]:
     """Return a claim for each stratum, fewer where one has none left. All that fit are equally likely."""
     holds = truth(n, number)
-    meanings: set[tuple[Relation, int, int]] = set()
+    meanings: set[Meaning] = set()
     chosen: list[Claim] = []
     for k, (relation, label) in enumerate(strata):
         candidates = [
@@ -183,12 +181,12 @@ def _choose(n: int, number: int, strata: Sequence[Stratum], place: Sequence[int]
             for i, j in _pairs(n)
             if holds[relation][i] >> j & 1 == label
             and (relation not in ORDERED or place[i] < place[j])
-            and (not meanings or _meaning(relation, i, j) not in meanings)
+            and (not meanings or meaning(relation, i, j) not in meanings)
         ]
         if not candidates:
             break
         i, j = candidates[int(uniform(*key, k) * len(candidates))]
-        meanings.add(_meaning(relation, i, j))
+        meanings.add(meaning(relation, i, j))
         chosen.append(Claim(n, number, relation, i, j))
     return chosen
 
@@ -196,13 +194,6 @@ def _choose(n: int, number: int, strata: Sequence[Stratum], place: Sequence[int]
 @cache
 def _pairs(n: int) -> tuple[tuple[int, int], ...]:
     return tuple(permutations(range(n), 2))
-
-
-def _meaning(relation: Relation, i: int, j: int) -> tuple[Relation, int, int]:
-    """Return a claim, equal for all that mean the same."""
-    if relation in _KINDS:
-        return _KINDS[relation], j, i
-    return (relation, min(i, j), max(i, j)) if relation in _SYMMETRIC else (relation, i, j)
 
 
 def page(n: int, number: int, place: tuple[int, ...], names: Sequence[str]) -> Page:

@@ -23,11 +23,11 @@ from harness.scoring.means import MeanRow, MeanTally
 from harness.scoring.summary import summarize
 from harness.scoring.tally import counted, together
 from harness.tasks.base import Count, LazyItems, OneOrMore, Share, TaskBase, in_brackets
+from harness.tasks.corr2cause.arguments import SYMMETRIC
 from harness.tasks.corr2cause.claim import Claim, ItemWriter, Page
 from harness.tasks.corr2cause.fresh.blocks import ORDERED, PHRASINGS, Names, names, page
 from harness.tasks.corr2cause.fresh.matching import SIZES, Half, Matching, Pair, index, index_digest
-from harness.tasks.corr2cause.shortcut import SYMMETRIC
-from harness.tasks.corr2cause.task import EXAMPLES, ORDERS
+from harness.tasks.corr2cause.task import ORDERS, solved
 from harness.types import JSON, Item, Metric, Record, Result, Scores, Unreadable, replace
 
 Size = Annotated[int, Field(ge=min(SIZES), le=max(SIZES))]
@@ -86,8 +86,7 @@ class Pairs(TaskBase):
 
     def examples(self) -> Sequence[Mapping[str, JSON]]:
         """Return two items of four variables, of the public train split: none of them is among the questions."""
-        writer = ItemWriter("permutation", 0)
-        return [{**writer.item(claim).fields, "answer": "Yes" if claim.derived else "No"} for claim in EXAMPLES]
+        return solved(ItemWriter("permutation", 0))
 
     @cached_property
     def _pairs(self) -> list[tuple[Relation, Pair]]:

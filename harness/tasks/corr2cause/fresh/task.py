@@ -15,8 +15,8 @@ from harness.errors import ConfigError
 from harness.tasks.base import Count, LazyItems, OneOrMore, Share, TaskBase, in_brackets
 from harness.tasks.corr2cause.claim import Claim, ItemWriter
 from harness.tasks.corr2cause.enumerate import premises
-from harness.tasks.corr2cause.fresh.blocks import PHRASINGS, SIZES, Blocks, Classes, Names, deal, names, page
-from harness.tasks.corr2cause.task import EXAMPLES, ORDERS
+from harness.tasks.corr2cause.fresh.blocks import PHRASINGS, SIZES, Blocks, DrawnClasses, Names, deal, names, page
+from harness.tasks.corr2cause.task import ORDERS, solved
 from harness.types import JSON, Item, replace
 
 Size = Annotated[int, Field(ge=min(SIZES), le=max(SIZES))]
@@ -81,8 +81,7 @@ class Fresh(TaskBase):
 
     def examples(self) -> Sequence[Mapping[str, JSON]]:
         """Return two items of four variables, of the public train split: none of them is among the questions."""
-        writer = ItemWriter("permutation", 0)
-        return [{**writer.item(claim).fields, "answer": "Yes" if claim.derived else "No"} for claim in EXAMPLES]
+        return solved(ItemWriter("permutation", 0))
 
     @property
     def remarks(self) -> Sequence[str]:
@@ -106,8 +105,8 @@ class Fresh(TaskBase):
         return Blocks(self.balance, self.per_premise, self._sizes)
 
     @cached_property
-    def _classes(self) -> Mapping[int, Classes]:
-        return {n: Classes(n, self._blocks.needs, str(self.seed)) for n in self._sizes}
+    def _classes(self) -> Mapping[int, DrawnClasses]:
+        return {n: DrawnClasses(n, self._blocks.needs, str(self.seed)) for n in self._sizes}
 
     @cached_property
     def _changes(self) -> list[tuple[int, tuple[int, ...]]]:

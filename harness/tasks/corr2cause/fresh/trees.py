@@ -20,8 +20,9 @@ from typing import ClassVar
 from harness.causal.relations import Relation
 from harness.causal.separation import Independence, conditioning_sets
 from harness.protocols import Traits
+from harness.tasks.corr2cause.arguments import SYMMETRIC
 from harness.tasks.corr2cause.enumerate import SIZES
-from harness.tasks.corr2cause.shortcut import SYMMETRIC, count
+from harness.tasks.corr2cause.shortcut import count
 from harness.tasks.corr2cause.text import Premise, read_question
 from harness.tasks.text_models import FittedModel, Forest
 from harness.types import JSON
@@ -54,7 +55,7 @@ class Trees(FittedModel):
 
 
 @dataclass(frozen=True)
-class Stated:
+class ToldFacts:
     """The independences of a premise, and how many sentences name which variables."""
 
     n: int
@@ -63,7 +64,7 @@ class Stated:
     """[k][l]: sentences that k and l are independent, or given something, and of one with the other given."""
 
     @classmethod
-    def of(cls, n: int, statements: Iterable[Independence]) -> Stated:
+    def of(cls, n: int, statements: Iterable[Independence]) -> ToldFacts:
         told = frozenset(statements)
         counts = count(n, told)
         tables = (counts.marginal, counts.conditional, counts.conditions, counts.conditions.T)
@@ -72,11 +73,11 @@ class Stated:
 
 
 @lru_cache(maxsize=4096)
-def _stated(premise: Premise) -> Stated:
-    return Stated.of(len(premise.names), premise.independences)
+def _stated(premise: Premise) -> ToldFacts:
+    return ToldFacts.of(len(premise.names), premise.independences)
 
 
-def places(stated: Stated, kind: Relation, i: int, j: int) -> list[int]:
+def places(stated: ToldFacts, kind: Relation, i: int, j: int) -> list[int]:
     """Return the variables in the order of their places: those of the claim first.
 
     The others, and the two of a symmetric claim, are told apart by what is told of them and, three times over, of what
@@ -103,7 +104,7 @@ def _columns() -> Mapping[tuple[int, int, int], int]:
     return {fact: column for column, fact in enumerate(told)}
 
 
-def facts(stated: Stated, kind: Relation, i: int, j: int) -> bytearray:
+def facts(stated: ToldFacts, kind: Relation, i: int, j: int) -> bytearray:
     """Return 0 or 1 for each fact, and the number of variables last: 241 numbers."""
     place = {variable: k for k, variable in enumerate(places(stated, kind, i, j))}
     row = bytearray(len(_columns()) + 1)
