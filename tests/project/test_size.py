@@ -45,7 +45,7 @@ ROOMS: dict[str, tuple[int, int]] = {
     "harness/tables": (1073, 8),
     "harness/tasks": (1046, 8),
     "harness/tasks/causalbench": (1866, 13),
-    "harness/tasks/cladder": (3085, 18),
+    "harness/tasks/cladder": (3084, 18),
     "harness/tasks/corr2cause": (1935, 12),
     "harness/tasks/corr2cause/fresh": (799, 6),
     "harness/tasks/questions": (500, 5),
