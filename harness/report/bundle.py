@@ -8,21 +8,20 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import json
-import math
+import html
 import re
 import zlib
 from collections.abc import Iterator
 from contextlib import suppress
 from importlib import resources
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 from urllib.parse import quote
 
 import msgspec
 
 from harness.errors import StoreError
-from harness.storage.atomic_write import atomic_file
+from harness.storage.atomic_write import atomic_file, cannot_write
 from harness.types import JSON
 
 SCRIPT = "bundle.js"
@@ -30,8 +29,6 @@ STYLE = "bundle.css"
 """The page's modules as one script and its styles as one sheet: `make page` makes both from what stands in page/."""
 INSIDE = 20_000_000
 """Characters of packed chunks up to which they stand in the page itself."""
-AT_ONCE = 1000
-"""Entries of a list that become JSON at a time: a text of all replies is never in memory."""
 
 Place = Literal["inside", "beside"]
 
@@ -40,53 +37,22 @@ _OWN = re.compile(r"\.?[a-z]+-\d+\.[0-9a-f]{12}\.js(\.tmp)?")
 
 
 def pack(value: JSON) -> str:
-    """Return a value as gzip in base64; the same value gives the same text."""
-    squeeze = zlib.compressobj(9, zlib.DEFLATED, 31, 9)
-    parts = [squeeze.compress(text.encode(errors="replace")) for text in _texts(value)]
-    return base64.b64encode(b"".join([*parts, squeeze.flush()])).decode()
-
-
-def _texts(value: JSON) -> Iterator[str]:
-    """Yield JSON in pieces: a long list of a mapping slice by slice."""
-    if isinstance(value, dict) and value:
-        for number, (name, part) in enumerate(value.items()):
-            yield f"{',' if number else '{'}{_encode(str(name))}:"
-            yield from _texts(part)
-        yield "}"
-    elif isinstance(value, list) and len(value) > AT_ONCE:
-        for start in range(0, len(value), AT_ONCE):
-            yield f"{',' if start else '['}{_encode_list(value[start : start + AT_ONCE])[1:-1]}"
-        yield "]"
-    else:
-        yield _encode(value)
-
-
-def _encode_list(values: list[Any]) -> str:
-    """Return a list as `_encode` does, in a fifth of the time where it is one of texts: numbers have another form."""
-    if _PLAIN.issuperset(map(type, values)):
-        with suppress(ValueError):  # half a character
-            return msgspec.json.encode(values).decode()
-    return _encode(values)
-
-
-def _encode(value: JSON) -> str:
+    """Return a value as gzip in base64; the same value gives the same text. A number that is none in JSON is null."""
     try:
-        return _JSON.encode(value)
-    except ValueError:  # a model of low precision may have given NaN as a probability
-        return _JSON.encode(_finite(value))
+        text = msgspec.json.encode(value)
+    except ValueError:  # half a character
+        text = msgspec.json.encode(_whole(value))
+    squeeze = zlib.compressobj(9, zlib.DEFLATED, 31, 9)
+    return base64.b64encode(squeeze.compress(text) + squeeze.flush()).decode()
 
 
-def _finite(value: JSON) -> JSON:
-    """Return the value with null for numbers that JSON cannot write: for one of them a browser would read nothing."""
+def _whole(value: JSON) -> JSON:
+    """Return the value with a question mark for each half character."""
     if isinstance(value, dict):
-        return {name: _finite(part) for name, part in value.items()}
-    if isinstance(value, list):
-        return [_finite(part) for part in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-_PLAIN = frozenset((str, int, bool, type(None)))
-_JSON = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        return {_whole(name): _whole(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_whole(part) for part in value]
+    return value.encode(errors="replace").decode() if isinstance(value, str) else value
 
 
 def write(
@@ -105,8 +71,8 @@ def write(
             with atomic_file(str(folder / file), "out=") as script:
                 script.write(f'harnessChunk("{name}","{chunks[name]}");\n')
     data = data | {"beside": {name: f"{quote(folder.name)}/{file}" for name, file in files.items()}}
-    with atomic_file(str(out), "out=") as html:
-        html.writelines(page(title, pack(data), {} if beside else chunks))
+    with atomic_file(str(out), "out=") as whole:
+        whole.writelines(page(title, pack(data), {} if beside else chunks))
     _tidy(folder, set(files.values()))
     return folder if files else None
 
@@ -131,18 +97,16 @@ def _file(name: str, text: str) -> str:
 
 
 def _prepare(folder: Path) -> None:
-    """Make the folder. Raise StoreError where something else is in it: what a page leaves behind is removed later."""
-    if folder.is_symlink():
-        raise StoreError(f"{folder} is a link: answers are not written through it. Remove it, or choose another out=.")
+    """Make the folder of answers. Raises StoreError where it is a link, or holds something else."""
     try:
         folder.mkdir(exist_ok=True)
         foreign = sorted(file.name for file in folder.iterdir() if not _OWN.fullmatch(file.name) or not file.is_file())
     except OSError as error:
-        raise StoreError(f"{folder} cannot be made ({error.strerror}): choose another out=.") from error
-    if foreign:
+        raise cannot_write(str(folder), error) from error
+    if folder.is_symlink() or foreign:
+        what = f"holds something else ({foreign[0]})" if foreign else "is a link"
         raise StoreError(
-            f"{folder} holds something else ({foreign[0]}): the answers of this page would stand there. Remove it, or "
-            "choose another out=."
+            f"{folder} {what}: the answers of this page would stand there. Remove it, or choose another out=."
         )
 
 
@@ -168,8 +132,7 @@ def policy(script: str, others: str = "") -> str:
 
 
 def escape(text: str) -> str:
-    encodable = text.encode(errors="replace").decode()
-    return encodable.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")
+    return html.escape(text.encode(errors="replace").decode())
 
 
 def _asset(name: str) -> str:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Generator, Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Generator, Iterator, Sequence
 
 from harness.errors import DataError, HarnessError
 from harness.report.bundle import pack
 from harness.report.items import Answers, ItemColumns, RequestTexts, items_of
+from harness.scoring.samples import votes
 from harness.storage.files import inside, read_bytes
 from harness.storage.rebuild import task_of
 from harness.storage.replies import ReplyReader
@@ -61,8 +61,7 @@ class ChunkBuilder:
             self.chunks[name] = pack(items.json(self._chunk("classes", classes) if classes else None))
 
     def _graphs(self, run: Run) -> JSON:
-        texts = from_records(run) if graphs_missing(run) else None
-        if (content := graphs(run, texts)) is None:
+        if (content := graphs(run)) is None:
             return None
         return {"chunk": self._chunk("graphs", content), "networks": list(content["networks"])}
 
@@ -109,20 +108,17 @@ def _key(run: Run) -> tuple[str, ...]:
 
 
 FOLDER = "graphs"
-"""Of a run's folder, the one that holds them."""
+"""Of a run's folder, the one that holds its graphs, as <network>/<name>.csv."""
 
 
-def graphs(run: Run, texts: Mapping[str, str] | None = None) -> dict[str, JSON] | None:
-    """Return the graphs chunk of a run; None where it has no graphs.
-
-    They are read from its folder's graphs/<network>/<name>.csv, or come as `texts` by these names.
-    """
-    make = benchmark_of(run.place["task"]).graphs
+def graphs(run: Run) -> dict[str, JSON] | None:
+    """Return the graphs chunk of a run, from its folder or else from its records; None where it has no graphs."""
+    make = benchmark_of(run.task).graphs
     if make is None:
         return None
     drawing = make()
     networks: dict[str, dict[str, JSON]] = {}
-    for network, name, text in _texts(texts) if texts is not None else _files(run.folder, drawing):
+    for (network, name), text in (_files(run, drawing) or from_records(run, drawing)).items():
         if sheet := drawing.sheet(network, name, text, run.result):
             if network not in networks:
                 networks[network] = {**drawing.network(network), "templates": {}}
@@ -130,39 +126,19 @@ def graphs(run: Run, texts: Mapping[str, str] | None = None) -> dict[str, JSON] 
     return {"networks": networks} if networks else None
 
 
-def graphs_missing(run: Run) -> bool:
-    """Return whether a run that should have graph files has only its records."""
-    records_only = run.records_file is not None and not (run.folder / FOLDER).is_dir()
-    return records_only and benchmark_of(run.place["task"]).graphs is not None
+def _files(run: Run, drawing: Graphs) -> dict[tuple[str, str], str]:
+    """Return the graphs that stand in a run's folder, as text by network and name."""
+    files = {place: inside(run.folder, FOLDER, place[0], f"{place[1]}.csv") for place in drawing.files}
+    return {place: read_bytes(file).decode(errors="replace") for place, file in files.items() if file}
 
 
-def from_records(run: Run) -> Mapping[str, str]:
-    """Recompute a run's missing files below graphs/ from its records; empty for a task without graphs."""
-    from harness.scoring.samples import votes
-
-    make = benchmark_of(run.place["task"]).graphs
-    try:
-        task = task_of(run.manifest)
-    except (KeyError, TypeError, ValueError, HarnessError):
-        return {}
-    if make is None:
+def from_records(run: Run, drawing: Graphs) -> dict[tuple[str, str], str]:
+    """Return the graphs that a run's records come to; none without records, or where they are of other items."""
+    if run.records_file is None:
         return {}
     try:
-        return make().of_records(task, votes(run.records(), run.samples))
-    except (KeyError, ValueError, IndexError):  # of other items than the task's
+        texts = drawing.of_records(task_of(run.manifest), votes(run.records(), run.samples))
+    except (HarnessError, KeyError, TypeError, ValueError, IndexError):
         return {}
-
-
-def _files(folder: Path, drawing: Graphs) -> Iterator[tuple[str, str, str]]:
-    if not (folder / FOLDER).is_dir():
-        return
-    for network, name in drawing.files:
-        if file := inside(folder, FOLDER, network, f"{name}.csv"):
-            yield network, name, read_bytes(file).decode(errors="replace")
-
-
-def _texts(texts: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
-    for path, text in texts.items():
-        if path.endswith(".csv"):
-            _, network, name = path.removesuffix(".csv").split("/")
-            yield network, name, text
+    places = {path: path.removesuffix(".csv").split("/") for path in texts if path.endswith(".csv")}
+    return {(network, name): texts[path] for path, (_, network, name) in places.items()}

@@ -119,7 +119,7 @@ def test_what_cannot_be_is_one_sentence(arguments, sentence, tmp_path, monkeypat
 
 def test_help_names_every_setting(capsys):
     assert main(["--help"]) == 0
-    assert all(f"  {name}=" in HELP for name in ("out", "title", "answers"))
+    assert all(f"  {name}=" in HELP for name in ("out", "answers"))
 
 
 def test_ctrl_c(monkeypatch, capsys):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
+
 import pytest
 from support.page_help import run
 
-from harness.report.chunks import from_records, graphs
+from harness.report.chunks import graphs
 from harness.storage.runs import load
 
 NETWORKS = "task.networks=[asia,cancer]"
@@ -41,19 +43,20 @@ def test_edges_come_to_the_scores(finished_run):
                 assert true == {tuple(edge) for edge in graph["edges"]}
 
 
-def test_lost_graphs_come_from_the_records(finished_run):
-    texts = from_records(finished_run)
-    assert graphs(finished_run, texts) == graphs(finished_run)
+def test_lost_graphs_come_from_the_records(finished_run, tmp_path):
+    shutil.copytree(finished_run.folder, tmp_path / "run")
+    shutil.rmtree(tmp_path / "run" / "graphs")
+    assert graphs(load(tmp_path / "run")) == graphs(finished_run)
 
 
 def test_unreadable_and_failed_answers_are_lost_edges(finished_run, tmp_path):
-    folder = finished_run.folder
+    shutil.copytree(finished_run.folder, folder := tmp_path / "run")
     name, first = next((n, t) for n, t in graphs(finished_run)["networks"]["cancer"]["templates"].items())
     text = (folder / "graphs" / "cancer" / f"{name}.csv").read_text()
     rows = [line.split(",") for line in text.splitlines()]
     for row, column, what in ((1, 2, "unreadable"), (2, 1, "unreadable"), (3, 5, "failed"), (5, 3, "failed")):
         rows[row][column] = what
-    texts = {f"graphs/cancer/{name}.csv": "\n".join(map(",".join, rows))}
-    lost = graphs(finished_run, texts)["networks"]["cancer"]["templates"][name]["lost"]
+    (folder / "graphs" / "cancer" / f"{name}.csv").write_text("\n".join(map(",".join, rows)))
+    lost = graphs(load(folder))["networks"]["cancer"]["templates"][name]["lost"]
     both = [[0, 1, "unreadable"], [1, 0, "unreadable"], [2, 4, "failed"], [4, 2, "failed"]]
     assert sorted(lost) == sorted(both if first["directed"] else [both[0], both[2]])
