@@ -11,7 +11,7 @@ from harness.charts.names import id_prefixes, labels, reference, run_ids
 from harness.charts.sets import ChartsOfSet, interval_notes_of, point, title_of
 from harness.charts.values import Chart
 from harness.leaderboard.comparable import comparable_sets, heading_of, items_of, items_text, sort_key
-from harness.leaderboard.settings.series import RunSetting, Series, series_of, sets_of, steps_of
+from harness.leaderboard.series import RunSetting, Series, series_of, sets_of, steps_of
 from harness.scoring.definitions import main_metrics
 from harness.storage.replies import ReplyReader
 from harness.storage.runs import Run

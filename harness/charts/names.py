@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 
-from harness.leaderboard.comparable import family
 from harness.storage.configuration import safe
 from harness.storage.runs import Run
 from harness.types import JSON
@@ -77,4 +76,4 @@ def shared_data(runs: Sequence[Run]) -> list[str]:
 
 def reference(run: Run, name: str, label: str) -> dict[str, JSON]:
     """Return what every row of a chart says of its run."""
-    return {"run": name, "label": label, "role": run.role, "family": family(run.model, run.role)}
+    return {"run": name, "label": label, "role": run.role}

@@ -1,6 +1,6 @@
 """A chart as a value, the same for the page and for the figures of a paper, and the marks of runs in charts.
 
-What the body of a chart has, by its kind; every row has run, label, role and family besides:
+What the body of a chart has, by its kind; every row has run, label and role besides:
 
     scores       metric; rows: value, interval, items, clusters
     heat         breakdown, metrics, columns (group, title, items, positives); rows: cells, each None or

@@ -19,6 +19,7 @@ from harness.storage.atomic_write import atomic_file, check
 from harness.storage.runs import Run
 from harness.tables.latex_html import html, latex
 from harness.tables.markdown_csv_json import as_csv, as_json, markdown
+from harness.tables.numbers import Intervals
 from harness.tables.table import Part, Table
 
 HELP = """\
@@ -44,8 +45,7 @@ Runs on different items or with different headline labels stand in tables of the
                         nothing else, with the difference to the first column, its interval and p as compare has them
   over=                 one row for all values of a setting: seed, prompt, …: mean ± standard deviation, least, median,
                         greatest, the share of items whose answer changes, and n, the number of runs
-  sort=                 a metric, best first, or model, prompt, variant; F1, then accuracy, where nothing is said
-  intervals=brackets    brackets, pm (± half the width) or none
+  intervals=brackets    brackets or none
   published=false       true: what the papers print on the same task, set apart, with its data version
   format=               markdown, csv, json, latex or html: what is printed, and written where out= does not tell
   out=                  the file to write (- for none); RESULTS/LEADERBOARD.md where nothing is chosen
@@ -69,8 +69,7 @@ class LeaderboardSettings:
     metrics: Words = ()
     by: Words = ()
     over: str | None = None
-    sort: str | None = None
-    intervals: Literal["brackets", "pm", "none"] = "brackets"
+    intervals: Intervals = "brackets"
     published: bool = False
     format: Format | None = None
     out: str | None = None
@@ -107,7 +106,6 @@ def _leaderboard(folders: Sequence[str], settings: LeaderboardSettings) -> list[
     choice = BoardOptions(
         expanded(settings.metrics),
         tuple(dict.fromkeys(settings.by)),
-        settings.sort and expanded([settings.sort])[0],
         settings.intervals,
         settings.over,
     )

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from harness.errors import ConfigError, unknown
-from harness.leaderboard import by_task
+from harness.leaderboard import by_setting, by_task, over_setting
 from harness.leaderboard.columns import (
+    ALIASES,
     OF_RUNS,
     NumberColumn,
     constants,
@@ -23,9 +24,9 @@ from harness.leaderboard.comparable import (
     comparable_sets,
     name_of,
     of_other_rules,
+    telling_names,
 )
-from harness.leaderboard.settings import by_setting, over_setting
-from harness.leaderboard.settings.series import RunSetting, find_setting, setting_names
+from harness.leaderboard.series import RunSetting, find_setting, setting_names
 from harness.scoring.definitions import definition, main_metrics
 from harness.scoring.grades import FIRM
 from harness.storage.runs import Run
@@ -40,7 +41,6 @@ class BoardOptions:
 
     metrics: Sequence[str] = ()
     by: Sequence[str] = ()
-    sort: str | None = None
     intervals: Intervals = "brackets"
     over: str | None = None
     """A setting whose values are one row together."""
@@ -52,35 +52,35 @@ def build(rows: Sequence[Run], choice: BoardOptions | None = None) -> list[Table
     Where `by` or `over` name a setting, runs that differ in it alone stand in one row.
     """
     choice = choice or BoardOptions()
-    by_task: dict[str, list[Run]] = defaultdict(list)
+    of_tasks: dict[str, list[Run]] = defaultdict(list)
     for row in rows:
-        by_task[row.task].append(row)
+        of_tasks[row.task].append(row)
     complete = [row for row in rows if row.sound]
     if "task" in choice.by:
-        return [_of_tasks(rows, choice)]
+        return [_by_task(rows, choice)]
     _check(choice, complete)
     by = next((name for name in choice.by if name not in breakdowns_of(complete)), None)
     if (name := choice.over or by) and complete:
-        return _of_setting(by_task, name, choice)
-    return [table for task, of_task in sorted(by_task.items()) for table in _tables(task, of_task, choice)]
+        return _of_setting(of_tasks, name, choice)
+    return [table for task, of_task in sorted(of_tasks.items()) for table in _tables(task, of_task, choice)]
 
 
-def _of_tasks(rows: Sequence[Run], choice: BoardOptions) -> Table:
+def _by_task(rows: Sequence[Run], choice: BoardOptions) -> Table:
     """Return the table of models by benchmarks."""
     known = {metric.name for row in rows if row.sound for metric in row.result.overall.metrics}
-    if len(choice.by) > 1 or choice.over or choice.sort:
+    if len(choice.by) > 1 or choice.over:
         raise ConfigError("by=task goes with metrics= and intervals= alone: one row for each model.")
     if wrong := [name for name in choice.metrics if name not in known]:
         raise ConfigError(unknown("metric", wrong[0], known))
     return by_task.table(rows, choice.metrics, choice.intervals, _notes(rows))
 
 
-def _of_setting(by_task: Mapping[str, list[Run]], name: str, choice: BoardOptions) -> list[Table]:
+def _of_setting(of_tasks: Mapping[str, list[Run]], name: str, choice: BoardOptions) -> list[Table]:
     """Return the tables by or over a setting; of a task whose runs do not differ in it, a note."""
     tables: list[Table] = []
     missing: list[tuple[str, ConfigError]] = []
     tables_of = over_setting.tables if choice.over else by_setting.tables
-    for task, rows in sorted(by_task.items()):
+    for task, rows in sorted(of_tasks.items()):
         try:
             setting = find_setting(name, [row for row in rows if row.sound]) or RunSetting("task", name)
             tables += tables_of(
@@ -94,12 +94,7 @@ def _of_setting(by_task: Mapping[str, list[Run]], name: str, choice: BoardOption
 
 
 def _notes(rows: Sequence[Run]) -> list[str]:
-    return [
-        *recorded_notes(rows),
-        *readings_notes(rows),
-        *of_other_rules(rows),
-        *not_ranked(rows),
-    ]
+    return [*recorded_notes(rows), *readings_notes(rows), *of_other_rules(rows), *not_ranked(rows)]
 
 
 def breakdowns_of(rows: Sequence[Run]) -> set[str]:
@@ -107,40 +102,31 @@ def breakdowns_of(rows: Sequence[Run]) -> set[str]:
     return {name for row in rows for name in row.result.scores[row.result.headline]} - {"overall"}
 
 
-def _check(choice: BoardOptions, rows: Sequence[Run]) -> None:
+def _check(choice: BoardOptions, runs: Sequence[Run]) -> None:
     """Raise ConfigError where no run has what the user chose, and for choices that exclude each other."""
-    if not rows:
+    if not runs:
         return
-    breakdowns = breakdowns_of(rows)
-    metrics = {metric.name for row in rows for metric in row.result.overall.metrics}
-    settings = [name for name in choice.by if name not in breakdowns]
-    for name in (*settings, *([choice.over] if choice.over else [])):
-        if find_setting(name, rows) is None:
-            known = [*(breakdowns if name != choice.over else ()), *setting_names(rows)]
-            raise ConfigError(unknown("breakdown or setting" if name != choice.over else "setting", name, known))
-    if settings and (len(choice.by) > 1 or choice.over):
-        others = f" and over={choice.over}" if choice.over else ""
-        raise ConfigError(f"by={','.join(choice.by)}{others} do not go together: {settings[0]} is a setting of runs.")
-    if (settings or choice.over) and choice.sort:
+    breakdowns = breakdowns_of(runs)
+    metrics = {metric.name for run in runs for metric in run.result.overall.metrics}
+    settings = [choice.over] if choice.over else [name for name in choice.by if name not in breakdowns]
+    for name in settings:
+        if find_setting(name, runs) is None:
+            known = [*setting_names(runs), *(() if choice.over else breakdowns)]
+            raise ConfigError(unknown("setting" if choice.over else "breakdown or setting", name, known))
+    if settings and len(choice.by) + bool(choice.over) > 1:
         view = "over" if choice.over else "by"
-        raise ConfigError(f"sort= and {view}= a setting do not go together: rows stand by their first number.")
-    if choice.over and choice.by:
-        raise ConfigError(f"by={','.join(choice.by)} and over={choice.over} do not go together: choose one.")
-    columns = [*COUNTS, *DERIVED, *OF_RUNS]
+        raise ConfigError(f"{view}={settings[0]} is by a setting of runs: it goes with no other by= or over=.")
+    columns = [] if settings else [*COUNTS, *DERIVED, *OF_RUNS]
     for name in choice.metrics:
         if name not in metrics and name not in columns:
-            raise ConfigError(unknown("metric", name, [*metrics, *columns, "n", "tokens"]))
-    if (settings or choice.over) and (wrong := [name for name in choice.metrics if name not in metrics]):
-        raise ConfigError(f"metrics={wrong[0]} is no metric: by= or over= a setting compares metrics alone.")
-    if choice.sort and choice.sort not in metrics | {*COUNTS, *NAMES}:
-        raise ConfigError(unknown("column to sort by", choice.sort, metrics | {*COUNTS, *NAMES, "n"}))
+            raise ConfigError(unknown("metric", name, [*metrics, *columns, *(ALIASES if columns else ())]))
 
 
 def _tables(task: str, rows: list[Run], choice: BoardOptions) -> Iterator[Table]:
     """Yield the tables of a task."""
     notes = _notes(rows)
     unfinished = [(row.variant, row.prompt, row.model) for row in rows if not row.sound]
-    sets = comparable_sets(rows, choice.sort)
+    sets = comparable_sets(rows)
     if not sets:
         yield Table(task, notes=notes, unfinished=unfinished)
     for number, comparable in enumerate(sets, 1):
@@ -156,7 +142,9 @@ def _table(
     unfinished: Sequence[tuple[str, str, str]],
 ) -> Table:
     ranked = list(comparable.rows)
-    names, shared = _names(ranked, comparable.heading)
+    names = telling_names(ranked)
+    constant = ("prompt",) if comparable.heading else ("prompt", "variant")
+    shared = [f"{name} {name_of(ranked[0], name)}" for name in constant if name not in names]
     overall = [row.result.overall for row in ranked]
     main = {name for scores in overall for name in main_metrics(scores)}
     number_columns = _number_columns(ranked, choice)
@@ -178,14 +166,13 @@ def _table(
     ]
     first = main_metrics(overall[0])[0]
     best = "F1" if first.endswith("f1") else definition(first).title
-    by = f"Best {best} first" if choice.sort is None else f"Sorted by {definition(choice.sort).title}"
     in_caption, caption = constants(overall, wanted=choice.metrics)
     with_intervals = any(cell.range for line in lines for cell in line.cells)
     return Table(
         task,
         columns,
         even_decimals(columns, lines),
-        above="; ".join([f"{by}, metrics in percent", *shared, *caption]) + ".",
+        above="; ".join([f"Best {best} first, metrics in percent", *shared, *caption]) + ".",
         notes=[*number_notes(ranked, number_columns, choice.intervals if with_intervals else "none"), *notes],
         heading=comparable.heading,
         settings=comparable.settings,
@@ -195,16 +182,6 @@ def _table(
         spare=spare([column.name for column in columns if column.kind == "metric"], main),
         in_caption=in_caption,
     )
-
-
-def _names(rows: Sequence[Run], heading: str) -> tuple[list[str], list[str]]:
-    """Return the columns of names, and the names that all rows share: these stand once, above the table."""
-    names = ["model", *(name for name in ("prompt", "variant") if len({getattr(row, name) for row in rows}) > 1)]
-    constant = ("prompt",) if heading else ("prompt", "variant")
-    shared = [f"{name} {getattr(rows[0], name)}" for name in constant if name not in names]
-    if len({(row.variant, row.prompt, row.model) for row in rows}) < len({id(row) for row in rows}):
-        names.append("folder")
-    return names, shared
 
 
 def _number_columns(rows: Sequence[Run], choice: BoardOptions) -> list[NumberColumn]:

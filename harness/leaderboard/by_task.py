@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
 from collections.abc import Sequence
 
-from harness.leaderboard.comparable import ComparableRuns, comparable_sets, items_text, task_title
-from harness.leaderboard.settings.series import RunSetting
+from harness.leaderboard.comparable import ComparableRuns, best_first, comparable_sets, items_text, task_title
+from harness.leaderboard.series import RunSetting
 from harness.scoring.definitions import definition, main_metrics
 from harness.storage.runs import Run
 from harness.tables.numbers import Intervals, metric_cell
@@ -40,8 +39,8 @@ def table(runs: Sequence[Run], metrics: Sequence[str], intervals: Intervals, not
         run = by_model[task].get(model)
         return (run and run.result.overall.metric(name)) or Metric(name, None)
 
-    def best_first(model: str) -> list[float]:
-        return [_merit(metric, metric_of(model, task, metric).value) for task, metric in columns]
+    def order(model: str) -> tuple[list[float], str]:
+        return [best_first(metric, metric_of(model, task, metric).value) for task, metric in columns], model
 
     lines = [
         Line(
@@ -52,7 +51,7 @@ def table(runs: Sequence[Run], metrics: Sequence[str], intervals: Intervals, not
             run={"model": model},
             ranked=models[model][0].ranked,
         )
-        for model in sorted(models, key=lambda model: (best_first(model), model))
+        for model in sorted(models, key=order)
     ]
     shown = [run.result.overall for of_model in models.values() for run in of_model]
     return Table(
@@ -85,10 +84,6 @@ def _by_model(runs: Sequence[Run]) -> dict[str, Run]:
         run.model: run for run in sorted(runs, key=lambda run: (not prompt.is_default(run), run.prompt), reverse=True)
     }
     return {run.model: first[run.model] for run in runs}
-
-
-def _merit(metric: str, value: float | None) -> float:
-    return math.inf if value is None else value if definition(metric).best == "low" else -value
 
 
 def _words(comparable: ComparableRuns) -> str:

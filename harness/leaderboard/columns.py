@@ -148,21 +148,10 @@ def _number(scores: Scores, name: str) -> str:
 def number_notes(rows: Sequence[Run], columns: Sequence[NumberColumn], intervals: Intervals) -> list[str]:
     """Return what the numbers of a table are: how intervals were made, and what derived columns hold."""
     scores = [scores for row in rows for column in columns if (scores := column.scores(row))]
-    notes = [" ".join(_interval_notes(scores, intervals))] if intervals != "none" else []
+    notes = [" ".join(interval_notes(scores))] if intervals != "none" else []
     about = {**DERIVED_NOTES, **OF_RUNS_NOTES}
     notes.append(" ".join(dict.fromkeys(about[column.number] for column in columns if column.number in about)))
     return [note for note in notes if note]
-
-
-def _interval_notes(scores: Sequence[Scores], intervals: Intervals) -> list[str]:
-    """Return the sentences about the intervals, as the table writes them."""
-    notes = interval_notes(scores)
-    if notes and intervals == "pm":
-        return [
-            notes[0].replace("In brackets:", "After ±, half the width of") + " They are not symmetric: see brackets.",
-            *notes[1:],
-        ]
-    return notes
 
 
 def readings_notes(rows: Sequence[Run]) -> list[str]:

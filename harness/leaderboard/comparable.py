@@ -15,32 +15,8 @@ from harness.scoring.definitions import definition, main_metrics
 from harness.storage.configuration import setting_text
 from harness.storage.find import below
 from harness.storage.runs import Run
-from harness.tables.numbers import COUNTS
 from harness.tasks.benchmark import Benchmark
 from harness.tasks.find import benchmark_of
-from harness.types import Role
-
-GROUPS: Mapping[str, tuple[Role, tuple[str, ...]]] = {
-    "Random Baselines": ("baseline", ("always_", "random_", "majority")),
-    "Fitted Baselines": ("baseline", ("shortcut", "hypothesis_only", "linear", "mutual_information")),
-    "Other Baselines": ("baseline", ("",)),
-    "BERT-Based Models": ("model", ("bert", "roberta", "deberta", "distil", "bart", "huggingface")),
-    "LLaMa-Based Models": ("model", ("llama", "alpaca", "vicuna")),
-    "GPT-Based Models": ("model", ("gpt", "ada", "babbage", "curie", "davinci", "o1", "o3", "o4", "chatgpt")),
-    "Other Open-Source Models": ("model", ("falcon", "internlm", "opt", "mistral", "qwen", "gemma", "phi")),
-    "Classical Algorithms": ("algorithm", ("",)),
-    "Exact Reasoner": ("solver", ("",)),
-    "Cheats": ("cheat", ("",)),
-    "Other Models": ("model", ("",)),
-}
-"""By group, in the order of tables: a role, and how the names of its members begin. The first that fits is taken."""
-
-
-def family(model: str, role: Role) -> str:
-    """Return the group of what answered."""
-    name = model.lower().rpartition("/")[2]
-    return next(group for group, (of, beginnings) in GROUPS.items() if of == role and name.startswith(beginnings))
-
 
 DEFAULT = "default settings"
 _WORDS = {
@@ -135,7 +111,7 @@ class ComparableRuns:
     """In their order in tables."""
 
 
-def comparable_sets(rows: Sequence[Run], sort: str | None = None) -> list[ComparableRuns]:
+def comparable_sets(rows: Sequence[Run]) -> list[ComparableRuns]:
     """Return the complete runs of one task in sets that are never mixed, the default settings first."""
     sets: dict[tuple[str, str], list[Run]] = defaultdict(list)
     for row in rows:
@@ -154,13 +130,20 @@ def comparable_sets(rows: Sequence[Run], sort: str | None = None) -> list[Compar
         elif shared[heading] > 1:
             heading = f"{heading}; {items_text(members[0])}"
         settings = f"{variants_text(members)}; {items_text(members[0])}" if heading else ""
-        result.append(ComparableRuns(heading, settings, sorted(members, key=lambda row: sort_key(row, sort))))
+        result.append(ComparableRuns(heading, settings, sorted(members, key=sort_key)))
     return result
 
 
 def name_of(run: Run, name: str) -> str:
     """Return one of NAMES of a run; its folder is the one that was given on the command line."""
     return run.source if name == "folder" else str(getattr(run, name))
+
+
+def telling_names(runs: Sequence[Run]) -> list[str]:
+    """Return the names that tell runs apart, the model first; the folder where the others do not."""
+    names = ["model", *(name for name in ("prompt", "variant") if len({name_of(run, name) for run in runs}) > 1)]
+    places = {tuple(name_of(run, name) for name in NAMES[:3]) for run in runs}
+    return names if len(places) == len(runs) else [*names, "folder"]
 
 
 def items_of(row: Run) -> str:
@@ -178,22 +161,14 @@ def _differing(rows: Sequence[Run]) -> tuple[str, ...]:
     return (*sorted({row.variant for row in rows}), rows[0].result.headline, rows[0].items or "")
 
 
-def sort_key(row: Run, sort: str | None = None) -> tuple[float | str, ...]:
-    """Return what rows are sorted by: the `sort` column, then F1 and accuracy, best first; undefined values last."""
+def sort_key(row: Run) -> tuple[float | str, ...]:
+    """Return what rows are sorted by: F1 and accuracy, best first, then names; undefined values last."""
     overall = row.result.overall
-    merits = (_best_first(name, overall[name]) for name in main_metrics(overall))
-    rest: tuple[float | str, ...] = (*merits, row.model, row.variant, row.prompt)
-    if sort is None:
-        return rest
-    if sort in NAMES:
-        return (name_of(row, sort), *rest)
-    value = getattr(overall, sort) if sort in COUNTS else overall[sort]
-    if value is None:
-        return (1.0, 0.0, *rest)
-    return (0.0, _best_first(sort, value), *rest)
+    merits = (best_first(name, overall[name]) for name in main_metrics(overall))
+    return (*merits, row.model, row.variant, row.prompt)
 
 
-def _best_first(metric: str, value: float | None) -> float:
+def best_first(metric: str, value: float | None) -> float:
     """Return what sorts the best values of a metric first, undefined ones last."""
     low_is_good = definition(metric).best == "low"
     if value is None:

@@ -15,9 +15,9 @@ from harness.charts import charts_of, run_ids
 from harness.charts.values import marks_json
 from harness.cli import key_value
 from harness.errors import ConfigError
+from harness.leaderboard import differences
 from harness.leaderboard.build import BoardOptions, build
-from harness.leaderboard.comparable import family, find_runs
-from harness.leaderboard.settings import differences
+from harness.leaderboard.comparable import find_runs
 from harness.report import bundle
 from harness.report.chunks import NO_RECORDS, NOT_WANTED, ChunkBuilder
 from harness.runtime.progress import Progress
@@ -178,7 +178,6 @@ def _run(row: Run, name: str) -> dict[str, JSON]:
         "variant": row.variant,
         "prompt": row.prompt,
         "model": row.model,
-        "family": family(row.model, row.role),
         "role": row.role,
         "ranked": row.ranked,
         "main": [*main_metrics(row.result.overall)],

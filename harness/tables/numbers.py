@@ -10,8 +10,8 @@ from harness.scoring.definitions import definition, definitions
 from harness.tables.table import Cell, Column, Line
 from harness.types import Metric, Scores
 
-Intervals = Literal["brackets", "pm", "none"]
-"""How a table shows intervals: [1.0, 2.0], ± half the width, or not at all."""
+Intervals = Literal["brackets", "none"]
+"""How a table shows intervals: [1.0, 2.0], or not at all."""
 COUNTS = ("items", "positives", "clusters", "unreadable", "cut_off", "failed")
 """The counts that stand beside every score."""
 DERIVED = ("yes", "chance")
@@ -38,13 +38,11 @@ def interval_text(
     decimals: int = 1,
     thousands: Literal[",", ""] = ",",
 ) -> str:
-    """Return an interval in brackets or as half its width; "" without one, or if none is wanted."""
+    """Return an interval in brackets; "" without one, or if none is wanted."""
     if interval is None or intervals == "none":
         return ""
     low, high = interval
     form = f"{thousands}.{decimals}f"
-    if intervals == "pm":
-        return f"± {scale * (high - low) / 2:{form}}"
     return f"[{scale * low:{form}}, {scale * high:{form}}]"
 
 

@@ -21,10 +21,10 @@ from harness.compare import runs as replies
 from harness.compare.__main__ import main as compare
 from harness.errors import ConfigError
 from harness.leaderboard import __main__ as leaderboard
+from harness.leaderboard import differences
 from harness.leaderboard.build import BoardOptions, build
 from harness.leaderboard.comparable import find_runs
-from harness.leaderboard.settings import differences
-from harness.leaderboard.settings.series import find_setting
+from harness.leaderboard.series import find_setting
 from harness.report.__main__ import content
 from harness.storage import replies as storage_replies
 from harness.storage.manifest import Manifest
@@ -207,12 +207,14 @@ def test_by_method_is_what_was_asked_whatever_else_a_configuration_says_of_ranki
     [
         (BoardOptions(by=("pertubation",)), "did you mean 'perturbation'"),
         (BoardOptions(over="sed"), "did you mean 'seed'"),
-        (BoardOptions(by=("relation", "perturbation")), "do not go together: perturbation is a setting of runs"),
-        (BoardOptions(by=("relation",), over="seed"), "by=relation and over=seed do not go together"),
+        (
+            BoardOptions(by=("relation", "perturbation")),
+            "by=perturbation is by a setting of runs: it goes with no other by= or over=",
+        ),
+        (BoardOptions(by=("relation",), over="seed"), "over=seed is by a setting of runs: it goes with no other"),
         (BoardOptions(by=("labels",)), "by=labels: no two runs of corr2cause differ in it and in nothing else"),
         (BoardOptions(over="limit"), "over=limit: no two runs of corr2cause differ in it and in nothing else"),
-        (BoardOptions(by=("perturbation",), sort="f1"), "sort= and by= a setting do not go together"),
-        (BoardOptions(("items",), by=("perturbation",)), "metrics=items is no metric"),
+        (BoardOptions(("items",), by=("perturbation",)), "there is no metric 'items'"),
     ],
     ids=lambda value: "" if isinstance(value, BoardOptions) else value[:12],
 )

@@ -1022,7 +1022,6 @@ ${reply}`.toLowerCase();
         oninput: (q) => board.change({ q }, update.filter)
       }),
       runField("Role", "role", board, update),
-      runField("Family", "family", board, update),
       breakdownFields(board, update),
       columnsField(board, update),
       published.length > 0 && switchField({
@@ -1262,7 +1261,7 @@ ${reply}`.toLowerCase();
       for (const { sortable } of this.tables) if (sortable.has(sort)) sortable.sort({ by: sort, order });
     }
     filter() {
-      const { q, role, family } = this.board.state;
+      const { q, role } = this.board.state;
       const words = (q || "").toLowerCase().split(/\s+/).filter(Boolean);
       let total = 0;
       for (const { sortable, rowsLeft, rows } of this.tables) {
@@ -1271,13 +1270,12 @@ ${reply}`.toLowerCase();
         const all = rowsText(rows.length);
         rowsLeft.textContent = visible === rows.length ? `${all}.` : `${formatCount(visible)} of ${all}.`;
       }
-      if (words.length || role || family) announce(`${rowsText(total)} left.`);
+      if (words.length || role) announce(`${rowsText(total)} left.`);
     }
     passes(row, words) {
-      const { role, family } = this.board.state;
+      const { role } = this.board.state;
       const run = findRun(row.run);
       if (run && role && run.role !== role) return false;
-      if (run && family && run.family !== family) return false;
       const text = [row.model, row.prompt, row.variant, row.folder].filter(Boolean).join(" ").toLowerCase();
       return words.every((word) => text.includes(word));
     }
@@ -3607,7 +3605,6 @@ ${reply}`.toLowerCase();
       run.prompt && `prompt ${run.prompt}`,
       run.variant && `variant ${run.variant}`,
       run.role,
-      run.family,
       result.headline && `${result.headline} labels`
     ];
     const warning = "This run is not complete: its scores are those of the answers so far, and it is in no leaderboard and no chart.";

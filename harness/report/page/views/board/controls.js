@@ -25,7 +25,6 @@ export function boardControls(board, update) {
       oninput: (q) => board.change({ q }, update.filter),
     }),
     runField("Role", "role", board, update),
-    runField("Family", "family", board, update),
     breakdownFields(board, update),
     columnsField(board, update),
     published.length > 0 &&

@@ -131,7 +131,7 @@ export class TableSet {
   }
 
   filter() {
-    const { q, role, family } = this.board.state;
+    const { q, role } = this.board.state;
     const words = (q || "").toLowerCase().split(/\s+/).filter(Boolean);
     let total = 0;
     for (const { sortable, rowsLeft, rows } of this.tables) {
@@ -140,14 +140,13 @@ export class TableSet {
       const all = rowsText(rows.length);
       rowsLeft.textContent = visible === rows.length ? `${all}.` : `${formatCount(visible)} of ${all}.`;
     }
-    if (words.length || role || family) announce(`${rowsText(total)} left.`);
+    if (words.length || role) announce(`${rowsText(total)} left.`);
   }
 
   passes(row, words) {
-    const { role, family } = this.board.state;
+    const { role } = this.board.state;
     const run = findRun(row.run);
     if (run && role && run.role !== role) return false;
-    if (run && family && run.family !== family) return false;
     const text = [row.model, row.prompt, row.variant, row.folder].filter(Boolean).join(" ").toLowerCase();
     return words.every((word) => text.includes(word));
   }

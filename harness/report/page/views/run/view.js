@@ -49,7 +49,6 @@ function heading(run, query) {
     run.prompt && `prompt ${run.prompt}`,
     run.variant && `variant ${run.variant}`,
     run.role,
-    run.family,
     result.headline && `${result.headline} labels`,
   ];
   const warning =

@@ -14,8 +14,8 @@ from statistics import fmean, median, stdev
 from harness.compare.runs import load
 from harness.errors import ConfigError, HarnessError
 from harness.leaderboard.columns import constants
-from harness.leaderboard.comparable import capitalized, runs_text, settings_words
-from harness.leaderboard.settings.series import RunSetting, Series, series_of, sets_of, steps_of
+from harness.leaderboard.comparable import best_first, capitalized, runs_text, settings_words
+from harness.leaderboard.series import RunSetting, Series, series_of, sets_of, steps_of
 from harness.scoring.definitions import definition, main_metrics
 from harness.scoring.means import mean_of
 from harness.storage.runs import Run
@@ -51,10 +51,9 @@ def tables(
         yield _table(task, setting, members, metrics, intervals, notes if number == len(sets) else [])
 
 
-def _merit(series: Series, metric: str) -> tuple[float, str, str]:
+def _best_mean_first(series: Series, metric: str) -> tuple[float, str, str]:
     values = _values(series, metric)
-    mean = fmean(values) if values else -1.0
-    return mean if definition(metric).best == "low" else -mean, series.first.model, series.first.prompt
+    return best_first(metric, fmean(values) if values else None), series.first.model, series.first.prompt
 
 
 def _values(series: Series, metric: str) -> list[float]:
@@ -74,7 +73,7 @@ def _table(
 ) -> Table:
     runs = [run for series in rows for run in series.by_step.values()]
     metrics = metrics or main_metrics(runs[0].result.overall)[:1]
-    rows = sorted(rows, key=lambda series: _merit(series, metrics[0]))
+    rows = sorted(rows, key=lambda series: _best_mean_first(series, metrics[0]))
     names, name_cells, shared = name_columns(rows, setting)
     columns = [*names, *(column for metric in metrics for column in _columns(metric))]
     columns += [Column("changes", "answers that change", "metric"), Column("n", "n", "count")]

@@ -9,17 +9,17 @@ from collections.abc import Iterator, Sequence
 
 from harness.compare.runs import Loader
 from harness.errors import ConfigError
-from harness.leaderboard.columns import constants
-from harness.leaderboard.comparable import NAMES, ComparableRuns, comparable_sets, name_of
-from harness.leaderboard.settings.by_setting import (
+from harness.leaderboard.by_setting import (
     corrected,
     difference_cells,
     difference_columns,
     difference_notes,
     differences_to_first,
 )
-from harness.leaderboard.settings.by_setting import tables as tables_by
-from harness.leaderboard.settings.series import RunSetting, Series
+from harness.leaderboard.by_setting import tables as tables_by
+from harness.leaderboard.columns import constants
+from harness.leaderboard.comparable import NAMES, ComparableRuns, comparable_sets, name_of, telling_names
+from harness.leaderboard.series import RunSetting, Series
 from harness.scoring.definitions import definition, main_metrics
 from harness.storage.replies import ReplyReader
 from harness.storage.runs import Run
@@ -58,9 +58,7 @@ def _of_models(task: str, runs: Sequence[Run], comparable: ComparableRuns, load:
     steps = [str(place) for place in range(len(runs))]  # no series of a setting, but compared as one is
     series = Series((), dict(zip(steps, runs, strict=True)))
     [found] = corrected([differences_to_first(series, steps, [metric], load)])
-    names = ["model", *(name for name in ("prompt", "variant") if len({name_of(run, name) for run in runs}) > 1)]
-    if len({tuple(name_of(run, name) for name in names) for run in runs}) < len(runs):
-        names.append("folder")
+    names = telling_names(runs)
     columns = [
         *(Column(name, name) for name in names),
         Column(metric, definition(metric).title, "metric", definition(metric).best),

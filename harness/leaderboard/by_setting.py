@@ -16,8 +16,8 @@ from harness.compare.runs import Loader
 from harness.errors import ConfigError, HarnessError
 from harness.leaderboard.columns import constants
 from harness.leaderboard.comparable import items_text, runs_text, sort_key
-from harness.leaderboard.settings.over_setting import name_columns, view_heading
-from harness.leaderboard.settings.series import RunSetting, Series, series_of, sets_of, steps_of
+from harness.leaderboard.over_setting import name_columns, view_heading
+from harness.leaderboard.series import RunSetting, Series, series_of, sets_of, steps_of
 from harness.scoring.bootstrap import RESAMPLES
 from harness.scoring.definitions import definition, main_metrics
 from harness.storage.runs import Run
