@@ -226,21 +226,25 @@ def answering(prepared: Prepared, store: Store | None, *, announced: bool) -> Mo
         return Budgeted(prepared.model, cache=prepared.settings.cache.mode)
     asks = prepared.spending.paid and not announced
     before = partial(announce, prepared, stored_answer(prepared, store)) if asks else None
-    return _around(prepared, prepared.spending, store, before)
+    return _around(prepared, prepared.model, prepared.spending, store, before)
 
 
 def judging(prepared: Prepared, store: Store | None) -> Judge | None:
     """Return the judge with the same wrappers as the model; None for a run without one."""
     if prepared.judge is None or prepared.judge_spending is None:
         return None
-    return replace(prepared.judge, model=_around(prepared, prepared.judge_spending, store))
+    return replace(prepared.judge, model=_around(prepared, prepared.judge.model, prepared.judge_spending, store))
 
 
 def _around(
-    prepared: Prepared, spending: Spending, store: Store | None, before: Callable[[], None] | None = None
+    prepared: Prepared,
+    model: Model,
+    spending: Spending,
+    store: Store | None,
+    before: Callable[[], None] | None = None,
 ) -> Model:
     mode, say = prepared.settings.cache.mode, prepared.progress.say
-    model = spending.around(_wrapped(spending.model, prepared, store), mode, before)
+    model = spending.around(_wrapped(model, prepared, store), mode, before)
     if store is not None:
         model = CachedModel(model, store, mode=mode, task=prepared.task.name, say=say)
     return Metered(model, spending.ledger)

@@ -159,7 +159,7 @@ def price_of(service: Service | None, remembered: Mapping[str, Any] | None = Non
     price = own or _table_price(service.model, service.base_url, service.tier)
     if price is None or service.batch_window is None:
         return price
-    shares = {
+    shares: dict[str, Any] = {
         kind: steps and tuple((start, usd * service.discount) for start, usd in steps)
         for kind in KINDS
         for steps in [getattr(price, kind)]
@@ -175,7 +175,7 @@ def key_of(service: Service) -> str:
 
 
 def _own(service: Service) -> Price | None:
-    steps = {kind: ((0, float(usd)),) for kind, usd in (service.price or {}).items() if usd is not None}
+    steps: dict[str, Any] = {kind: ((0, float(usd)),) for kind, usd in (service.price or {}).items() if usd is not None}
     return Price(**steps, source="the model's config") if steps else None
 
 
