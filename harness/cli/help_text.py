@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from inspect import getsource
 from pathlib import Path
 from textwrap import indent
 
@@ -114,7 +115,7 @@ def help_of_choices(choices: Sequence[tuple[str, str]]) -> str:
     sections = []
     for group, name in choices:
         if group == "prompt":
-            sections += [_file(name, file) for file in _prompts(name, tasks)]
+            sections += [_file(name, file) for file in _prompts(name, tasks)] + [_of_a_prompt_file()]
             continue
         if name not in (files := listed(CONFIGS, group)):
             raise ConfigError(unknown_choice(group, name, files))
@@ -137,6 +138,12 @@ def _file(title: str, file: Path) -> str:
         return f"{title}\n  {file}\n\n{indent(text_of(file).rstrip(), '  ')}\n"
     except DataError as error:
         raise ConfigError(f"{file} cannot be read: {error}.") from None
+
+
+def _of_a_prompt_file() -> str:
+    from harness.prompting.schema import Words
+
+    return f"what a prompt file may hold\n{indent(getsource(Words), '  ')}"
 
 
 def _prompts(name: str, tasks: Sequence[str]) -> list[Path]:

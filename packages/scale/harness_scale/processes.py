@@ -1,5 +1,4 @@
-"""Work in processes of this machine: the shards of a run (workers=processes), or the jobs of a sweep
-(hydra/launcher=processes).
+"""Work in processes of this machine: the shards of a run, or the jobs of a sweep.
 
 Each process runs this module with a piece of work as its arguments. It ends in order when its standard input is closed:
 on Ctrl-C, and also when the process that started it is killed.

@@ -34,9 +34,9 @@ def job(config: Any) -> int:
 
 
 def grid(multirun: Multirun) -> int:
-    """Train a checkpoint for each combination, such as Appendix A's grid, one by one; return the exit code.
+    """Train a checkpoint for each combination, such as Appendix A's grid, and keep it; return the exit code.
 
-    Finished checkpoints are kept. Prints all points, the best one on dev, never on test, last.
+    Prints all points, the best one on dev, never on test, last.
     """
     from harness.cli.own_configs import as_running
     from harness.settings import plain
