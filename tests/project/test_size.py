@@ -43,7 +43,7 @@ ROOMS: dict[str, tuple[int, int]] = {
     "harness/sweep": (617, 5),
     "harness/tables": (1071, 8),
     "harness/tasks": (1046, 8),
-    "harness/tasks/causalbench": (1866, 13),
+    "harness/tasks/causalbench": (1828, 13),
     "harness/tasks/cladder": (3084, 18),
     "harness/tasks/corr2cause": (1935, 12),
     "harness/tasks/corr2cause/fresh": (799, 6),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -19,51 +18,20 @@ from harness.tasks.causalbench.networks import Network
 from harness.tasks.causalbench.structures import Matrix
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from harness.tasks.causalbench.templates import Template
 
 
-@dataclass(frozen=True)
-class QuestionTable:
-    """Parallel columns, one entry a question."""
+QuestionTable = NDArray[np.void]
+"""A row for each question: `template`, its number, the variables `a`, `b` and `c`, and a 0 or 1 by label set."""
 
-    template: NDArray[np.int8]
-    """The template's number."""
-    a: NDArray[np.int16]
-    b: NDArray[np.int16]
-    c: NDArray[np.int16]
-    """The third variable, -1 where the template has none."""
-    labels: Mapping[str, NDArray[np.int8]]
-    """0 or 1, by label set."""
 
-    @classmethod
-    def of(cls, template: Any, a: NDArray[Any], b: NDArray[Any], c: Any = -1, **labels: NDArray[Any]) -> QuestionTable:
-        """Make a table from columns; template and c may be scalars."""
-        return cls(
-            np.broadcast_to(np.asarray(template, dtype=np.int8), a.shape),
-            a.astype(np.int16),
-            b.astype(np.int16),
-            np.broadcast_to(np.asarray(c, dtype=np.int16), a.shape),
-            {name: column.astype(np.int8) for name, column in labels.items()},
-        )
-
-    def __len__(self) -> int:
-        return len(self.a)
-
-    def __add__(self, other: QuestionTable) -> QuestionTable:
-        """Return the questions of both, those of `other` last."""
-        return QuestionTable(
-            np.concatenate([self.template, other.template]),
-            np.concatenate([self.a, other.a]),
-            np.concatenate([self.b, other.b]),
-            np.concatenate([self.c, other.c]),
-            {name: np.concatenate([column, other.labels[name]]) for name, column in self.labels.items()},
-        )
-
-    def __getitem__(self, rows: NDArray[Any]) -> QuestionTable:
-        labels = {name: column[rows] for name, column in self.labels.items()}
-        return QuestionTable(self.template[rows], self.a[rows], self.b[rows], self.c[rows], labels)
+def _table(template: Any, a: NDArray[Any], b: NDArray[Any], c: Any = -1, **labels: NDArray[Any]) -> QuestionTable:
+    """Return a table of columns; `template` and `c` may be the same for all, c is -1 where a template has no third."""
+    places = [("template", "i1"), ("a", "i2"), ("b", "i2"), ("c", "i2"), *((name, "i1") for name in labels)]
+    table = np.zeros(len(a), dtype=places)
+    for name, column in {"template": template, "a": a, "b": b, "c": c, **labels}.items():
+        table[name] = column
+    return table
 
 
 def table_of_pairs(
@@ -71,14 +39,11 @@ def table_of_pairs(
 ) -> QuestionTable:
     """Return every chosen ordered pair under each template; `matrices` hold what is true, by structure."""
     a, b = np.nonzero(pairs)
-    blocks = [
-        QuestionTable.of(number, a, b, exact=matrices[template.exact][a, b], paper=matrices[template.paper][a, b])
+    blocks = (
+        _table(number, a, b, exact=matrices[template.exact][a, b], paper=matrices[template.paper][a, b])
         for number, template in enumerate(templates.values())
-    ]
-    table = blocks[0]
-    for block in blocks[1:]:
-        table += block
-    return table
+    )
+    return np.concatenate(list(blocks))
 
 
 def subset(tables: Mapping[str, QuestionTable], limit: int, *, label_set: str, seed: int) -> dict[str, QuestionTable]:
@@ -90,7 +55,7 @@ def subset(tables: Mapping[str, QuestionTable], limit: int, *, label_set: str, s
     shares = quotas({name: len(table) for name, table in tables.items()}, limit, seed=seed)
     chosen = {}
     for name, table in tables.items():
-        rows = [np.flatnonzero(table.labels[label_set] == label) for label in (0, 1)]
+        rows = [np.flatnonzero(table[label_set] == label) for label in (0, 1)]
         quota = quotas({label: len(rows[label]) for label in (0, 1)}, shares[name], seed=seed)
         places = [_draw(rows[label], quota[label], seed, name, label) for label in (0, 1)]
         chosen[name] = table[np.sort(np.concatenate(places))]
@@ -112,9 +77,9 @@ def exact_skeleton(network: Network, adjacent: Matrix, *, seed: int) -> Question
     pairs = np.array(list(combinations(range(n), 2)), dtype=np.int16)
     swapped = np.array([uniform(seed, network.name, *(network.variables[k] for k in pair)) < 0.5 for pair in pairs])
     pairs[swapped] = pairs[swapped][:, ::-1]
-    direct = QuestionTable.of(0, pairs[:, 0], pairs[:, 1], exact=adjacent[pairs[:, 0], pairs[:, 1]])
+    direct = _table(0, pairs[:, 0], pairs[:, 1], exact=adjacent[pairs[:, 0], pairs[:, 1]])
     a, b, c = _with_third(pairs, n)
-    return direct + QuestionTable.of(1, a, b, c, exact=connected_given(network.dag)[a, b, c])
+    return np.concatenate([direct, _table(1, a, b, c, exact=connected_given(network.dag)[a, b, c])])
 
 
 def paper_skeleton(network: Network, adjacent: Matrix, either_way: Matrix) -> QuestionTable:
@@ -129,7 +94,7 @@ def paper_skeleton(network: Network, adjacent: Matrix, either_way: Matrix) -> Qu
     ordered = np.argwhere(~np.eye(n, dtype=bool)).astype(np.int16)
     kin = either_way[ordered[:, 0], ordered[:, 1]]
     near, far = ordered[kin], ordered[~kin]
-    direct = QuestionTable.of(
+    direct = _table(
         0,
         near[:, 0],
         near[:, 1],
@@ -138,9 +103,8 @@ def paper_skeleton(network: Network, adjacent: Matrix, either_way: Matrix) -> Qu
     )
     a, b, c = _with_third(far, n)
     labels = either_way[a, c] & either_way[b, c]
-    return direct + QuestionTable.of(
-        np.where(labels, 1, 2), a, b, c, exact=connected_given(network.dag)[a, b, c], paper=labels
-    )
+    given = _table(np.where(labels, 1, 2), a, b, c, exact=connected_given(network.dag)[a, b, c], paper=labels)
+    return np.concatenate([direct, given])
 
 
 def connected_given(dag: DAG) -> NDArray[np.bool_]:

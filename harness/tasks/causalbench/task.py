@@ -101,10 +101,8 @@ class CausalBench(TaskBase):
         templates = tuple(self.asked_templates.values())
         for name, table in self._tables.items():
             wording = self.wording(name)
-            sets = tuple(table.labels)
-            labels = zip(*(column.tolist() for column in table.labels.values()), strict=True)
-            columns = (column.tolist() for column in (table.template, table.a, table.b, table.c))
-            for gold, template, a, b, c in zip(labels, *columns, strict=True):
+            _, _, _, _, *sets = table.dtype.names or ()
+            for template, a, b, c, *gold in table.tolist():
                 nodes = (a, b) if c < 0 else (a, b, c)
                 yield self.item(wording, templates[template], nodes, dict(zip(sets, gold, strict=True)))
 
