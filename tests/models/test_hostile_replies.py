@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from support.openai_server import KEY
 from support.outcomes import each
 from support.server import RawServer, http
 from support.thinned import few
@@ -251,29 +250,3 @@ def test_what_a_server_says_is_one_short_printable_line(raw, key, message, statu
         assert status in (401, 404) and str(stopped).isprintable() and len(str(stopped)) < 600
     else:
         assert outcome.detail.isprintable() and len(outcome.detail) < 400
-
-
-@pytest.mark.slow
-def test_a_whole_run_and_the_next_survive_any_field(harness, raw):
-    """Through reading, budget, store, ledger, scores and result; the cache is of use to the same command afterwards."""
-    good, healthy = json.dumps(CHAT).encode(), [False]
-    bodies = mutations(CHAT, good)
-    order: dict[str, int] = {}
-
-    def reply(words: str, times: int) -> bytes:
-        number = order.setdefault(words, len(order))
-        return http(good if healthy[0] else bodies[number])
-
-    server = raw(reply)
-    command = (
-        "model=gpt4", f"model.base_url={server.url}", "prompt=plain", f"task.limit={len(bodies)}",
-        "model.attempts=1", "budget.requests=100000000", "model.price.input=1", "model.price.output=1",
-        "model.price.cached_input=0.1", "budget.usd=1000",
-    )  # fmt: skip
-    done = harness(*command, OPENAI_API_KEY=KEY)
-    assert done.returncode == 1 and "failed in a way that may pass" in done.stderr, done.stderr
-    healthy[0] = True
-    before = len(server.asked)
-    again = harness(*command, OPENAI_API_KEY=KEY)
-    assert again.returncode == 0 and "should not have been" not in again.stderr, again.stderr
-    assert 0 < len(server.asked) - before < before / 2

@@ -10,7 +10,7 @@ from support.openai_server import KEY, Server, error, ranked_reply
 from support.outcomes import each
 
 from harness.codec import response_from_json, response_json
-from harness.cost.price import size
+from harness.cost.size import size
 from harness.errors import ConfigError, RunStopped
 from harness.models.api.openai import Chat, Completions
 from harness.models.api.ranking import by_next_token, choices_begun

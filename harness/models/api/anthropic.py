@@ -58,15 +58,12 @@ class Messages(Chat):
 def _message(body: Mapping[str, Any]) -> dict[str, JSON]:
     """Return the parameters of a message: system messages are separate, and a limit is always sent."""
     params = dict(body)
-    messages, stop = params.pop("messages"), params.pop("stop", None)
-    most = params.pop("max_completion_tokens", None) or params.pop("max_tokens", None)
-    form, effort = params.pop("response_format", None), params.pop("reasoning_effort", None)
-    system = [message["content"] for message in messages if message["role"] in ("system", "developer")]
-    params["max_tokens"] = max(1, int(most or 1))
-    params["messages"] = [message for message in messages if message["role"] not in ("system", "developer")]
-    if system:
+    messages, form, effort = (params.pop(name, None) for name in ("messages", "response_format", "reasoning_effort"))
+    params["max_tokens"] = params.pop("max_completion_tokens", None) or params.pop("max_tokens")
+    params["messages"] = [message for message in messages if message["role"] != "system"]
+    if system := [message["content"] for message in messages if message["role"] == "system"]:
         params["system"] = "\n".join(system)
-    if stops := [text for text in ([stop] if isinstance(stop, str) else stop or ()) if text.strip()]:
+    if stops := [text for text in params.pop("stop", ()) if text.strip()]:
         params["stop_sequences"] = stops
     if "temperature" in params:
         params["temperature"] = min(params["temperature"], 1)
@@ -74,7 +71,7 @@ def _message(body: Mapping[str, Any]) -> dict[str, JSON]:
     if effort == "none":
         params["thinking"] = {"type": "disabled"}
     if form:
-        output["format"] = {"type": "json_schema", "schema": form.get("json_schema", {}).get("schema")}
+        output["format"] = {"type": "json_schema", "schema": form["json_schema"]["schema"]}
     if output:
         params["output_config"] = {**params.get("output_config", {}), **output}
     return params
@@ -97,10 +94,8 @@ def completion(message: Mapping[str, Any]) -> dict[str, Any]:
     elif reason == "model_context_window_exceeded" and not any(texts):
         finish = reason  # the prompt alone was too long
     return {
-        "id": message.get("id"),
-        "object": "chat.completion",
         "model": message.get("model"),
-        "choices": [{"index": 0, "message": completed, "finish_reason": finish}] if "content" in message else [],
+        "choices": [{"message": completed, "finish_reason": finish}] if "content" in message else [],
         "usage": _usage(message.get("usage")),
     }
 
@@ -110,13 +105,12 @@ def _usage(usage: Any) -> dict[str, Any] | None:
     if not isinstance(usage, dict):
         return None
     details = usage.get("output_tokens_details")
+    thoughts = details.get("thinking_tokens") if isinstance(details, dict) else None
     names = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
     fresh, read, written = (token_count(usage.get(name)) for name in names)
     return {
         "prompt_tokens": None if fresh is None else fresh + (read or 0) + (written or 0),
         "completion_tokens": usage.get("output_tokens"),
         "prompt_tokens_details": {"cached_tokens": read, "cache_write_tokens": written},
-        "completion_tokens_details": {
-            "reasoning_tokens": details.get("thinking_tokens") if isinstance(details, dict) else None
-        },
+        "completion_tokens_details": {"reasoning_tokens": thoughts},
     }

@@ -204,11 +204,11 @@ class _Calls:
         try:
             outcome = endpoint.read(reply, request, seconds)
         except Exception as error:
-            # `read` checks what it takes from a reply. If a reply breaks it all the same, only that reply is lost. A
-            # bug of ours would break every reply, and the run stops with the name of the error.
-            why = str(error) if isinstance(error, InvalidReplyError) else f"{type(error).__name__}: {error}"
-            kind = type(error) if isinstance(error, InvalidReplyError) else InvalidReplyError
-            raise kind(why, _usage(reply)) from error
+            # `read` checks what it takes from a reply. If one breaks it all the same, only that reply is lost. A bug of
+            # ours would break every reply, and the run stops with the name of the error.
+            if isinstance(error, InvalidReplyError):
+                raise type(error)(str(error), _usage(reply)) from error
+            raise InvalidReplyError(f"{type(error).__name__}: {error}", _usage(reply)) from error
         if isinstance(outcome, Failure):
             self._admission.failed(request, _usage(reply))
         else:
@@ -218,10 +218,10 @@ class _Calls:
 
     def _watch_prompts(self, request: Request, response: Response) -> None:
         """Say once that the server seems to cut prompts: it counts the same tokens for many of different lengths."""
-        tokens = response.usage.input
-        if self._cut_said or (tokens or 0) < SMALLEST or not isinstance(request, ChatRequest):
+        tokens = response.usage.input or 0
+        if self._cut_said or tokens < SMALLEST or not isinstance(request, ChatRequest):
             return
-        lengths = self._lengths.setdefault(tokens or 0, set())
+        lengths = self._lengths.setdefault(tokens, set())
         lengths.add(sum(len(message.content) for message in request.messages))
         if len(lengths) >= ALIKE and max(lengths) > 1.5 * min(lengths):
             self._cut_said = True

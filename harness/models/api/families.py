@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
 from importlib import resources
-from ipaddress import ip_address
+from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
@@ -25,6 +25,7 @@ Globs = Annotated[tuple[str, ...], Field(min_length=1)]
 _VERSION = re.compile(r"/(?:v\d+\w*|openai|api)(?:/|$)")
 """Parts of a path that name an API."""
 _GLOB = re.compile(r"[*?[]")
+_PRIVATE = (".local", ".internal", ".lan", ".home.arpa")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,16 +118,20 @@ def check_address(base_url: str, key: str, key_variable: str) -> None:
         )
 
 
+def _host(base_url: str) -> tuple[str, IPv4Address | IPv6Address | None]:
+    """Return the host of an address, and as a number where it is one."""
+    host = urlsplit(base_url).hostname or ""
+    try:
+        return host, ip_address(host)
+    except ValueError:
+        return host, None
+
+
 def on_this_machine(base_url: str) -> bool:
     """Test whether a server runs on this machine, so that its answers cost nothing."""
-    host = urlsplit(base_url).hostname or ""
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
-    try:
-        address = ip_address(host)
-    except ValueError:
-        return False
-    return address.is_loopback or address.is_unspecified
+    host, number = _host(base_url)
+    named = host == "localhost" or host.endswith(".localhost")
+    return named or (number is not None and (number.is_loopback or number.is_unspecified))
 
 
 def advice(base_url: str) -> str:
@@ -138,10 +143,7 @@ def advice(base_url: str) -> str:
 
 def in_private_network(base_url: str) -> bool:
     """Test whether a server runs here or in a private network, so that it is no provider's."""
-    host = urlsplit(base_url).hostname or ""
-    if on_this_machine(base_url) or host.endswith((".local", ".internal", ".lan", ".home.arpa")):
-        return True
-    try:
-        return ip_address(host).is_private
-    except ValueError:
-        return host != "" and "." not in host
+    host, number = _host(base_url)
+    if number is not None:
+        return number.is_private
+    return on_this_machine(base_url) or (host != "" and "." not in host) or host.endswith(_PRIVATE)

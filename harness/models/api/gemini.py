@@ -75,10 +75,7 @@ def _content(body: Mapping[str, Any]) -> dict[str, JSON]:
     """Return the body of a call: sampling stands in a configuration of its own."""
     config = {_CONFIG[name]: value for name, value in body.items() if name in _CONFIG}
     if form := body.get("response_format"):
-        config |= {
-            "responseMimeType": "application/json",
-            "responseJsonSchema": form.get("json_schema", {}).get("schema"),
-        }
+        config |= {"responseMimeType": "application/json", "responseJsonSchema": form["json_schema"]["schema"]}
     if effort := body.get("reasoning_effort"):
         config["thinkingConfig"] = {"thinkingBudget": 0} if effort == "none" else {"thinkingLevel": effort}
     translated = {*_CONFIG, "model", "messages", "response_format", "reasoning_effort", "generationConfig"}
@@ -86,9 +83,9 @@ def _content(body: Mapping[str, Any]) -> dict[str, JSON]:
     own["contents"] = [
         {"role": "model" if message["role"] == "assistant" else "user", "parts": [{"text": message["content"]}]}
         for message in body["messages"]
-        if message["role"] not in ("system", "developer")
+        if message["role"] != "system"
     ]
-    if system := [{"text": m["content"]} for m in body["messages"] if m["role"] in ("system", "developer")]:
+    if system := [{"text": message["content"]} for message in body["messages"] if message["role"] == "system"]:
         own["systemInstruction"] = {"parts": system}
     own["generationConfig"] = config | dict(body.get("generationConfig", {}))
     return own
@@ -109,12 +106,7 @@ def completion(reply: Mapping[str, Any]) -> dict[str, Any]:
             choices[0]["logprobs"] = {"content": _first_place(logprobs)}
     elif isinstance(feedback, dict) and feedback.get("blockReason"):
         choices = [{"message": {"content": None}, "finish_reason": "content_filter"}]
-    return {
-        "object": "chat.completion",
-        "model": reply.get("modelVersion"),
-        "choices": choices,
-        "usage": _usage(reply.get("usageMetadata")),
-    }
+    return {"model": reply.get("modelVersion"), "choices": choices, "usage": _usage(reply.get("usageMetadata"))}
 
 
 def _message(content: Any) -> dict[str, Any]:
