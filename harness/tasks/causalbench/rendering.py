@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BeforeValidator
+from pydantic import AfterValidator
 
 from harness.codec import shuffled
 from harness.errors import ConfigError
+from harness.tasks.base import OneOrMore
 from harness.tasks.causalbench.networks import (
     NETWORKS,
     SCALES,
@@ -30,8 +31,6 @@ Columns = Literal["file", "shuffled"]
 Background = Literal["ours", "authors"]
 DEFAULT = tuple(name for name in NETWORKS if name != "pathfinder")
 """The fourteen networks of the paper's tables."""
-# task.networks=asia means task.networks=[asia].
-OneOrMore = BeforeValidator(lambda value: (value,) if isinstance(value, str) else value)
 Networks = Annotated[
     tuple[Literal[("all", *NETWORKS)], ...],  # type: ignore[valid-type]
     OneOrMore,

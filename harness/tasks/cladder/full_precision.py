@@ -39,11 +39,12 @@ def _tables(given: Mapping[str, Any]) -> list[tuple[TableKey, list[float]]]:
     tables: list[tuple[TableKey, list[float]]] = []
     for name, values in given.items():
         if (match := _TABLE.fullmatch(name)) is not None:
-            tables.append(((match[1], tuple(match[2].split(", ")) if match[2] else ()), _flat(values)))
+            tables.append(((match[1], tuple(match[2].split(", ")) if match[2] else ()), flat(values)))
     if all(name in given for name in _BOTH):
-        tables.append(((XY, ()), [value for name in _BOTH for value in _flat(given[name])]))
+        tables.append(((XY, ()), [value for name in _BOTH for value in flat(given[name])]))
     return tables
 
 
-def _flat(table: Any) -> list[float]:
-    return [value for part in table for value in _flat(part)] if isinstance(table, Sequence) else [float(table)]
+def flat(table: Any) -> list[float]:
+    """Return the numbers of a table, however deep it is."""
+    return [value for part in table for value in flat(part)] if isinstance(table, Sequence) else [float(table)]

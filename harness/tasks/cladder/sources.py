@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import DataError
-from harness.tasks.cladder.full_precision import value_of_numbers
+from harness.tasks.cladder.full_precision import flat, value_of_numbers
 from harness.tasks.cladder.graphs import GRAPHS, Scm
 from harness.tasks.cladder.items import QuestionChoice, groups
 from harness.tasks.cladder.parse_text import read_question
@@ -92,7 +92,7 @@ class SourceRow:
         graph = GRAPHS.get(str(self.columns.get("graph_id")))
         if self.model is None or graph is None or not isinstance(self.model.get("params"), Mapping):
             return None
-        told = {_variable(key): tuple(_flat(table)) for key, table in self.model["params"].items()}
+        told = {_variable(key): tuple(flat(table)) for key, table in self.model["params"].items()}
         if any(len(told.get(node, ())) != 2 ** len(causes) for node, causes in graph.parents.items()):
             return None
         return Scm(graph, {node: told[node] for node in graph.nodes})
@@ -251,11 +251,3 @@ def _models(path: str) -> Models:
 def _variable(key: str) -> str:
     """Return the variable of a table's name: V2 of p(V2 | X)."""
     return key.removeprefix("p(").removesuffix(")").partition(" | ")[0]
-
-
-def _flat(table: Any) -> Iterator[float]:
-    if isinstance(table, Sequence):
-        for part in table:
-            yield from _flat(part)
-    else:
-        yield float(table)
