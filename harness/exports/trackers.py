@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -19,22 +20,18 @@ PROJECT = "harness"
 
 def write_mlflow(runs: Sequence[Run], out: str | None) -> str:
     """Log the runs where MLFLOW_TRACKING_URI says, else into a file below `out`; return the sentence that says so."""
-    try:
-        import mlflow
-    except ImportError:
-        raise ConfigError("to=mlflow needs mlflow: python -m pip install mlflow.") from None
+    mlflow = _package("mlflow")
     place = os.environ.get("MLFLOW_TRACKING_URI") or f"sqlite:///{_folder(out or 'mlflow') / 'mlflow.db'}"
     mlflow.set_tracking_uri(place)
     experiment = mlflow.set_experiment(os.environ.get("MLFLOW_EXPERIMENT_NAME") or PROJECT).experiment_id
     logged = 0
     for run in runs:
         query = f"tags.digest = '{_digest(run)}'"
-        if len(mlflow.search_runs([experiment], query, output_format="list")):
-            continue
-        with mlflow.start_run(run_name=_name(run), tags={**run.place, "digest": _digest(run)}):
-            mlflow.log_params(_settings(run))
-            mlflow.log_metrics(dict(_metrics(run)))
-        logged += 1
+        if not len(mlflow.search_runs([experiment], query, output_format="list")):
+            with mlflow.start_run(run_name=_name(run), tags={**run.place, "digest": _digest(run)}):
+                mlflow.log_params(_settings(run))
+                mlflow.log_metrics(_metrics(run))
+            logged += 1
     return f"{place}: {number_of(runs)}, {logged} of them new."
 
 
@@ -43,23 +40,24 @@ def write_wandb(runs: Sequence[Run], out: str | None) -> str:
 
     A run has the digest of its manifest as its id, so that the same command makes no second one.
     """
-    try:
-        import wandb
-    except ImportError:
-        raise ConfigError("to=wandb needs wandb: python -m pip install wandb.") from None
-    folder = _folder(out or "wandb_runs")
+    wandb, folder = _package("wandb"), _folder(out or "wandb_runs")
+    project = os.environ.get("WANDB_PROJECT") or PROJECT
     for run in runs:
-        project = os.environ.get("WANDB_PROJECT") or PROJECT
-        with wandb.init(
-            project=project, id=_digest(run)[:32], resume="allow", name=_name(run), dir=str(folder),
-            config={**run.place, **_settings(run)},
-        ) as logged:  # fmt: skip
-            logged.summary.update(dict(_metrics(run)))
+        about = {"id": _digest(run)[:32], "name": _name(run), "config": {**run.place, **_settings(run)}}
+        with wandb.init(project=project, resume="allow", dir=str(folder), **about) as logged:
+            logged.summary.update(_metrics(run))
             artifact = wandb.Artifact(f"run-{_digest(run)[:12]}", type="harness-run")
             for name in (RESULT, MANIFEST):
                 artifact.add_file(str(run.folder / name))
             logged.log_artifact(artifact)
     return f"{folder}: {number_of(runs)}, as wandb is set up."
+
+
+def _package(name: str) -> Any:
+    try:
+        return import_module(name)
+    except ImportError:
+        raise ConfigError(f"to={name} needs {name}: python -m pip install {name}.") from None
 
 
 def _folder(out: str) -> Path:
@@ -78,19 +76,15 @@ def _digest(run: Run) -> str:
     return run.manifest.digest
 
 
-def _metrics(run: Run) -> Iterator[tuple[str, float]]:
-    """Yield the overall scores of the headline, the ends of their intervals, and the counts."""
+def _metrics(run: Run) -> dict[str, float]:
+    """Return the overall scores of the headline, the ends of their intervals, the counts, and what the run cost."""
     overall = run.result.overall
+    numbers: dict[str, float | None] = {"usd": run.usd}
     for metric in overall.metrics:
-        if metric.value is not None:
-            yield metric.name, metric.value
-            if metric.interval:
-                yield f"{metric.name}_low", metric.interval[0]
-                yield f"{metric.name}_high", metric.interval[1]
-    for name in ("items", "clusters", "unreadable", "failed"):
-        yield name, float(getattr(overall, name))
-    if run.usd is not None:
-        yield "usd", run.usd
+        low, high = metric.interval or (None, None)
+        numbers |= {metric.name: metric.value, f"{metric.name}_low": low, f"{metric.name}_high": high}
+    numbers |= {name: float(getattr(overall, name)) for name in ("items", "clusters", "unreadable", "failed")}
+    return {name: value for name, value in numbers.items() if value is not None}
 
 
 def _settings(run: Run) -> dict[str, str]:
