@@ -35,8 +35,8 @@ def charts_of(runs: Sequence[Run], replies: ReplyReader | None = None) -> list[C
 
 def _of_task(task: str, runs: Sequence[Run], names: Mapping[int, str], replies: ReplyReader) -> Iterator[Chart]:
     sets = comparable_sets(runs)
-    for comparable, prefix in zip(sets, id_prefixes(task, [members.rows for members in sets]), strict=True):
-        yield from ChartsOfSet(task, prefix, comparable.heading, comparable.rows, names, replies).charts()
+    for comparable, prefix in zip(sets, id_prefixes(task, [members.runs for members in sets]), strict=True):
+        yield from ChartsOfSet(task, prefix, comparable.heading, comparable.runs, names, replies).charts()
     for kind in _KINDS:
         yield from _steps_charts(task, runs, names, kind)
 

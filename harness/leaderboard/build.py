@@ -46,18 +46,18 @@ class BoardOptions:
     """A setting whose values are one row together."""
 
 
-def build(rows: Sequence[Run], choice: BoardOptions | None = None) -> list[Table]:
+def build(runs: Sequence[Run], choice: BoardOptions | None = None) -> list[Table]:
     """Return the tables of each task: one for every label set and set of items, as these are never mixed.
 
     Where `by` or `over` name a setting, runs that differ in it alone stand in one row.
     """
     choice = choice or BoardOptions()
     of_tasks: dict[str, list[Run]] = defaultdict(list)
-    for row in rows:
-        of_tasks[row.task].append(row)
-    complete = [row for row in rows if row.sound]
+    for run in runs:
+        of_tasks[run.task].append(run)
+    complete = [run for run in runs if run.sound]
     if "task" in choice.by:
-        return [_by_task(rows, choice)]
+        return [_by_task(runs, choice)]
     _check(choice, complete)
     by = next((name for name in choice.by if name not in breakdowns_of(complete)), None)
     if (name := choice.over or by) and complete:
@@ -65,14 +65,14 @@ def build(rows: Sequence[Run], choice: BoardOptions | None = None) -> list[Table
     return [table for task, of_task in sorted(of_tasks.items()) for table in _tables(task, of_task, choice)]
 
 
-def _by_task(rows: Sequence[Run], choice: BoardOptions) -> Table:
+def _by_task(runs: Sequence[Run], choice: BoardOptions) -> Table:
     """Return the table of models by benchmarks."""
-    known = {metric.name for row in rows if row.sound for metric in row.result.overall.metrics}
+    known = {metric.name for run in runs if run.sound for metric in run.result.overall.metrics}
     if len(choice.by) > 1 or choice.over:
         raise ConfigError("by=task goes with metrics= and intervals= alone: one row for each model.")
     if wrong := [name for name in choice.metrics if name not in known]:
         raise ConfigError(unknown("metric", wrong[0], known))
-    return by_task.table(rows, choice.metrics, choice.intervals, _notes(rows))
+    return by_task.table(runs, choice.metrics, choice.intervals, _notes(runs))
 
 
 def _of_setting(of_tasks: Mapping[str, list[Run]], name: str, choice: BoardOptions) -> list[Table]:
@@ -80,11 +80,11 @@ def _of_setting(of_tasks: Mapping[str, list[Run]], name: str, choice: BoardOptio
     tables: list[Table] = []
     missing: list[tuple[str, ConfigError]] = []
     tables_of = over_setting.tables if choice.over else by_setting.tables
-    for task, rows in sorted(of_tasks.items()):
+    for task, runs in sorted(of_tasks.items()):
         try:
-            setting = find_setting(name, [row for row in rows if row.sound]) or RunSetting("task", name)
+            setting = find_setting(name, [run for run in runs if run.sound]) or RunSetting("task", name)
             tables += tables_of(
-                task, rows, setting, metrics=choice.metrics, intervals=choice.intervals, notes=_notes(rows)
+                task, runs, setting, metrics=choice.metrics, intervals=choice.intervals, notes=_notes(runs)
             )
         except ConfigError as error:
             missing.append((task, error))
@@ -93,13 +93,13 @@ def _of_setting(of_tasks: Mapping[str, list[Run]], name: str, choice: BoardOptio
     return [*tables, *(Table(task, notes=[str(error)]) for task, error in missing)]
 
 
-def _notes(rows: Sequence[Run]) -> list[str]:
-    return [*recorded_notes(rows), *readings_notes(rows), *of_other_rules(rows), *not_ranked(rows)]
+def _notes(runs: Sequence[Run]) -> list[str]:
+    return [*recorded_notes(runs), *readings_notes(runs), *of_other_rules(runs), *not_ranked(runs)]
 
 
-def breakdowns_of(rows: Sequence[Run]) -> set[str]:
+def breakdowns_of(runs: Sequence[Run]) -> set[str]:
     """Return the names of what the scores of any of the runs are broken down by."""
-    return {name for row in rows for name in row.result.scores[row.result.headline]} - {"overall"}
+    return {name for run in runs for name in run.result.scores[run.result.headline]} - {"overall"}
 
 
 def _check(choice: BoardOptions, runs: Sequence[Run]) -> None:
@@ -122,11 +122,11 @@ def _check(choice: BoardOptions, runs: Sequence[Run]) -> None:
             raise ConfigError(unknown("metric", name, [*metrics, *columns, *(ALIASES if columns else ())]))
 
 
-def _tables(task: str, rows: list[Run], choice: BoardOptions) -> Iterator[Table]:
+def _tables(task: str, runs: list[Run], choice: BoardOptions) -> Iterator[Table]:
     """Yield the tables of a task."""
-    notes = _notes(rows)
-    unfinished = [(row.variant, row.prompt, row.model) for row in rows if not row.sound]
-    sets = comparable_sets(rows)
+    notes = _notes(runs)
+    unfinished = [(run.variant, run.prompt, run.model) for run in runs if not run.sound]
+    sets = comparable_sets(runs)
     if not sets:
         yield Table(task, notes=notes, unfinished=unfinished)
     for number, comparable in enumerate(sets, 1):
@@ -141,11 +141,11 @@ def _table(
     notes: Sequence[str],
     unfinished: Sequence[tuple[str, str, str]],
 ) -> Table:
-    ranked = list(comparable.rows)
+    ranked = list(comparable.runs)
     names = telling_names(ranked)
     constant = ("prompt",) if comparable.heading else ("prompt", "variant")
     shared = [f"{name} {name_of(ranked[0], name)}" for name in constant if name not in names]
-    overall = [row.result.overall for row in ranked]
+    overall = [run.result.overall for run in ranked]
     main = {name for scores in overall for name in main_metrics(scores)}
     number_columns = _number_columns(ranked, choice)
     metrics_with_interval = set(choice.metrics) or main
@@ -153,16 +153,16 @@ def _table(
     lines = [
         Line(
             [
-                *(Cell(name_of(row, name), name_of(row, name)) for name in names),
+                *(Cell(name_of(run, name), name_of(run, name)) for name in names),
                 *(
-                    column.cell(row, choice.intervals if column.number in metrics_with_interval else "none")
+                    column.cell(run, choice.intervals if column.number in metrics_with_interval else "none")
                     for column in number_columns
                 ),
             ],
-            run={name: text for name in NAMES if (text := name_of(row, name))},
-            ranked=row.ranked,
+            run={name: text for name in NAMES if (text := name_of(run, name))},
+            ranked=run.ranked,
         )
-        for row in ranked
+        for run in ranked
     ]
     first = main_metrics(overall[0])[0]
     best = "F1" if first.endswith("f1") else definition(first).title
@@ -184,19 +184,19 @@ def _table(
     )
 
 
-def _number_columns(rows: Sequence[Run], choice: BoardOptions) -> list[NumberColumn]:
-    overall = [row.result.overall for row in rows]
+def _number_columns(runs: Sequence[Run], choice: BoardOptions) -> list[NumberColumn]:
+    overall = [run.result.overall for run in runs]
     metrics = list(choice.metrics)
     if not metrics and choice.by:
         metrics = list(dict.fromkeys(name for scores in overall for name in main_metrics(scores)))
     elif not metrics:
         answers = ["yes"] if any(derived(scores, "yes") is not None for scores in overall) else []
-        firm = ["firm"] if any(row.result.grades.keys() - FIRM for row in rows) else []
+        firm = ["firm"] if any(run.result.grades.keys() - FIRM for run in runs) else []
         metrics = [*metrics_of(overall), *answers, *firm, *counts_of(overall)]
     groups = {("overall", "all"): None}
     for breakdown in choice.by:
-        for row in rows:
-            parts: Mapping[str, object] = row.result.scores[row.result.headline].get(breakdown, {})
+        for run in runs:
+            parts: Mapping[str, object] = run.result.scores[run.result.headline].get(breakdown, {})
             groups.update(dict.fromkeys((breakdown, group) for group in parts))
     return [
         NumberColumn(name, *key)

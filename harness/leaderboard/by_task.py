@@ -26,9 +26,9 @@ def table(runs: Sequence[Run], metrics: Sequence[str], intervals: Intervals, not
     """Return the table of all complete runs: a row for each model, columns for each task."""
     tasks = sorted({run.task for run in runs if run.sound})
     sets = {task: comparable_sets([run for run in runs if run.task == task])[0] for task in tasks}
-    by_model = {task: _by_model(comparable.rows) for task, comparable in sets.items()}
+    by_model = {task: _by_model(comparable.runs) for task, comparable in sets.items()}
     columns = [
-        (task, metric) for task in tasks for metric in metrics or main_metrics(sets[task].rows[0].result.overall)[:1]
+        (task, metric) for task in tasks for metric in metrics or main_metrics(sets[task].runs[0].result.overall)[:1]
     ]
     models: dict[str, list[Run]] = defaultdict(list)
     for of_task in by_model.values():
@@ -73,7 +73,7 @@ def table(runs: Sequence[Run], metrics: Sequence[str], intervals: Intervals, not
             *_lost([run for of_model in models.values() for run in of_model]),
             *notes,
         ],
-        settings="; ".join(f"{task}: {items_text(comparable.rows[0])}" for task, comparable in sets.items()),
+        settings="; ".join(f"{task}: {items_text(comparable.runs[0])}" for task, comparable in sets.items()),
     )
 
 
@@ -88,7 +88,7 @@ def _by_model(runs: Sequence[Run]) -> dict[str, Run]:
 
 def _words(comparable: ComparableRuns) -> str:
     """Return what the runs of a task are: Corr2Cause, a sample of 100: 100 items in 21 clusters."""
-    run = comparable.rows[0]
+    run = comparable.runs[0]
     heading = f", {comparable.heading[0].lower()}{comparable.heading[1:]}" if comparable.heading else ""
     overall = run.result.overall
     return (

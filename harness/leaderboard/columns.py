@@ -61,8 +61,8 @@ class NumberColumn:
     breakdown: str = "overall"
     group: str = "all"
 
-    def scores(self, row: Run) -> Scores | None:
-        return row.result.scores[row.result.headline].get(self.breakdown, {}).get(self.group)
+    def scores(self, run: Run) -> Scores | None:
+        return run.result.scores[run.result.headline].get(self.breakdown, {}).get(self.group)
 
     @property
     def header(self) -> Column:
@@ -76,11 +76,11 @@ class NumberColumn:
             return Column(name, count_title(title), "count")
         return metric_column(name, self.number, title)
 
-    def cell(self, row: Run, intervals: Intervals) -> Cell:
+    def cell(self, run: Run, intervals: Intervals) -> Cell:
         """Return the number of a run as tables show it; a dash where it has none."""
         if self.number in OF_RUNS:
-            return _cell_of_run(row, self.number)
-        scores = self.scores(row)
+            return _cell_of_run(run, self.number)
+        scores = self.scores(run)
         if self.number in DERIVED:
             return derived_cell(scores, self.number)
         if self.number in COUNTS:
@@ -88,29 +88,29 @@ class NumberColumn:
         return metric_cell((scores and scores.metric(self.number)) or Metric(self.number, None), intervals)
 
 
-def _cell_of_run(row: Run, name: str) -> Cell:
+def _cell_of_run(run: Run, name: str) -> Cell:
     """Return what a run took or how firm its answers are; a dash where nobody counted it."""
-    usage = row.result.usage
+    usage = run.result.usage
     if name == "served":
-        served = ", ".join(model for model in row.result.served_models if model)
+        served = ", ".join(model for model in run.result.served_models if model)
         return Cell(served or "–", served or None)
     if name == "firm":
-        total, firm = sum(row.result.grades.values()), sum(row.result.grades.get(grade, 0) for grade in FIRM)
+        total, firm = sum(run.result.grades.values()), sum(run.result.grades.get(grade, 0) for grade in FIRM)
         share = firm / total if total else 1.0
         return Cell(f"{share:.1%}", share)
     if name == "cost":
-        return Cell("–") if row.usd is None else Cell(f"{row.usd:,.{2 if row.usd >= 1 else 4}f}", row.usd)
+        return Cell("–") if run.usd is None else Cell(f"{run.usd:,.{2 if run.usd >= 1 else 4}f}", run.usd)
     if name == "seconds":
-        seconds = _seconds(row)
+        seconds = _seconds(run)
         return Cell("–") if seconds is None else Cell(f"{seconds:.2f}", round(seconds, 6))
     tokens = usage.input if name == "tokens_in" else usage.output
     return Cell("–") if tokens is None else Cell(f"{tokens:,}", tokens)
 
 
-def _seconds(row: Run) -> float | None:
+def _seconds(run: Run) -> float | None:
     """Return how long an answer of a run took in the mean; None where the records are not there or do not say."""
     try:
-        outcomes = [record.outcome for record in row.records()]
+        outcomes = [record.outcome for record in run.records()]
     except DataError:
         return None
     seconds = [taken for outcome in outcomes if (taken := getattr(outcome, "seconds", None))]
@@ -145,44 +145,44 @@ def _number(scores: Scores, name: str) -> str:
     return f"{count:,}" if count else "none"
 
 
-def number_notes(rows: Sequence[Run], columns: Sequence[NumberColumn], intervals: Intervals) -> list[str]:
+def number_notes(runs: Sequence[Run], columns: Sequence[NumberColumn], intervals: Intervals) -> list[str]:
     """Return what the numbers of a table are: how intervals were made, and what derived columns hold."""
-    scores = [scores for row in rows for column in columns if (scores := column.scores(row))]
+    scores = [scores for run in runs for column in columns if (scores := column.scores(run))]
     notes = [" ".join(interval_notes(scores))] if intervals != "none" else []
     about = {**DERIVED_NOTES, **OF_RUNS_NOTES}
     notes.append(" ".join(dict.fromkeys(about[column.number] for column in columns if column.number in about)))
     return [note for note in notes if note]
 
 
-def readings_notes(rows: Sequence[Run]) -> list[str]:
+def readings_notes(runs: Sequence[Run]) -> list[str]:
     """Return how replies of the ranked runs were read outside of their form, and by judges, with the run of each."""
-    notes = [(row, note) for row in rows if row.sound for note in reading_notes(row.result)]
-    return [f"{row.model}, {row.variant}, {row.prompt}: {note}" for row, note in notes]
+    notes = [(run, note) for run in runs if run.sound for note in reading_notes(run.result)]
+    return [f"{run.model}, {run.variant}, {run.prompt}: {note}" for run, note in notes]
 
 
-def recorded_notes(rows: Sequence[Run]) -> list[str]:
+def recorded_notes(runs: Sequence[Run]) -> list[str]:
     """Return by whom answers were recorded that are not of runs of this program, with the models of each."""
     models: dict[str, set[str]] = defaultdict(set)
-    for row in rows:
-        if row.sound and row.recorded:
-            models[row.recorded].add(row.model)
+    for run in runs:
+        if run.sound and run.recorded:
+            models[run.recorded].add(run.model)
     return [f"{', '.join(sorted(names))}: {note}" for note, names in models.items()]
 
 
-def not_ranked(rows: Sequence[Run]) -> list[str]:
+def not_ranked(runs: Sequence[Run]) -> list[str]:
     """Return the sentences about runs that stand in no table, by name."""
     reasons: dict[str, list[str]] = defaultdict(list)
-    for row in rows:
-        if not row.sound:
-            reasons[_reason(row)].append(f"{row.variant}/{row.prompt}/{row.model}")
+    for run in runs:
+        if not run.sound:
+            reasons[_reason(run)].append(f"{run.variant}/{run.prompt}/{run.model}")
     return [reason.format(", ".join(names)) for reason, names in sorted(reasons.items())]
 
 
-def _reason(row: Run) -> str:
+def _reason(run: Run) -> str:
     """Return the sentence about a run that is not ranked, {} for the names."""
-    if row.trouble:
-        way = "Its command makes it anew" + ("" if row.manifest else ", once the folder is moved away")
-        return f"Not ranked, having {row.trouble}: {{}}. {way}."
-    if row.complete and row.unanswered:
+    if run.trouble:
+        way = "Its command makes it anew" + ("" if run.manifest else ", once the folder is moved away")
+        return f"Not ranked, having {run.trouble}: {{}}. {way}."
+    if run.complete and run.unanswered:
         return "Not ranked, as there is no answer (every call failed): {}."
     return "Not complete, so not ranked: {}."

@@ -40,24 +40,24 @@ def task_title(task: str) -> str:
     return f"{benchmark_of(task).title if benchmark else ''}{slash}{rest}"
 
 
-def settings_words(row: Run, settings: Mapping[str, Any] | None = None) -> str:
+def settings_words(run: Run, settings: Mapping[str, Any] | None = None) -> str:
     """Return the settings of a run's task that are not the default, in words; its variant where they are not known."""
-    return ", ".join(_each_setting(row, row.settings if settings is None else settings))
+    return ", ".join(_each_setting(run, run.settings if settings is None else settings))
 
 
-def _each_setting(row: Run, settings: Mapping[str, Any]) -> tuple[str, ...]:
+def _each_setting(run: Run, settings: Mapping[str, Any]) -> tuple[str, ...]:
     if not settings:
-        return (DEFAULT if row.variant == "default" or row.settings else f"variant {row.variant}",)
-    benchmark = benchmark_of(row.task)
+        return (DEFAULT if run.variant == "default" or run.settings else f"variant {run.variant}",)
+    benchmark = benchmark_of(run.task)
     names = sorted(settings, key=lambda name: (_FIRST.index(name) if name in _FIRST else len(_FIRST), name))
     return tuple(_words(benchmark, name, settings[name]) for name in names)
 
 
-def heading_of(rows: Sequence[Run], *, labels: bool) -> str:
-    """Return the heading of rows with their settings, and where wanted their labels: Paraphrased, a sample of 300."""
-    parts = [_together({_each_setting(row, row.settings) for row in rows})]
-    if labels and not all({"labels", "convention"} & set(row.settings) for row in rows):
-        parts.append(benchmark_of(rows[0].task).labels_title(rows[0].result.headline))
+def heading_of(runs: Sequence[Run], *, labels: bool) -> str:
+    """Return the heading of runs with their settings, and where wanted their labels: Paraphrased, a sample of 300."""
+    parts = [_together({_each_setting(run, run.settings) for run in runs})]
+    if labels and not all({"labels", "convention"} & set(run.settings) for run in runs):
+        parts.append(benchmark_of(runs[0].task).labels_title(runs[0].result.headline))
     return capitalized("; ".join(parts))
 
 
@@ -71,13 +71,13 @@ def _together(several: Collection[tuple[str, ...]]) -> str:
     return f"{', '.join(common)}; {some} {' or '.join(filter(None, rest))}"
 
 
-def variants_text(rows: Iterable[Run]) -> str:
-    return "variant " + " and ".join(sorted({row.variant for row in rows}))
+def variants_text(runs: Iterable[Run]) -> str:
+    return "variant " + " and ".join(sorted({run.variant for run in runs}))
 
 
-def runs_text(rows: Sequence[Run], most: int = 8) -> str:
+def runs_text(runs: Sequence[Run], most: int = 8) -> str:
     """Return the names of runs, of many the first and how many more."""
-    names = [f"{row.variant}/{row.prompt}/{row.model}" for row in rows]
+    names = [f"{run.variant}/{run.prompt}/{run.model}" for run in runs]
     return ", ".join(names[:most]) + (f" and {len(names) - most:,} more" if len(names) > most else "")
 
 
@@ -107,25 +107,25 @@ class ComparableRuns:
     """What is special about them, in words; nothing for the default settings where there are no others."""
     settings: str
     """The same as folders and manifests have it."""
-    rows: Sequence[Run]
+    runs: Sequence[Run]
     """In their order in tables."""
 
 
-def comparable_sets(rows: Sequence[Run]) -> list[ComparableRuns]:
+def comparable_sets(runs: Sequence[Run]) -> list[ComparableRuns]:
     """Return the complete runs of one task in sets that are never mixed, the default settings first."""
     sets: dict[tuple[str, str], list[Run]] = defaultdict(list)
-    for row in rows:
-        if row.sound:
-            sets[row.result.headline, items_of(row)].append(row)
+    for run in runs:
+        if run.sound:
+            sets[run.result.headline, items_of(run)].append(run)
     ordered = sorted(
-        sets.values(), key=lambda members: (min(row.variant != "default" for row in members), _differing(members))
+        sets.values(), key=lambda members: (min(run.variant != "default" for run in members), _differing(members))
     )
     several = len({headline for headline, _ in sets}) > 1
     headings = [heading_of(members, labels=several) for members in ordered]
     shared = Counter(headings)
     result = []
     for heading, members in zip(headings, ordered, strict=True):
-        if len(sets) == 1 and all(row.variant == "default" for row in members):
+        if len(sets) == 1 and all(run.variant == "default" for run in members):
             heading = ""
         elif shared[heading] > 1:
             heading = f"{heading}; {items_text(members[0])}"
@@ -146,26 +146,26 @@ def telling_names(runs: Sequence[Run]) -> list[str]:
     return names if len(places) == len(runs) else [*names, "folder"]
 
 
-def items_of(row: Run) -> str:
+def items_of(run: Run) -> str:
     """Return what tells a run's items from others'. Without a manifest, as many items are the same items."""
-    return row.items or str(row.result.overall.items)
+    return run.items or str(run.result.overall.items)
 
 
-def items_text(row: Run) -> str:
+def items_text(run: Run) -> str:
     """Return in words which items a run has."""
-    item_set = f"item set {row.items[:8]}" if row.items else "item set not known"
-    return f"{row.result.overall.items:,} items, {item_set}"
+    item_set = f"item set {run.items[:8]}" if run.items else "item set not known"
+    return f"{run.result.overall.items:,} items, {item_set}"
 
 
-def _differing(rows: Sequence[Run]) -> tuple[str, ...]:
-    return (*sorted({row.variant for row in rows}), rows[0].result.headline, rows[0].items or "")
+def _differing(runs: Sequence[Run]) -> tuple[str, ...]:
+    return (*sorted({run.variant for run in runs}), runs[0].result.headline, runs[0].items or "")
 
 
-def sort_key(row: Run) -> tuple[float | str, ...]:
+def sort_key(run: Run) -> tuple[float | str, ...]:
     """Return what rows are sorted by: F1 and accuracy, best first, then names; undefined values last."""
-    overall = row.result.overall
+    overall = run.result.overall
     merits = (best_first(name, overall[name]) for name in main_metrics(overall))
-    return (*merits, row.model, row.variant, row.prompt)
+    return (*merits, run.model, run.variant, run.prompt)
 
 
 def best_first(metric: str, value: float | None) -> float:
@@ -182,30 +182,30 @@ def find_runs(folders: Sequence[str], *, some: bool = True, **patterns: str | No
     return select_runs([replace(run, source=name) for run, name in found], **patterns)
 
 
-def select_runs(rows: Sequence[Run], **patterns: str | None) -> list[Run]:
-    """Return the rows whose task, model, prompt, variant fit: a name or glob, or several with commas between them.
+def select_runs(runs: Sequence[Run], **patterns: str | None) -> list[Run]:
+    """Return the runs whose task, model, prompt, variant fit: a name or glob, or several with commas between them.
 
-    Names have commas too (labels=audited,limit=20), so what fits some row as a whole is not taken apart.
+    Names have commas too (labels=audited,limit=20), so what fits some run as a whole is not taken apart.
     """
-    selection = list(rows)
+    selection = list(runs)
     for part, pattern in patterns.items():
         if pattern is None:
             continue
-        names = {str(getattr(row, part)) for row in rows}
+        names = {str(getattr(run, part)) for run in runs}
         fitting = _fitting(names, [pattern]) or _fitting(names, [name.strip() for name in pattern.split(",")])
         if not fitting:
             raise ConfigError(unknown(part, pattern, names))
-        selection = [row for row in selection if getattr(row, part) in fitting]
-    if rows and not selection:
+        selection = [run for run in selection if getattr(run, part) in fitting]
+    if runs and not selection:
         filters = " ".join(f"{part}={pattern}" for part, pattern in patterns.items() if pattern is not None)
         raise ConfigError(f"no run fits all of {filters}: choose fewer.")
     return selection
 
 
-def of_other_rules(rows: Sequence[Run]) -> list[str]:
+def of_other_rules(runs: Sequence[Run]) -> list[str]:
     """Return that ranked runs were read by other rules than today's, and the command that reads them again."""
-    older = [row for row in rows if row.sound and row.read_by_other_rules]
-    folders = dict.fromkeys(row.source or str(row.folder) for row in older)
+    older = [run for run in runs if run.sound and run.read_by_other_rules]
+    folders = dict.fromkeys(run.source or str(run.folder) for run in older)
     return [other_rules_note(len(older), "of these runs", folders)] if older else []
 
 

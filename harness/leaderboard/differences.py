@@ -41,7 +41,7 @@ def tables(task: str, runs: Sequence[Run], replies: ReplyReader) -> Iterator[Tab
             except ConfigError:  # no two runs differ in it alone
                 continue
     for comparable in comparable_sets(complete):
-        ranked = [run for run in comparable.rows if run.ranked]
+        ranked = [run for run in comparable.runs if run.ranked]
         if len(ranked) > 1 and _has_differences(table := _of_models(task, ranked, comparable, load)):
             yield table
 
