@@ -119,7 +119,7 @@ def parent_set_errors(truth: Matrix, cells: Matrix) -> int:
 
 
 def _wrong(truth: Matrix, cells: Matrix) -> NDArray[np.bool_]:
-    return (truth != cells) & (cells != MISSING)
+    return np.asarray((truth != cells) & (cells != MISSING))
 
 
 def cell_density(cells: Matrix) -> float:

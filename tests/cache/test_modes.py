@@ -36,7 +36,6 @@ def replies(path, place="results/corr2cause/limit=30/plain/gpt4") -> set[str]:
     return {json.loads(line)["response"]["text"] for line in (path / place / "records.jsonl").read_text().splitlines()}
 
 
-@pytest.mark.slow
 def test_the_four_modes_of_a_run(numbered, tmp_path):
     call, server = numbered
     assert call("task.limit=30").returncode == 0
@@ -103,7 +102,6 @@ def test_an_instant_model_answers_in_every_mode(harness, tmp_path, mode):
     assert "cache=off" not in done.stdout and not (tmp_path / ".cache").exists()
 
 
-@pytest.mark.slow
 def test_a_local_model_is_refreshed_and_replayed(harness, nli_path):
     arguments = ("model=nli", f"model.path={nli_path}", "model.name=tiny", "task.limit=5")
     for mode, said in (("refresh", "holds"), ("frozen", "5 answers came from the cache, 0")):

@@ -47,7 +47,7 @@ def by_hand(path, text: str, word: str) -> float:
         return float(model(**inputs).logits[0, place].log_softmax(-1)[token])
 
 
-@pytest.mark.parametrize("batch_tokens", [pytest.param(1, marks=pytest.mark.slow), 8192])
+@pytest.mark.parametrize("batch_tokens", [1, 8192])
 def test_ranking_in_batches_agrees_with_one_pass_each(path, batch_tokens):
     found = dict(each(mlm(path, batch_tokens=batch_tokens).respond([choice(text) for text in TEXTS])))
     assert len(found) == len(TEXTS)

@@ -49,8 +49,7 @@ def shares(model: NLI, pairs: list[PairRequest]) -> tuple[float, list[tuple[int,
     return 1 - tokens / sum(rows * longest for rows, longest in shapes), shapes
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("cores", [2, 64])
+@pytest.mark.parametrize("cores", [2])
 def test_padding_of_the_test_split_is_under_five_percent(path, pairs, cores, monkeypatch):
     monkeypatch.setattr(loading, "cores", lambda: cores)
     budget = min(8192, 512 * cores)
@@ -60,7 +59,6 @@ def test_padding_of_the_test_split_is_under_five_percent(path, pairs, cores, mon
     assert sum(count for count, _ in shapes) == len(pairs) and len(shapes) < len(pairs) / 2
 
 
-@pytest.mark.slow
 def test_bfloat16_decides_nearly_as_float32_does(path, pairs):
-    exact, low = (dict(each(nli(path, dtype=dtype).respond(pairs[::4]))) for dtype in ("float32", "bfloat16"))
+    exact, low = (dict(each(nli(path, dtype=dtype).respond(pairs[::40]))) for dtype in ("float32", "bfloat16"))
     assert sum(low[p].text == exact[p].text for p in exact) >= 0.95 * len(exact)

@@ -32,7 +32,6 @@ def alike(left, right, close: float = 1e-5) -> bool:
     return all(a == pytest.approx(b, abs=close) for a, b in zip(left, right, strict=True))
 
 
-@pytest.mark.slow
 def test_a_device_map_changes_neither_numbers_nor_identity(gpt2_path, monkeypatch) -> None:
     pytest.importorskip("accelerate")
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")

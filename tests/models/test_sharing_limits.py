@@ -199,11 +199,10 @@ def test_the_second_ctrl_c_ends_writing_at_once(checkpoint):
     }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["rwkv", "longrope", "mamba", "llama"])
 def test_texts_do_not_depend_on_who_shares_the_batch(kind, checkpoint):
     model = lm(checkpoint(kind), share_prefixes=False)
-    requests = [writing(text) for text in [*TEXTS, *(text.replace("A", "C") for text in TEXTS), "A"]]
+    requests = [writing(text) for text in [*TEXTS[::3], *(text.replace("A", "C") for text in TEXTS[::3]), "A"]]
     found = dict(each(model.respond(requests)))
     for request in requests:
         alone = dict(each(model.respond([request])))[request]

@@ -123,10 +123,9 @@ def misread(seed: int, draws: int) -> Iterator[tuple[int | None, int | None, str
                     yield truth, answer.label, answer.rule, reply
 
 
-@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 50))])
+@pytest.mark.parametrize("seed", range(3))
 def test_parts_in_any_order_are_read_as_they_were_put_together(seed):
-    draws = 200 if seed == 0 else 2000
-    assert list(misread(seed, draws))[:3] == []
+    assert list(misread(seed, 200))[:3] == []
 
 
 CHOICES = (
@@ -159,10 +158,10 @@ TAKEN = (
 NEXT_ONE = ("", "", "\n\nHope this helps!", "\n\nQuestion: what then?\n(A) x\n(B) y\nAnswer: A")
 
 
-@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 20))])
+@pytest.mark.parametrize("seed", range(3))
 def test_a_choice_is_read_as_it_was_put_together_in_any_case(seed):
     draw = random.Random(seed)
-    for _ in range(400 if seed == 0 else 2000):
+    for _ in range(400):
         texts = draw.choice(CHOICES)
         place = draw.randrange(len(texts))
         before = [part.format(*texts) for part in draw.sample(BEFORE, draw.randint(0, 2))]

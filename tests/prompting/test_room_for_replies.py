@@ -8,10 +8,11 @@ from harness import evaluate
 from harness.errors import ConfigError
 from harness.prompting.prompts import load
 from harness.report.items import Answers
+from harness.storage.record_lines import Line
+from harness.types import Answer, Record, Response
 from harness.verify.run import problems_of
 
 
-@pytest.mark.slow
 def test_another_limit_is_another_variant_and_verifies(serve, key, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     server = serve()
@@ -35,8 +36,9 @@ def test_it_is_refused_where_nothing_is_written(key):
 
 def test_the_page_has_the_thoughts_of_a_reply():
     answers = Answers()
-    answers.add(0, {"sample": 0, "response": {"text": "No", "reasoning": "Hm."}, "answer": {"label": 0}}, True)
-    answers.add(1, {"sample": 0, "response": {"text": "No"}, "answer": {"label": 0}}, True)
+    for place, reasoning in enumerate(("Hm.", "")):
+        replied = Record("i", "c", {}, {"published": 0}, "r", Response("No", reasoning=reasoning), Answer(0))
+        answers.add(place, Line.of(replied, "published"), True)
     assert answers.json()["reasoning"] == ["Hm.", ""]
 
 

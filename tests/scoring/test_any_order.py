@@ -110,10 +110,6 @@ ONE_OF_EACH = {class_of(read_yaml(file)["_target_"], "task").summarize: name for
 """A task for each way to score one."""
 
 
-def unless_slow(name: str):
-    return pytest.param(name, marks=[pytest.mark.slow] if name == "causalbench/strength" else [])  # scipy: a second
-
-
 @pytest.fixture(scope="module")
 def task_of(tmp_path_factory):
     folder = tmp_path_factory.mktemp("questions")
@@ -174,7 +170,7 @@ def test_records_in_any_order_come_to_the_same_scores(task_of, name, seed, judge
     check(task_of(name), seed, judge, apart)
 
 
-@pytest.mark.parametrize("name", [*map(unless_slow, sorted(ONE_OF_EACH.values()))])
+@pytest.mark.parametrize("name", sorted(ONE_OF_EACH.values()))
 def test_so_they_do_in_each_way_to_score_a_task(task_of, name):
     check(task_of(name), seed=1, judge=False, apart=1000.0)
 
@@ -187,7 +183,6 @@ def test_drawn_runs_have_what_the_property_is_about(task_of, name):
     assert result.judge.replies and result.judge.audit and any(map(by_judge, records))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_some_drawn_replies_to_each_task_that_ships_are_read_and_some_are_not(task_of, name):
     records = run(task_of(name), 1, 9, False, 4.0)
