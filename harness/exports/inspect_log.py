@@ -64,7 +64,6 @@ def _write_json(archive: zipfile.ZipFile, name: str, content: Any) -> None:
 
 
 def _sample(run: Run, line: Line) -> dict[str, Any]:
-    model = run.place["model"]
     messages = line.turns
     sample = {
         "id": line.item,
@@ -81,15 +80,15 @@ def _sample(run: Run, line: Line) -> dict[str, Any]:
     if line.failure:
         error_text = f"{line.failure.kind}: {line.failure.detail}"
         error = {"message": error_text, "traceback": error_text, "traceback_ansi": error_text}
-        return sample | {"error": error, "output": {"model": model, "choices": [], "error": error_text}}
+        return sample | {"error": error, "output": {"model": run.model, "choices": [], "error": error_text}}
     response, answer = line.response, line.answer
     assert response is not None and answer is not None
     content: str | list[dict[str, str]] = response.text
     if response.reasoning:
         content = [{"type": "reasoning", "reasoning": response.reasoning}, {"type": "text", "text": response.text}]
-    turn = {"role": "assistant", "content": content, "source": "generate", "model": model}
+    turn = {"role": "assistant", "content": content, "source": "generate", "model": run.model}
     stop = STOPS.get(response.finish_reason, "unknown")
-    usage = _usage(given(response.usage), line.cost_usd or None)
+    usage = _usage(given(response.usage), line.usd)
     score = {
         "value": "C" if run.right(line) else "I",
         "answer": None if answer.label is None else run.result.answers[answer.label],
@@ -100,14 +99,14 @@ def _sample(run: Run, line: Line) -> dict[str, Any]:
     return sample | {
         "messages": [*messages, turn],
         "output": {
-            "model": response.served_model or model,
+            "model": response.served_model or run.model,
             "choices": [{"message": turn, "stop_reason": stop}],
             "completion": response.text,
             "usage": usage,
             "time": response.seconds,
         },
         "scores": {SCORER: score},
-        "model_usage": {model: usage} if usage else {},
+        "model_usage": {run.model: usage} if usage else {},
         "total_time": response.seconds,
     }
 

@@ -125,6 +125,11 @@ class Line(Struct, kw_only=True, forbid_unknown_fields=True):
         return _said(self)
 
     @property
+    def usd(self) -> float | None:
+        """What its answer cost; None where that is not known, or where it is free."""
+        return self.cost_usd if isinstance(self.cost_usd, float) else None
+
+    @property
     def as_json(self) -> dict[str, Any]:
         content: dict[str, Any] = as_json(self, {Asked: to_builtins})
         return content
@@ -194,8 +199,8 @@ def reply_columns(line: Line) -> dict[str, Any]:
         for name, value in given(part).items() if part is not None else ():
             if name in names and value not in _EMPTY:
                 columns[names[name]] = value
-    if isinstance(line.cost_usd, float):
-        columns["cost_usd"] = line.cost_usd
+    if line.usd is not None:
+        columns["cost_usd"] = line.usd
     if line.answer and line.answer.label is not None:
         columns["grade"] = grade_of_rule(line.answer.rule)
     return columns

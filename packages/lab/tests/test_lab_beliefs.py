@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -19,7 +18,7 @@ from harness.causal.dag import bits, children, from_integer
 from harness.causal.equivalence import members
 from harness.causal.relations import Relation, common_relations
 from harness.codec import shuffled, uniform
-from harness.types import Answer, Failure, Record, Response
+from harness.types import Answer, Failure, Record, Response, replace
 
 LETTERS = "ABCDEFG"
 PREMISES = list(corr2cause(split="all", whole=True, num_nodes=[5], limit=16).items())
