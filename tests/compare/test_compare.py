@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from omegaconf import OmegaConf
 from support.compared_runs import always, put, record, right
+from support.golden import assert_golden
 
 from harness.compare import __main__ as compare
 from harness.models.baselines import Baseline
@@ -46,18 +47,16 @@ def refused(capsys):
     return call
 
 
-def test_a_comparison_in_words(tmp_path, output_of):
+def test_comparisons_in_words_and_tables(tmp_path, output_of):
     a = put(tmp_path / "a", always(1, span="yes"), model="yes")
     b = put(tmp_path / "b", right(span="so"), model="wise")
-    text = output_of(a, b, "items=3")
-    assert "100 items of corr2cause in 10 clusters, published labels." in text
-    assert "A is yes, B is wise." in text
-    assert "| F1     | 50.75 | 100.00 | +49.25 |" in text
-    assert "wise is 49.25 points of F1 above yes: more than chance (p = 0.0020)." in text
-    assert "|   34 |      0 |     66 |       0 | 2.7e-20 |" in text
-    assert "66 items answered differently" in text and "the first 3 of them" in text
-    assert "| i1   | No   | Yes | No | yes       | so        |" in text
-    assert "in every possible way (1,024)" in text
+    assert_golden("compare.md", output_of(a, b, "items=3", "margin=3", f"out={tmp_path / 'c.md'}"))
+    text = (tmp_path / "c.md").read_text(encoding="utf-8")
+    assert text == f"# Comparison\n\n{output_of(a, b, 'items=3', 'margin=3')}"
+    groups = [{"relation": name} for name in ("parent", "child")]
+    c = put(tmp_path / "c", [record(n, n % 2, **groups[n % 2]) for n in range(100)], model="odd")
+    d = put(tmp_path / "d", [record(n, 1, **groups[n % 2]) for n in range(100)], model="d")
+    assert_golden("compare_all.md", output_of(c, d, b, "by=relation", "items=0", "pairs=all", "metrics=f1,accuracy"))
 
 
 def test_the_order_of_the_records_does_not_matter(tmp_path, output_of):
@@ -134,14 +133,6 @@ def test_holm_is_over_all_p_values_of_the_call(tmp_path, output_of):
     assert [float(row["p_holm"]) for row in rows] == pytest.approx([2 * float(row["p"]) for row in rows])
 
 
-def test_by_relation(tmp_path, output_of):
-    groups = [{"relation": name} for name in ("parent", "child")]
-    a = put(tmp_path / "a", [record(n, 1, **groups[n % 2]) for n in range(100)], model="a")
-    b = put(tmp_path / "b", [record(n, n % 2, **groups[n % 2]) for n in range(100)], model="b")
-    text = output_of(a, b, "by=relation", "items=0")
-    assert "| relation: child  | F1     |    50 |" in text and "| all " in text
-
-
 def test_one_cluster(tmp_path, output_of):
     a = put(tmp_path / "a", always(1, cluster="c"), model="a")
     b = put(tmp_path / "b", right(cluster="c"), model="b")
@@ -194,12 +185,6 @@ def test_json_has_every_differing_item(tmp_path, output_of):
     assert len(comparison["differing"]) == 66
     assert comparison["differing"][0] == {"item": "i1", "gold": 0, "a": 1, "b": 0, "a_span": "", "b_span": ""}
     assert comparison["rows"][0]["right_second_only"] == 66 and comparison["rows"][0]["swaps"] == 1024
-
-
-def test_markdown_is_what_is_printed(tmp_path, output_of):
-    a, b = put(tmp_path / "a", always(1), model="a"), put(tmp_path / "b", right(), model="b")
-    text = output_of(a, b, f"out={tmp_path / 'c.md'}")
-    assert (tmp_path / "c.md").read_text(encoding="utf-8") == f"# Comparison\n\n{text}"
 
 
 def test_label_sets(tmp_path, output_of, refused):
