@@ -224,8 +224,8 @@ def answering(prepared: Prepared, store: Store | None, *, announced: bool) -> Mo
     """
     if prepared.instant:
         return Budgeted(prepared.model, cache=prepared.settings.cache.mode)
-    asks = prepared.spending.paid and not announced
-    before = partial(announce, prepared, stored_answer(prepared, store)) if asks else None
+    before = partial(announce, prepared, stored_answer(prepared, store))
+    before = before if prepared.spending.paid and not announced else None
     return _around(prepared, prepared.model, prepared.spending, store, before)
 
 
@@ -237,11 +237,7 @@ def judging(prepared: Prepared, store: Store | None) -> Judge | None:
 
 
 def _around(
-    prepared: Prepared,
-    model: Model,
-    spending: Spending,
-    store: Store | None,
-    before: Callable[[], None] | None = None,
+    prepared: Prepared, model: Model, spending: Spending, store: Store | None, before: Callable[[], None] | None = None
 ) -> Model:
     mode, say = prepared.settings.cache.mode, prepared.progress.say
     model = spending.around(_wrapped(model, prepared, store), mode, before)

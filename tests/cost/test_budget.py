@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +15,7 @@ from support.scripted import Scripted
 from support.thinned import few
 
 from harness.cache import CachedModel, Store
-from harness.cost.budget import Budget, needs_price
+from harness.cost.budget import Accounts, Budget, needs_price
 from harness.cost.budgeted import Budgeted
 from harness.cost.price import FREE, Price
 from harness.cost.size import size
@@ -232,3 +234,47 @@ def test_the_most_tokens_of_a_text_are_its_bytes(text):
     assert (one.output_least, one.output_most, one.calls) == (1, 5, 1)
     pair = size(PairRequest(text, "So it is."), None)
     assert pair.output_most == 0 and pair.input_most > one.input_most - 64
+
+
+@pytest.fixture
+def shared(tmp_path):
+    return lambda **limits: Budget(Limits(**limits), Accounts(tmp_path / "budget.sqlite"))
+
+
+def test_two_jobs_never_pass_a_limit(shared):
+    one, two = shared(requests=3, usd=4), shared(requests=3, usd=4)
+    assert [each.take(1.0, 1) for each in (one, two, one, two, one)] == [True, True, True, False, False]
+    assert two.limit(1.0, 1, alone=True) is None  # what is under way may come to nothing
+    one.settle((1.0, 1), (0.0, 1))  # a refused try counts as one all the same
+    one.settle((1.0, 1), (0.5, 1))
+    two.settle((1.0, 1), (1.0, 1))
+    assert (two.limit(1.0, 1, alone=True), two.spent.usd, two.spent.requests) == ("requests", 1.5, 3)
+    assert "budget.requests=3 of all jobs together is reached (3 asked)" in str(two.reached("requests", 1.0))
+
+
+def test_what_a_killed_job_had_set_aside_is_spent_and_what_a_living_one_has_is_waited_for(shared, tmp_path):
+    script = (
+        "import os, sys; from pathlib import Path; from harness.cost.budget import Accounts, Budget\n"
+        "from harness.settings import Limits\n"
+        "assert Budget(Limits(requests=3), Accounts(Path(sys.argv[1]))).take(0.0, 1); os._exit(9)"
+    )
+    subprocess.run([sys.executable, "-c", script, str(tmp_path / "budget.sqlite")], check=False)
+    one, two = shared(requests=3), shared(requests=3)
+    assert [one.take(0.0, 1), one.take(0.0, 1), two.take(0.0, 1)] == [True, True, False]
+    assert two.spent.requests == 1 and two.limit(0.0, 1, alone=True) is None
+    one.settle((0.0, 1), (0.0, 0))
+    assert two.take(0.0, 1)
+
+
+def test_the_clock_is_that_of_the_first_job(shared):
+    one, two = shared(minutes=5), shared(minutes=5)
+    one.begin()
+    one._began -= 60
+    two.begin()
+    assert 0 <= two.left - 300 + 0.5 <= 1 and one.left < 241
+
+
+def test_without_a_limit_nothing_is_written(shared, tmp_path):
+    one = shared()
+    one.begin()
+    assert one.take(1.0, 1) and not any(tmp_path.iterdir())
