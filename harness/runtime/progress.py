@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from harness.runtime import console
 from harness.runtime.signals import LAST
-from harness.runtime.under_way import RETRIES, STEPS
+from harness.runtime.under_way import RETRIES
 from harness.types import Failure, Record, Response
 
 if TYPE_CHECKING:
@@ -101,8 +101,8 @@ class Progress:
 
     @property
     def waiting(self) -> str:
-        """Which calls wait for a retry and why, or how far a long step is; else ""."""
-        return RETRIES.sentence or STEPS.sentence
+        """Which calls wait for a retry, and why; else ""."""
+        return RETRIES.sentence
 
     @contextmanager
     def _shown_retries(self, *, lines: bool) -> Iterator[None]:
@@ -118,12 +118,12 @@ class Progress:
                 last_line = now
                 self.say(f"{self.title}: {waiting}")
 
-        before = RETRIES.listener, RETRIES.speaker, STEPS.listener
-        RETRIES.listener, RETRIES.speaker, STEPS.listener = show, self.say, show
+        before = RETRIES.listener, RETRIES.speaker
+        RETRIES.listener, RETRIES.speaker = show, self.say
         try:
             yield
         finally:
-            RETRIES.listener, RETRIES.speaker, STEPS.listener = before
+            RETRIES.listener, RETRIES.speaker = before
 
     def say(self, sentence: str) -> None:
         with suppress(OSError):  # the terminal has gone
@@ -195,7 +195,7 @@ class Bar:
 
 
 def bar(progress: Progress) -> RichProgress:
-    """Return Rich's bar with the numbers of a run, and below it what waits or takes long."""
+    """Return Rich's bar with the numbers of a run, and below it what waits."""
     from rich.progress import BarColumn, TextColumn
     from rich.progress import Progress as RichProgress
     from rich.table import Column

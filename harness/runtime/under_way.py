@@ -1,10 +1,9 @@
-"""What a run is waiting for and how far a long step is: entered where that happens, shown by the progress."""
+"""What a run is waiting for: entered where that happens, shown by the progress."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 
 
@@ -54,37 +53,3 @@ class Retries:
 
 
 RETRIES = Retries()
-
-
-class Steps:
-    """The step under way, in words."""
-
-    def __init__(self) -> None:
-        self.title = ""
-        """What the step is about, such as the network that is being learned."""
-        self.sentence = ""
-        """How far it is; "" where none is under way."""
-        self.listener: Callable[[], None] = lambda: None
-        """Called whenever there is news: without a bar, progress is only shown at such moments."""
-
-    @contextmanager
-    def about(self, title: str) -> Iterator[None]:
-        """Name the steps within the context; afterwards none is under way, however it ends."""
-        self.title = title
-        try:
-            yield
-        finally:
-            self.title = ""
-            self.end()
-
-    def tell(self, done: int, total: int, things: str) -> None:
-        """Report how many are done."""
-        title = f"{self.title}: " if self.title else ""
-        self.sentence = f"{title}{done:,} of {total:,} {things}"
-        self.listener()
-
-    def end(self) -> None:
-        self.sentence = ""
-
-
-STEPS = Steps()

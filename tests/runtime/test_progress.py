@@ -15,7 +15,6 @@ from harness.prompting import prompts
 from harness.run import ask
 from harness.runtime import progress, under_way
 from harness.runtime.progress import Progress
-from harness.runtime.under_way import Steps
 from harness.types import Answer, ChatRequest, Failure, Record, Response
 
 
@@ -164,16 +163,6 @@ def test_an_error_ends_the_bar(monkeypatch):
     with terminal(80) as screen, pytest.raises(ValueError, match="no more"):
         list(Progress("t").watch(broken(), range(3)))
     assert screen.text == "" and not screen.screen.cursor.hidden
-
-
-def test_a_step_that_ends_in_an_error_is_under_way_no_more():
-    steps = Steps()
-    with pytest.raises(KeyboardInterrupt), steps.about("cancer"):
-        steps.tell(1, 8, "families scored")
-        assert steps.sentence == "cancer: 1 of 8 families scored"
-        raise KeyboardInterrupt
-    steps.tell(1, 2, "searches")
-    assert steps.sentence == "1 of 2 searches"
 
 
 def test_what_waits_for_a_retry_is_told_in_lines_and_below_the_bar(monkeypatch, capsys):

@@ -148,7 +148,6 @@ def prepare(config: Mapping[str, Any]) -> PreparedDiscovery:
 def run_one(config: DictConfig, *, brief: bool, accounts: Accounts | None = None) -> Path:
     """Run what the config describes and print the scores; return the results folder. It takes from no budget."""
     from harness.run import leave
-    from harness.runtime.under_way import STEPS
     from harness.storage.manifest import TracedItems
     from harness.storage.runs import load
     from harness.tables import results, terminal
@@ -158,8 +157,7 @@ def run_one(config: DictConfig, *, brief: bool, accounts: Accounts | None = None
 
     def learn(network: str) -> Pattern:
         rows, arities = task.observations(network, settings.samples, settings.seed)
-        with STEPS.about(network):
-            return prepared.algorithm.learn(rows, arities, seed=settings.seed)
+        return prepared.algorithm.learn(rows, arities, seed=settings.seed)
 
     items = TracedItems(task.items())
     answered = takewhile(lambda _: not signals.STOP.requested, task.learned(items, learn))
