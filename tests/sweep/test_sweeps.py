@@ -83,9 +83,9 @@ def test_a_folder_of_another_run_or_one_in_use_is_told_before_any_job_begins(com
     other = serve()
     code, _, err = command("-m", "model=gpt35,gpt4", f"model.base_url={other.url}", "task.limit=4")
     assert code == 1 and not other.calls
-    assert f"model.base_url: {json.dumps(where.partition('=')[2])} there" in err
+    assert f"model.endpoint: {json.dumps(where.partition('=')[2])} there" in err
     code, _, err = command("-m", "model=gpt35,gpt4", where, "model.temperature=1", "task.limit=4")
-    assert code == 1 and "model.temperature: 0.0 there, 1.0 now" in err and "model.name=gpt4-temperature1" in err
+    assert code == 1 and "temperature: 0.0 there, 1.0 now" in err and "model.name=gpt4-temperature1" in err
     assert command("-m", "model=gpt35,gpt4", where, "task.limit=4")[0] == 0
     (lock,) = (file for file in Path("results").rglob("gpt4/.lock"))
     with filelock.FileLock(lock):
@@ -102,7 +102,7 @@ def test_a_dry_run_refuses_what_the_run_refuses(command, serve, key):
     refused = [
         ([*openai, "budget.usd=20"], "budget.usd needs the model's price"),
         ([*openai, "judge=openai", "judge.model=j", "budget.usd=2"], "budget.usd needs the model's price"),
-        ([*openai, "model.name=there", "model.temperature=1"], "model.temperature: 0.0 there, 1.0 now"),
+        ([*openai, "model.name=there", "model.temperature=1"], "temperature: 0.0 there, 1.0 now"),
         (["-m", *openai, "budget.usd=20", "prompt=plain,cot"], "budget.usd needs the model's price"),
     ]
     for arguments, sentence in refused:
