@@ -58,7 +58,7 @@ class Sets(YesAndNo):
 
 
 class Choices:
-    name, headline = "choices", "answer"
+    name, headline, remarks = "choices", "answer", ()
 
     def records(self, draw):
         for item in range(ITEMS):
@@ -81,6 +81,7 @@ class Shipped:
         own = {"path": str(file)} if name == "questions" else {}
         self.task = build({**read_yaml(NAMES[name]), "limit": 12, **own}, "task")
         self.name, self.headline, self.summarize = self.task.name, self.task.headline, self.task.summarize
+        self.remarks = self.task.remarks
         self.items = {item.id: item for item in islice(self.task.items(), 90)}
         self._prompt = prompts.load(name, self.task.prompts[0], ())
         self._right = {  # the right replies to earlier steps, without which every chain would break at its first

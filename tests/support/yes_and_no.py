@@ -10,6 +10,7 @@ from harness.types import Record, Result
 
 class YesAndNo:
     name = headline = "audited"
+    remarks = ()
 
     def summarize(self, records: Iterable[Record]) -> Result:
         return summary.summarize(
