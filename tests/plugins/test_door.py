@@ -81,8 +81,10 @@ def test_a_plug_in_from_outside_is_used_from_help_to_page(installed, tmp_path):
         assert process.returncode == 0, process.stderr
         return process.stdout
 
-    told = "\n".join(ended("harness", "--help", *words) for words in ((), ("models",), ("tasks",), ("prompts",)))
-    for line in ("\n  share  ", "\n  arrows\n", "\n  keyword  ", "task.longest=4", "prompt=  (task arrows)"):
+    told = "\n".join(
+        ended("harness", "--help", *words) for words in ((), ("models",), ("tasks",), ("prompts",), ("task=arrows",))
+    )
+    for line in ("\n  share  ", "\n  arrows\n", "\n  keyword  ", "longest: 4", "prompt=  (task arrows)"):
         assert line in told, line
     ended("harness", "-m", "task=arrows", "model=keyword,always_yes", "task.longest=3")
     folder = "results/arrows/longest=3/plain/always_yes"
