@@ -86,7 +86,7 @@ def job(of_a_run: Sequence[str], folders: list[str], settings: RereadSettings) -
                 raise
             except HarnessError as error:
                 problems += 1
-                _print(f"{folder}: NOT READ AGAIN: {getattr(error, 'in_full', error)}")
+                _print(f"{folder}: NOT READ AGAIN: {error}")
             else:
                 if change.stopped is not None:
                     raise change.stopped

@@ -17,12 +17,8 @@ import msgspec
 from harness.codec import NotPlainError, open_plain
 from harness.errors import DataError
 
-DAMAGED = "is cut off or damaged: move its folder away and run its command again"
-"""How the message about a file of a run ends that is not what a run leaves."""
-OTHER_FORM = "is not of the form that this version of harness writes: another version left it, or it was changed since"
-"""How the message goes on about a file that is whole and has other parts."""
-_WAYS_OUT = {"result.json": "run its command again to make it anew"}
-"""What helps then, by the file; for others the folder has to go."""
+DAMAGED = "is cut off or damaged, or another version left it: move its folder away and run its command again"
+"""What the message says of a file that is not what a run leaves."""
 LINK = "is a link, and no link in a results folder is followed: put the file itself there."
 NO_FILE = "is no ordinary file, and nothing else is read in a results folder: remove it."
 LARGEST = 1 << 28
@@ -32,17 +28,11 @@ LARGEST_FILE = 1 << 25
 
 
 class DamagedError(DataError):
-    """A file in a run's folder that no run would have written."""
+    """A file in a run's folder that no run of this version would have written."""
 
-    def __init__(self, path: Path, reason: str = "", *, whole: bool = False) -> None:
-        """Build the message for a file; `reason` is what is wrong with its form, if known.
-
-        `whole` says that the main parts are there, so that it was not cut off.
-        """
-        way_out = _WAYS_OUT.get(path.name, "move its folder away and run its command again")
-        what = f"{OTHER_FORM}; {way_out}" if whole else DAMAGED
-        super().__init__(f"{path} {what}.")
-        self.in_full = f"{path} {what} ({reason})." if reason else str(self)
+    def __init__(self, path: Path, reason: str = "") -> None:
+        """Build the message for a file; `reason` is what is wrong with its form, if known."""
+        super().__init__(f"{path} {DAMAGED}{f' ({reason})' if reason else ''}.")
 
 
 def open_file(path: Path) -> IO[bytes]:

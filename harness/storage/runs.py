@@ -26,8 +26,6 @@ from harness.tables import results
 from harness.types import Metric, Record, Result, Role
 
 Content = TypeVar("Content")
-_MAIN_PARTS = {RESULT: {"run", "scores"}, MANIFEST: {"run", "configuration"}}
-"""What a file has that was not cut off, whatever version has written it."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -300,7 +298,7 @@ def _read(path: Path, parse: Callable[[Mapping[str, Any]], Content]) -> tuple[di
     try:
         return content, parse(content)
     except (MsgspecError, ValueError) as error:
-        raise DamagedError(path, str(error), whole=_MAIN_PARTS[path.name] <= content.keys()) from None
+        raise DamagedError(path, str(error)) from None
 
 
 def _trouble(manifest: Mapping[str, Any], place: Mapping[str, str], result: Result) -> str:

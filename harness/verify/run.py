@@ -15,7 +15,6 @@ from harness.prompting.fit import fitting
 from harness.prompting.version import by_other_rules
 from harness.storage import rebuild, records, runs
 from harness.storage.configuration import of_algorithm, of_answerer, of_judge, of_model
-from harness.storage.files import DamagedError
 from harness.storage.manifest import SEALS, Manifest, Settings, TracedItems
 from harness.storage.run_folder import MANIFEST, RESULT
 from harness.types import Role
@@ -50,7 +49,9 @@ def problems_of(folder: Path, bar: Iterator[int] | None = None, *, of_reading: b
     one sentence says so, unless `of_reading` is false. Raises NotHereError where the run needs what is not
     here, DataError where a file cannot be read.
     """
-    run = _load(folder)
+    run = runs.load(folder)
+    if run.manifest_error:
+        raise run.manifest_error
     result, manifest = run.result_json, run.manifest
     if missing := [name for name in _REQUIRED if run.manifest_json.get(name) is None]:
         yield f"{MANIFEST} does not say {', '.join(missing)}: the run has not ended, or somebody has taken it out."
@@ -232,14 +233,3 @@ def _samples(config: Settings) -> int:
     if type(number) is not int or number < 1:
         raise DataError(f"{MANIFEST}: samples={number!r:.40} is no number of answers.")
     return number
-
-
-def _load(folder: Path) -> runs.Run:
-    """Return the run that a folder holds, with its manifest. Raises DataError, with what is wrong in a file."""
-    try:
-        run = runs.load(folder)
-        if run.manifest_error:
-            raise run.manifest_error
-    except DamagedError as error:
-        raise DataError(error.in_full) from None
-    return run

@@ -188,7 +188,10 @@ def test_a_folder_with_something_in_it_is_left_alone(folder, tmp_path, target, c
         (lambda run: (run / RECORDS).write_text(""), "holds no records."),
         (lambda run: (run / RECORDS).write_text("{}\n"), "line 1 is not a record"),
         (lambda run: (run / RECORDS).rename(run / f"{RECORDS}.gz"), "cannot be read"),
-        (lambda run: (run / RESULT).write_text('{"run": 1}'), "is cut off or damaged: move its folder away"),
+        (
+            lambda run: (run / RESULT).write_text('{"run": 1}'),
+            "is cut off or damaged, or another version left it: move its folder away",
+        ),
     ],
 )
 def test_what_is_missing_or_broken_is_one_sentence(folder, tmp_path, capsys, target, spoil, message):
