@@ -1,19 +1,25 @@
-"""Rows of a file of the user's, each cell of a CSV as the text that it is; or of a data set of the Hub."""
+"""Rows of a file of the user's, or of a data set of the Hub.
+
+CSV and Parquet are read by `datasets`, each cell of a CSV as the text that it is. JSON is read by `jsonlines` and json:
+`datasets` makes a date of "2024-01-01", and 1.0 of 1 in a column that has 0.5.
+"""
 
 from __future__ import annotations
 
 import csv
+import glob
 import io
 import json
 import logging
 import sys
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import zip_longest
+from itertools import islice
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import IO, Any
 
 from harness.codec import content_digest, open_plain, user_path
@@ -78,65 +84,104 @@ class DataFile:
         if row is None:
             raise DataError(f"{self.path} has no rows: it needs a line for every item.")
 
-    @cached_property
-    def _separator(self) -> str:
-        """What tells columns apart: the sign that splits the first line into most of them."""
-        with self._refusals(), self._text() as file:
-            first = next(filter(str.strip, file), "")
-        signs = SEPARATORS if self._ending == ".csv" else "\t"
-        return max(signs, key=lambda sign: len(next(csv.reader([first], delimiter=sign), [])))
-
     def _csv(self) -> Iterator[Columns]:
+        names = self._header[1]
+        for cells in islice(_rows_of(self._table), 1, None) if names else ():
+            row = {name: cell or "" for name, cell in zip(names, cells.values(), strict=True)}
+            if any(row.values()):
+                yield {name: cell for name, cell in row.items() if name}
+
+    @cached_property
+    def _header(self) -> tuple[str, list[str]]:
+        """What tells columns apart, the sign that splits the first line into most of them, and the columns' names."""
         csv.field_size_limit(min(sys.maxsize, 2**31 - 1))  # the module's own limit of 131,072 is one of caution
+        with self._refusals():
+            with self._text() as file:
+                first = next(filter(str.strip, file), "")
+            signs = SEPARATORS if self._ending == ".csv" else "\t"
+            separator = max(signs, key=lambda sign: len(next(csv.reader([first], delimiter=sign), [])))
+            names = [name.strip() for name in next(self._lines(separator), [])]
+        if twice := [name for name, count in Counter(names).items() if name and count > 1]:
+            raise DataError(f"{self.path} has two columns called {twice[0]!r}: give one of them another name.")
+        return separator, names
+
+    def _lines(self, separator: str) -> Iterator[list[str]]:
+        """Yield the cells of each line. Raises DataError where there are more than in the first, or quotes are open."""
         with self._text() as file:
-            lines = csv.reader(file, delimiter=self._separator, strict=True)
+            lines = csv.reader(file, delimiter=separator, strict=True)
+            first: list[str] = []
             try:
-                names = [name.strip() for name in next((line for line in lines if "".join(line).strip()), [])]
-                if twice := [name for name, count in Counter(names).items() if name and count > 1]:
-                    raise DataError(f"{self.path} has two columns called {twice[0]!r}: give one of them another name.")
-                rows = (line for line in lines if any(line) and (len(line) > 1 or line[0].strip()))
-                for number, cells in enumerate(rows, start=1):
-                    if len(cells) > len(names):
-                        raise DataError(self._too_many(number, cells, len(names)))
-                    yield {name: cell for name, cell in zip_longest(names, cells, fillvalue="") if name}
+                for number, cells in enumerate(line for line in lines if len(line) > 1 or "".join(line).strip()):
+                    first = first or cells
+                    if len(cells) > len(first):
+                        marks = " ".join(sorted(TYPOGRAPHIC.intersection("".join(cells))))
+                        raise DataError(
+                            f"{self.path}, row {number}{self.counted} has {len(cells)} cells, and the first line names "
+                            f'{len(first)} columns: put a text that holds {SEPARATORS[separator]} in "…"'
+                            + (f" (typographic marks, {marks}, do not hold it together)." if marks else ".")
+                        )
+                    yield cells
             except csv.Error as error:
                 raise DataError(
                     f'{self.path}, line {lines.line_num}: its quotation marks do not close ({error}): a text with " in '
                     'it is written "…""…".'
                 ) from None
 
-    def _too_many(self, number: int, cells: list[str], columns: int) -> str:
-        marks = " ".join(sorted(TYPOGRAPHIC.intersection("".join(cells))))
-        return (
-            f"{self.path}, row {number}{self.counted} has {len(cells)} cells, and the first line names {columns} "
-            f'columns: put a text that holds {SEPARATORS[self._separator]} in "…"'
-            + (f" (typographic marks, {marks}, do not hold it together)." if marks else ".")
-        )
+    @cached_property
+    def _table(self) -> Any:
+        """A CSV file as a `datasets.Dataset`, with its header as the first row."""
+        from datasets import Features, Value
+
+        separator, names = self._header
+        columns = [str(place) for place in range(len(names))]
+        try:
+            return _loaded(
+                "csv",
+                self.file,
+                features=Features({column: Value("string") for column in columns}),
+                column_names=columns,
+                header=None,
+                delimiter=separator,
+                na_filter=False,  # "NA" and "null" are words
+                engine="python",  # the one that refuses quotation marks which do not close
+            )
+        except UnicodeDecodeError:
+            raise
+        except ValueError as error:
+            deque(self._lines(separator), maxlen=0)  # raises what is said of the row
+            raise DataError(f"{self.path} cannot be read: {error}.") from None
 
     def _parquet(self) -> Iterator[Columns]:
-        from pyarrow import parquet
-
-        with open_plain(self.file) as file:
-            try:
-                for part in parquet.ParquetFile(file).iter_batches():
-                    yield from part.to_pylist()
-            except ValueError as error:
-                raise DataError(f"{self.path} is not Parquet: {error}.") from None
+        with open_plain(self.file):
+            pass
+        try:
+            return _rows_of(_loaded("parquet", self.file))
+        except ValueError as error:
+            raise DataError(f"{self.path} is not Parquet: {error}.") from None
 
     def _json(self) -> Iterator[Columns]:
+        import jsonlines
+
         with self._text() as file:
             is_list = next(filter(str.strip, file), "").lstrip().startswith("[")
             file.seek(0)
             try:
-                rows = enumerate(json.load(file), start=1) if is_list else _lines_of(file)
-                for number, row in rows:
-                    if not isinstance(row, dict):
-                        raise DataError(f"{self.path}, {'row' if is_list else 'line'} {number} is not a JSON object.")
-                    yield row
+                if is_list:
+                    yield from self._json_list(file)
+                else:
+                    yield from jsonlines.Reader(file).iter(type=dict, skip_empty=True)
             except RecursionError:
                 raise DataError(f"{self.path} is nested too deeply.") from None
+            except jsonlines.InvalidLineError as error:
+                raise DataError(f"{self.path}, line {error.lineno} is not a JSON object.") from None
             except json.JSONDecodeError as error:
                 raise DataError(f"{self.path} is not JSON: {error}.") from None
+
+    def _json_list(self, file: IO[str]) -> Iterator[Columns]:
+        for number, row in enumerate(json.load(file), start=1):
+            if not isinstance(row, dict):
+                raise DataError(f"{self.path}, row {number} is not a JSON object.")
+            yield row
 
     def _text(self) -> IO[str]:
         return io.TextIOWrapper(open_plain(self.file), encoding="utf-8-sig", newline="")
@@ -157,15 +202,35 @@ class DataFile:
             raise DataError(f"{self.path} cannot be read: {error.strerror or error}.") from None
 
 
-def _lines_of(file: IO[str]) -> Iterator[tuple[int, Any]]:
-    """Yield what each line holds that is not empty: None for one that is no JSON."""
-    for number, line in enumerate(file, start=1):
-        if line.strip():
-            try:
-                row = json.loads(line)
-            except json.JSONDecodeError:
-                row = None
-            yield number, row
+def _loaded(kind: str, file: Path, **settings: Any) -> Any:
+    """Return a file as a `datasets.Dataset` in memory; nothing of it is left on the disk. Raises what its reader does.
+
+    It is read anew each time, so that no earlier content is taken for this one.
+    """
+    import datasets
+
+    datasets.disable_progress_bars()
+    datasets.logging.set_verbosity(datasets.logging.CRITICAL)
+    with TemporaryDirectory() as folder:
+        link = Path(folder, "rows")  # a path of the user's may be a pattern or an address to datasets
+        link.symlink_to(file.absolute())
+        try:
+            return datasets.load_dataset(
+                kind,
+                data_files=glob.escape(str(link)),
+                split="train",
+                cache_dir=folder,
+                keep_in_memory=True,
+                **settings,
+            )
+        except datasets.exceptions.DatasetGenerationError as error:
+            raise error.__cause__ or error from None
+
+
+def _rows_of(table: Any) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a `datasets.Dataset` as they are stored."""
+    for part in table.with_format("arrow").iter(1_000):
+        yield from part.to_pylist()
 
 
 def filled(columns: Columns) -> str:

@@ -42,7 +42,7 @@ ROOMS: dict[str, tuple[int, int]] = {
     "harness/storage": (2201, 14),
     "harness/sweep": (617, 5),
     "harness/tables": (1071, 8),
-    "harness/tasks": (1046, 8),
+    "harness/tasks": (1111, 8),
     "harness/tasks/causalbench": (1827, 13),
     "harness/tasks/cladder": (3077, 18),
     "harness/tasks/corr2cause": (1935, 12),

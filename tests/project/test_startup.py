@@ -10,10 +10,10 @@ import sys
 import pytest
 from support.openai_server import chat_reply
 
-HELP = {"annotated_types", "harness", "pydantic", "pydantic_core", "typing_extensions", "typing_inspection", "yaml"}
+HELP = {"annotated_types", "harness", "msgspec", "pydantic", "pydantic_core", "typing_extensions", "typing_inspection", "yaml"}
 COMPOSED = HELP | {"antlr4", "attr", "filelock", "hydra", "hydra_plugins", "omegaconf", "packaging"}
-SCORING = COMPOSED | {"msgspec", "numpy"}
-"""A run that has records reads them with msgspec, and needs numpy for intervals; neither scipy nor scikit-learn."""
+SCORING = COMPOSED | {"numpy"}
+"""A run that has records needs numpy for intervals; neither scipy nor scikit-learn."""
 PROGRAM = """
 import gc, json, sys
 before = set(sys.modules)
