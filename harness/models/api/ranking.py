@@ -24,7 +24,6 @@ _ROUNDING = 0.01
 """How far the sum of probabilities may exceed 1: servers round, and some compute with few digits."""
 _LEAST = 1e-12
 """The probability left for other tokens if those in a reply add up to 1."""
-_NO_NUMBERS = "the reply's log-probabilities are not a number for each token"
 _NEVER, _NEVER_FROM = -1e4, -9e3
 """What stands for minus infinity. Servers, whose JSON has no such number, write -9999."""
 _BYTE = re.compile(r"<0x([0-9A-Fa-f]{2})>")
@@ -105,12 +104,11 @@ def _token(entry: Any) -> Token:
     """Return a token with its log-probability. Raises InvalidReplyError if it has none."""
     parts = entry if isinstance(entry, dict) else {}
     token, logprob = parts.get("token"), parts.get("logprob")
-    if not isinstance(token, str) or isinstance(logprob, bool) or not isinstance(logprob, int | float):
-        raise InvalidReplyError(_NO_NUMBERS)
-    if not logprob <= _ROUNDING:  # also for NaN
-        raise InvalidReplyError(_NO_NUMBERS)
+    number = logprob if isinstance(logprob, int | float) and not isinstance(logprob, bool) else math.nan
+    if not isinstance(token, str) or not number <= _ROUNDING:  # NaN is not
+        raise InvalidReplyError("the reply's log-probabilities are not a number for each token")
     # Smaller numbers are as good as 0, and an integer may be too large for a float.
-    return _text(token, parts.get("bytes")), float(max(logprob, _NEVER))
+    return _text(token, parts.get("bytes")), float(max(number, _NEVER))
 
 
 def _text(token: str, content: Any) -> str:
