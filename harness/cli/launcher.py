@@ -15,7 +15,7 @@ from typing import Any
 from hydra.core.config_loader import ConfigLoader
 from hydra.core.config_store import ConfigStore
 from hydra.core.override_parser.overrides_parser import OverridesParser
-from hydra.core.override_parser.types import Override
+from hydra.core.override_parser.types import Glob, Override
 from hydra.core.plugins import Plugins
 from hydra.core.utils import JobReturn
 from hydra.plugins.launcher import Launcher
@@ -139,7 +139,16 @@ def _values(override: Override) -> list[str]:
         raise ConfigError(
             f"{override.input_line}: a sweep takes the values one by one, or choice(…), range(…), glob(…)."
         )
+    if isinstance(glob := override._value, Glob):
+        return [f"{key}={name}" for name in _matching(key, glob)]
     return [f"{key}={value}" for value in override.sweep_string_iterator()]
+
+
+def _matching(group: str, glob: Glob) -> list[str]:
+    """Return the choices of a group that a glob takes, those in folders too. Raises ConfigError where none is."""
+    if names := glob.filter(list(listed(CONFIGS, group))):
+        return names
+    raise ConfigError(f"{group}=glob(…) takes none of the names of {group}: write them one by one, {group}=…,….")
 
 
 for _kind, _plugin in (("sweeper", Combinations), ("launcher", Together)):

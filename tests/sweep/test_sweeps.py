@@ -34,6 +34,20 @@ def test_a_setting_of_a_swept_group_holds_in_every_job_and_one_plan_has_them_all
     assert not Path("results").exists()
 
 
+@pytest.mark.parametrize(
+    ("swept", "jobs_made"),
+    [("task=glob(causalbench/c*)", 3), ("model=glob(always_*,exclude=*_no)", 1), ("task=glob(corr*)", 3)],
+)
+def test_globs_take_the_names_of_a_group_those_in_folders_too(swept, jobs_made, command):
+    code, out, err = command("-m", "model=always_yes", swept, "task.limit=2", "dry_run=true")
+    assert code == 0 and len(rows(out)) - 1 == jobs_made, err + out
+
+
+def test_a_glob_that_takes_nothing_is_a_sentence(command):
+    code, _, err = command("-m", "model=always_yes", "prompt=glob(c*)", "dry_run=true")
+    assert code == 1 and "takes none of the names of prompt" in err
+
+
 @pytest.mark.slow
 def test_calls_that_two_jobs_share_are_counted_once(command):
     _, out, _ = command("-m", "model=gpt4", "task.limit=5", "task.labels=published,audited", "dry_run=true")

@@ -105,7 +105,7 @@ def _kind(content: Any) -> str:
     import gguf
 
     if field := content.get_field("general.file_type"):
-        return gguf.LlamaFileType(field.contents()).name.removeprefix("MOSTLY_")
+        return str(gguf.LlamaFileType(field.contents()).name).removeprefix("MOSTLY_")
     sizes: Counter[str] = Counter()
     for tensor in content.tensors:
         sizes[tensor.tensor_type.name] += int(tensor.n_elements)
