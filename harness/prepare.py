@@ -224,8 +224,8 @@ def answering(prepared: Prepared, store: Store | None, *, announced: bool) -> Mo
     """
     if prepared.instant:
         return Budgeted(prepared.model, cache=prepared.settings.cache.mode)
-    before = partial(announce, prepared, stored_answer(prepared, store))
-    before = before if prepared.spending.paid and not announced else None
+    plan = partial(announce, prepared, stored_answer(prepared, store))
+    before = plan if prepared.spending.paid and not announced else None
     return _around(prepared, prepared.model, prepared.spending, store, before)
 
 
