@@ -20,8 +20,8 @@ _FORM = re.compile(
     r"|\bAIza[\w-]{30,}|\bA[KS]IA[A-Z0-9]{16}\b|\b[Bb]earer\s+[\w.~+/-]{8,}"
 )
 """How the keys of the larger providers look."""
-_CREDENTIALS = re.compile(r"://[^/\s@'\"]+@")
-"""user:password in an address."""
+_CREDENTIALS = re.compile(r"(?<=://)[^/\s@'\"]+(?=@)|(?<=[?&]key=)[^&\s'\"]+")
+"""user:password in an address, and the key in its query."""
 _NAME = r"(?:[\w-]*[_-])?(?:(?:api|access|auth|private|secret|subscription|functions)[_-]?key|secret|password|passwd"
 _NAME += r"|(?:api|access|auth|session|refresh|bearer|hf|id)[_-]?token|token|authorization|credentials|cookie)"
 _BETWEEN = r"""['"]?(?:\s?[=:]\s?|,\s?|\s)['"]?"""
@@ -50,7 +50,7 @@ def _masked_forms(text: str) -> str:
     for key in in_environment().values():
         if len(key) >= SECRET and not key.startswith(("/", "~", ".")):  # the path of a file with a key
             text = text.replace(key, "[the key]")
-    return _CREDENTIALS.sub("://[a key]@", _FORM.sub("[a key]", text))
+    return _CREDENTIALS.sub("[a key]", _FORM.sub("[a key]", text))
 
 
 def _is_secret(named: re.Match[str]) -> bool:

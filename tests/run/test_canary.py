@@ -13,9 +13,8 @@ from support.openai_server import KEY, WAIT, chat_reply, error
 FORM = "sk-proj-canaryWithTheFormOfAKey0123456789"
 PLAIN = "canary.without.form"
 """Where only the name beside it, or the place in an address, tells."""
-HEX = "ca9a5ca9a5ca9a5ca9a5ca9a5ca9a5c0"
 OTHER = "canary of the environment, in another variable"
-CANARIES = (KEY, FORM, PLAIN, HEX, OTHER)
+CANARIES = (KEY, FORM, PLAIN, OTHER)
 
 CRASHING = f"""
 from dataclasses import dataclass
@@ -32,7 +31,6 @@ class Crashing(Baseline):
 """
 WRONG = [
     [f"+model.extra.foo={FORM}"],
-    [f"+model.extra.foo={HEX}"],
     [f"+model.extra.foo='{OTHER}'"],
     [f"+model.extra.token={PLAIN}"],
     [f"+model.extra.deep={{list: [{{session-token: {PLAIN}}}]}}"],
@@ -42,7 +40,6 @@ WRONG = [
     [f"model.api_key_env={FORM}"],
     [f"model.name={KEY}"],
     [f"model.base_url=http://me:{PLAIN}@127.0.0.1:9/v1"],
-    [f"model.base_url=http://127.0.0.1:9/{HEX}/v1"],
     [f"model.base_url=http://127.0.0.1:9/v1?key={PLAIN}"],
     [f"task.limit={FORM}"],
     [f"task={FORM}"],
