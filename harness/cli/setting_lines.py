@@ -116,7 +116,7 @@ _TITLES = (
     "your own, in ./configs/model/",
     "any model by its name: of a provider, of a server of your own, or a checkpoint on this machine",
     "hosted models, November 2026",
-    "checkpoints from the Hugging Face Hub, November 2026, on this machine",
+    "checkpoints on this machine, from the Hugging Face Hub or a package, November 2026",
 )
 _OWN, _ANY, _HOSTED, _CHECKPOINT = _TITLES
 _BASELINE = "baselines, and exact logic"
@@ -144,7 +144,7 @@ def _title(name: str, file: Path, texts: Mapping[str, str]) -> str:
         return _OWN
     chain = _chain(name, texts)
     target = next((match[1] for text in chain if (match := _CLASS.search(text))), "")
-    if ".api." not in target and ".local." not in target:
+    if not any(room in target for room in (".api.", ".local.", ".served.")):
         return _BASELINE
     if paper := _PAPER.search(chain[0]):
         return f"those of the {paper[1]} paper"
