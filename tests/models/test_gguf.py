@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
 import subprocess
 import sys
 from itertools import pairwise
@@ -16,6 +14,7 @@ from support.tiny_served_model import WRITE_GGUF, checkpoint
 from harness.errors import ConfigError
 from harness.models.local import gguf
 from harness.models.local.causal_lm import CausalLM
+from harness.models.local.checkpoint import fingerprint
 from harness.types import ChatRequest, ChoiceRequest, Message
 
 TURNS = ((Message("user", "Question: A correlates with B. Answer:"),), (Message("user", "A is independent of B."),))
@@ -115,12 +114,13 @@ def test_what_cannot_be_read_is_one_sentence_and_leaves_nothing(written, tmp_pat
     assert not list(gguf.MADE.glob("*"))
 
 
-def test_of_two_that_make_it_at_once_one_keeps_it(written, tmp_path):
-    code = "from harness.models.local.causal_lm import CausalLM; import json, sys; " + (
-        "print(json.dumps(dict(CausalLM(name='x', path=sys.argv[1], dtype='float32').identity)))"
-    )
-    run = [sys.executable, "-c", code, str(written[1])]
-    both = [subprocess.Popen(run, stdout=subprocess.PIPE, text=True, env=dict(os.environ)) for _ in range(2)]
-    said = [process.communicate(timeout=300)[0] for process in both]
-    assert json.loads(said[0]) == json.loads(said[1])
+def test_of_two_that_make_it_at_once_one_keeps_it(written, monkeypatch):
+    def while_another_ends(content):
+        other = gguf.MADE / fingerprint(written[1])[:16]
+        other.mkdir()
+        (other / gguf.ABOUT).write_text('{"quantisation": "of the other"}')
+        return "F32"
+
+    monkeypatch.setattr(gguf, "_kind", while_another_ends)
+    assert lm(written[1]).identity["quantised"] == "GGUF of the other"
     assert len(list(gguf.MADE.glob("*"))) == 1

@@ -123,7 +123,10 @@ def ranked(place: Path) -> bool:
     return (place / "result.json").exists() and runs.load(place).sound
 
 
-CASES = [("corr2cause", "a run with other answers"), ("causalbench/causality", "an incomplete run")]
+CASES = [
+    ("corr2cause", "a run with other answers"),
+    pytest.param("causalbench/causality", "an incomplete run", marks=pytest.mark.slow),
+]
 
 
 @pytest.mark.parametrize("does", [kill, no_room])
