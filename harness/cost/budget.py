@@ -130,10 +130,10 @@ class Budget:
 
     @property
     def left(self) -> float:
-        """Seconds until the time is over; inf without a limit on it. The clock begins with the first request."""
-        if self.limits.minutes is None:
+        """Seconds until the time is over; inf without a limit on it, and before the clock has begun: batches begin none."""
+        if self.limits.minutes is None or self._began is None:
             return math.inf
-        return 60 * self.limits.minutes - (0.0 if self._began is None else time.monotonic() - self._began)
+        return 60 * self.limits.minutes - (time.monotonic() - self._began)
 
     def begin(self) -> None:
         """Start the clock, the first time: of processes that share a budget, that of the first."""

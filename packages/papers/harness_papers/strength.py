@@ -44,6 +44,7 @@ class Strength:
     limit: Annotated[int, Field(gt=0, strict=True)] | None = None
     seed: Annotated[int, Field(ge=0)] = 0
     prior: Annotated[float, Field(ge=0, le=1)] = field(default=0.5, kw_only=True)
+    remarks, like, draw_size = (), "", None  # as TaskBase has them
 
     def __post_init__(self) -> None:
         check_choice(self.networks, self.scale)
