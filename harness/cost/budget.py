@@ -130,7 +130,7 @@ class Budget:
 
     @property
     def left(self) -> float:
-        """Seconds until the time is over; inf without a limit on it, and before the clock has begun: batches begin none."""
+        """Seconds until the time is over; inf without a limit, and before the clock has begun: batches begin none."""
         if self.limits.minutes is None or self._began is None:
             return math.inf
         return 60 * self.limits.minutes - (time.monotonic() - self._began)
