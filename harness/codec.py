@@ -198,10 +198,10 @@ def as_json(value: Any, own: Mapping[type, Callable[[Any], Any]] = MappingProxyT
         return {name: as_json(part, own) for name, part in value.items()}
     if isinstance(value, tuple | list):
         return [as_json(part, own) for part in value]
-    return {name: as_json(part, own) for name, part in given(value).items()}
+    return {name: as_json(part, own) for name, part in set_fields(value).items()}
 
 
-def given(value: Any) -> dict[str, Any]:
+def set_fields(value: Any) -> dict[str, Any]:
     """Return the fields of a part of a record or a result that are not as by default, or that a file always has."""
     fields_of: Sequence[tuple[str, Any]] = _parts(value.__class__)
     # A bound says something of each of the choices, or that there is none.

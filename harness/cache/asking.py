@@ -46,13 +46,13 @@ class _Misses(Iterator[Request]):
     def __length_hint__(self) -> int:
         return len(self.waiting) if self._seen_all else MANY
 
-    def found(self) -> Iterator[Outcomes]:
+    def take_hits(self) -> Iterator[Outcomes]:
         if self.hits:
             hits, self.hits = self.hits, []
             yield hits
 
 
-def asked(
+def stored_or_asked(
     model: Model,
     requests: Iterable[Request],
     *,
@@ -67,13 +67,13 @@ def asked(
     try:
         while True:
             while len(misses.waiting) < ahead and misses.look_up():
-                yield from misses.found()
+                yield from misses.take_hits()
             ahead = min(2 * ahead, _AHEAD)  # a few first, so that the model can begin soon
             # Only now is the model started: a run answered from the store imports, loads and connects to nothing.
             if landing is None and misses.waiting:
                 landing = model.respond(misses)
             outcomes = None if landing is None else next(landing, None)
-            yield from misses.found()
+            yield from misses.take_hits()
             if outcomes is None:
                 return
             yield keep(outcomes)

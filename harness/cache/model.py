@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Generator, Iterable
 
-from harness.cache.asking import asked
+from harness.cache.asking import stored_or_asked
 from harness.cache.schema import key_of
 from harness.cache.store import Store
 from harness.codec import canonical, response_from_json, response_json, short
@@ -57,7 +57,7 @@ class CachedModel(Wrapper):
         """Yield stored answers as they are found, others as they land; each is stored before it is handed out."""
         replaced = self.store.replaced
         try:
-            yield from asked(self.model, requests, find=self._find, keep=self._keep)
+            yield from stored_or_asked(self.model, requests, find=self._find, keep=self._keep)
         finally:
             if count := self.store.replaced - replaced:
                 answers = f"{count:,} stored answer{'s' * (count > 1)}"

@@ -10,12 +10,12 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Any
+from typing import Any, cast
 
 from hydra.core.config_loader import ConfigLoader
 from hydra.core.config_store import ConfigStore
 from hydra.core.override_parser.overrides_parser import OverridesParser
-from hydra.core.override_parser.types import Glob, Override
+from hydra.core.override_parser.types import Override
 from hydra.core.plugins import Plugins
 from hydra.core.utils import JobReturn
 from hydra.plugins.launcher import Launcher
@@ -99,7 +99,7 @@ class Combinations(Sweeper):
     def sweep(self, arguments: list[str]) -> Any:
         """Hand on every combination."""
         assert self.hydra_context is not None and self.launcher is not None
-        overrides = OverridesParser.create(self.hydra_context.config_loader).parse_overrides(arguments)
+        overrides = OverridesParser.create(cast(Any, _Names())).parse_overrides(arguments)
         values = {override.get_key_element(): _values(override) for override in overrides}
         return self.launcher.launch(list(product(*values.values())), initial_job_idx=0)
 
@@ -139,16 +139,16 @@ def _values(override: Override) -> list[str]:
         raise ConfigError(
             f"{override.input_line}: a sweep takes the values one by one, or choice(…), range(…), glob(…)."
         )
-    if isinstance(glob := override._value, Glob):
-        return [f"{key}={name}" for name in _matching(key, glob)]
-    return [f"{key}={value}" for value in override.sweep_string_iterator()]
+    if not (values := list(override.sweep_string_iterator())):
+        raise ConfigError(f"{override.input_line} takes none of the names of {key}: write them one by one, {key}=…,….")
+    return [f"{key}={value}" for value in values]
 
 
-def _matching(group: str, glob: Glob) -> list[str]:
-    """Return the choices of a group that a glob takes, those in folders too. Raises ConfigError where none is."""
-    if names := glob.filter(list(listed(CONFIGS, group))):
-        return names
-    raise ConfigError(f"{group}=glob(…) takes none of the names of {group}: write them one by one, {group}=…,….")
+class _Names:
+    """What Hydra's parser asks for the names that a glob takes: those of a group, those in folders too."""
+
+    def get_group_options(self, group_name: str, **_: Any) -> list[str]:
+        return list(listed(CONFIGS, group_name))
 
 
 for _kind, _plugin in (("sweeper", Combinations), ("launcher", Together)):

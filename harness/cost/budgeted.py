@@ -108,7 +108,7 @@ class Budgeted(Wrapper):
         if usage is None and calls == 1:  # of several calls one was refused, and of the others nobody knows
             self.budget.settle((most, 1), (0.0, 1))
             return
-        cost = None if usage is None else cost_of(_whole(usage), self._price)
+        cost = None if usage is None else cost_of(_with_reasoning(usage), self._price)
         if cost is None:
             self._uncounted += calls
             self._known += 0.25
@@ -216,7 +216,7 @@ class Tries(Admission):
         return self._next is None
 
 
-def _whole(usage: Usage) -> Usage:
+def _with_reasoning(usage: Usage) -> Usage:
     """Return the counts of a call with its reasoning in its output: some servers count it beside."""
     output, reasoning = usage.output, usage.reasoning
     if isinstance(output, int) and isinstance(reasoning, int) and reasoning > output >= 0:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from harness.codec import given, text_digest
+from harness.codec import set_fields, text_digest
 from harness.export import number_of, unfinished_folder
 from harness.storage.configuration import safe
 from harness.storage.record_lines import OF_ITEM, PLACE, Line, reply_columns
@@ -88,7 +88,7 @@ def _sample(run: Run, line: Line) -> dict[str, Any]:
         content = [{"type": "reasoning", "reasoning": response.reasoning}, {"type": "text", "text": response.text}]
     turn = {"role": "assistant", "content": content, "source": "generate", "model": run.model}
     stop = STOPS.get(response.finish_reason, "unknown")
-    usage = _usage(given(response.usage), line.usd)
+    usage = _usage(set_fields(response.usage), line.usd)
     score = {
         "value": "C" if run.right(line) else "I",
         "answer": None if answer.label is None else run.result.answers[answer.label],

@@ -41,17 +41,17 @@ def pack(value: JSON) -> str:
     try:
         text = msgspec.json.encode(value)
     except ValueError:  # half a character
-        text = msgspec.json.encode(_whole(value))
+        text = msgspec.json.encode(_encodable(value))
     squeeze = zlib.compressobj(9, zlib.DEFLATED, 31, 9)
     return base64.b64encode(squeeze.compress(text) + squeeze.flush()).decode()
 
 
-def _whole(value: JSON) -> JSON:
+def _encodable(value: JSON) -> JSON:
     """Return the value with a question mark for each half character."""
     if isinstance(value, dict):
-        return {_whole(name): _whole(part) for name, part in value.items()}
+        return {_encodable(name): _encodable(part) for name, part in value.items()}
     if isinstance(value, list | tuple):
-        return [_whole(part) for part in value]
+        return [_encodable(part) for part in value]
     return value.encode(errors="replace").decode() if isinstance(value, str) else value
 
 

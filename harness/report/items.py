@@ -7,7 +7,7 @@ from itertools import islice
 from operator import itemgetter
 from typing import Any
 
-from harness.codec import given
+from harness.codec import set_fields
 from harness.errors import HarnessError
 from harness.storage.manifest import TracedItems
 from harness.storage.rebuild import SPARE, task_of
@@ -183,7 +183,7 @@ class Answers:
         if line.sample:
             own["sample"] = line.sample
         if line.failure:
-            own["failure"] = given(line.failure)
+            own["failure"] = set_fields(line.failure)
         if right is not None:
             own["right"] = right
         self._rows.append((item, line.sample, own, more or _NOTHING))

@@ -69,7 +69,7 @@ def with_firm(result: Result, firm: Result) -> Result:
     return replace(result, scores=scores)
 
 
-def told(counts: Counter[str]) -> dict[str, int]:
+def grade_counts(counts: Counter[str]) -> dict[str, int]:
     """Return the number of answers by grade; {} where all of them are in their form."""
     by_grade = {grade: counts[grade] for grade in GRADES if counts[grade]}
     return by_grade if by_grade.keys() - {FORM} else {}

@@ -17,7 +17,7 @@ from harness.protocols import Task
 from harness.scoring.audit import JudgeTally, by_rules_alone, total
 from harness.scoring.classification import AnswerCounts, decisions
 from harness.scoring.definitions import of_counts
-from harness.scoring.grades import FIRM, firm_only, grade_of, told, with_firm
+from harness.scoring.grades import FIRM, firm_only, grade_counts, grade_of, with_firm
 from harness.scoring.replies import AnswerNotes
 from harness.scoring.summary import count_field
 from harness.scoring.tally import counted, together
@@ -154,7 +154,7 @@ def summarize(task: Task, read: Callable[[], Iterable[Record]], samples: int, ju
     records = read() if judge is None else counted(read(), tally.add)
     graded = counted(records, lambda record: grades.update([grade_of(record.answer)]))
     result = summarize_votes(task, graded, samples)
-    counts = told(grades)
+    counts = grade_counts(grades)
     result = replace(result, grades=counts)
     if counts.keys() - FIRM:
         result = with_firm(result, summarize_votes(task, map(firm_only, read()), samples))

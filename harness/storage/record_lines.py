@@ -12,7 +12,7 @@ from typing import Any, Literal, Protocol, get_args, get_type_hints
 
 from msgspec import UNSET, Struct, UnsetType, to_builtins
 
-from harness.codec import as_json, given
+from harness.codec import as_json, set_fields
 from harness.scoring.grades import grade_of_rule
 from harness.types import JSON, Amount, Answer, Failure, Judgement, LabelCode, Record, Response, Tally, Usage
 
@@ -117,12 +117,12 @@ class Line(Struct, kw_only=True, forbid_unknown_fields=True):
             **{name: getattr(self, name) for name in (*OF_ITEM, "sample", "answer")},
             request=self.request.digest if self.request else None,
             outcome=self.outcome,
-            judgement=None if self.judge is None else Judgement(self.judge.request, _said(self.judge)),
+            judgement=None if self.judge is None else Judgement(self.judge.request, _outcome_of(self.judge)),
         )
 
     @property
     def outcome(self) -> Response | Failure:
-        return _said(self)
+        return _outcome_of(self)
 
     @property
     def usd(self) -> float | None:
@@ -148,7 +148,7 @@ def _outcome(outcome: Response | Failure) -> Mapping[str, Any]:
     return {"failure" if isinstance(outcome, Failure) else "response": outcome}
 
 
-def _said(part: Line | Judged) -> Response | Failure:
+def _outcome_of(part: Line | Judged) -> Response | Failure:
     outcome = part.failure if part.response is None else part.response
     assert outcome is not None
     return outcome
@@ -196,7 +196,7 @@ def reply_columns(line: Line) -> dict[str, Any]:
     columns = {}
     for part in (line.failure, line.answer, line.response, line.response.usage if line.response else None):
         names = _COLUMNS.get(type(part), {})
-        for name, value in given(part).items() if part is not None else ():
+        for name, value in set_fields(part).items() if part is not None else ():
             if name in names and value not in _EMPTY:
                 columns[names[name]] = value
     if line.usd is not None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct, convert
 
-from harness.codec import as_json, given
+from harness.codec import as_json, set_fields
 from harness.scoring import bootstrap
 from harness.storage.manifest import Place
 from harness.types import JSON, LETTERS, Amount, Judged, Result, Scores, Tally
@@ -40,14 +40,14 @@ class OfRun(Struct):
 
 def result_json(result: Result) -> dict[str, Any]:
     """Return a result as JSON; metrics by name, as fractions, null where undefined; what is empty is left out."""
-    parts = {name: as_json(part, _OWN) for name, part in given(result).items() if name not in _NOT_IN_FILE}
+    parts = {name: as_json(part, _OWN) for name, part in set_fields(result).items() if name not in _NOT_IN_FILE}
     parts["interval"] = {"level": bootstrap.LEVEL, "method": bootstrap.METHOD, "seed": bootstrap.SEED}
     others = (name for name in parts if name not in (*_HEAD, *_TAIL))
     return {name: parts[name] for name in (*_HEAD, *others, *_TAIL) if name in parts}
 
 
 def _judged_json(judged: Judged) -> dict[str, Any]:
-    parts = {name: as_json(part, _OWN) for name, part in given(judged).items()}
+    parts = {name: as_json(part, _OWN) for name, part in set_fields(judged).items()}
     return {"model": parts.pop("model"), "replies": judged.replies, **parts}
 
 
@@ -58,7 +58,7 @@ def _row_json(row: Scores) -> dict[str, Any]:
         if metric.no_interval:
             without.setdefault(metric.no_interval, []).append(metric.name)
     beside = {
-        **{name: as_json(part) for name, part in given(row).items() if name not in (*_COUNTS, "metrics")},
+        **{name: as_json(part) for name, part in set_fields(row).items() if name not in (*_COUNTS, "metrics")},
         "intervals": {metric.name: list(metric.interval) for metric in row.metrics if metric.interval},
         "no_interval": without,
         "bounds": {metric.name: list(metric.bounds) for metric in row.metrics if metric.bounds},

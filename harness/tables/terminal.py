@@ -59,11 +59,11 @@ def _blocks(parts: Sequence[Part], title: str, width: int) -> Iterator[Renderabl
         if part.settings:
             yield Text(clean(part.settings), "dim")
         if part.columns:
-            yield from _drawn(part.for_readers(), width)
+            yield from _fitted(part.for_readers(), width)
         yield from (Text(clean(note)) for note in part.notes)
 
 
-def _drawn(table: Table, width: int) -> Iterator[RenderableType]:
+def _fitted(table: Table, width: int) -> Iterator[RenderableType]:
     """Yield the table with the columns that fit, and a line that names the others."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table as Grid

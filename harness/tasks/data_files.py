@@ -262,14 +262,14 @@ class Repeats:
             several = "rows ask" if len(rows) > 1 else "row asks"
             yield (
                 f"{path}: {len(rows):,} {several} what an earlier one asks and has another label (rows "
-                f"{shown(rows)}): whatever is answered, one of the two counts as wrong."
+                f"{first_rows(rows)}): whatever is answered, one of the two counts as wrong."
             )
         if rows := self._same:
             several = "rows repeat" if len(rows) > 1 else "row repeats"
-            yield f"{path}: {len(rows):,} {several} an earlier one (row {shown(rows)}): each of them counts."
+            yield f"{path}: {len(rows):,} {several} an earlier one (row {first_rows(rows)}): each of them counts."
 
 
-def shown(rows: Sequence[object]) -> str:
+def first_rows(rows: Sequence[object]) -> str:
     """Return the first rows that a sentence names."""
     return ", ".join(map(str, rows[:SHOWN])) + (", …" if len(rows) > SHOWN else "")
 

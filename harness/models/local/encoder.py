@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -32,7 +33,7 @@ E = TypeVar("E", bound=Encoded[Any])
 
 
 @dataclass(frozen=True, kw_only=True)
-class Encoder(Checkpoint, Generic[E]):
+class Encoder(Checkpoint, ABC, Generic[E]):
     """A model that reads a whole request at once and gives each choice, or class, a log-probability."""
 
     def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
@@ -53,21 +54,21 @@ class Encoder(Checkpoint, Generic[E]):
                 ]
                 started = time.perf_counter()
 
+    @abstractmethod
     def encode(self, requests: Sequence[Any]) -> Iterator[E | Failure]:
         """Yield each request in tokens, or a Failure where it has too many or none."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _compute(self, batch: list[E]) -> list[dict[str, float]]:
         """Return the log-probabilities of each row of a batch."""
-        raise NotImplementedError
 
     def _finish_reason(self, row: E) -> str:
         return "stop"
 
     @property
+    @abstractmethod
     def _parts(self) -> tuple[Any, ...]:
         """The tokenizer and the model first."""
-        raise NotImplementedError
 
     @cached_property
     def _limit(self) -> int:

@@ -112,7 +112,6 @@ def _kind(content: Any) -> str:
     return sizes.most_common(1)[0][0]
 
 
-def quantisation(folder: Path) -> str | None:
-    """Return the kind of a checkpoint's weights in the GGUF file that it was made of, such as Q4_1; None without."""
-    file = folder / ABOUT
-    return str(json.loads(file.read_text())["quantisation"]) if file.is_file() else None
+def quantisation(folder: Path) -> str:
+    """Return the kind of a checkpoint's weights in the GGUF file that it was made of, such as Q4_1."""
+    return str(json.loads((folder / ABOUT).read_text())["quantisation"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from harness.errors import ConfigError, DataError
-from harness.tasks.data_files import Repeats, shown
+from harness.tasks.data_files import Repeats, first_rows
 from harness.tasks.questions.rows import ROLES, WORDS, Layout, QuestionRow
 from harness.types import LETTERS
 
@@ -82,4 +82,4 @@ def remarks(path: str, layout: Layout, rows: Sequence[QuestionRow]) -> Iterator[
 
 def _lacking(path: str, rows: Sequence[int], name: str) -> str:
     count = "1 row has" if len(rows) == 1 else f"{len(rows):,} rows have"
-    return f"{path}: {count} no {name} (row {shown(rows)})"
+    return f"{path}: {count} no {name} (row {first_rows(rows)})"
