@@ -102,6 +102,12 @@ def test_a_preset_without_its_package_says_the_command(preset, tmp_path, monkeyp
         gguf.packaged(path.removeprefix("package:"))
 
 
+def test_what_reading_it_needs_is_named(written, monkeypatch):
+    monkeypatch.setattr(gguf, "find_spec", lambda name: None if name in ("gguf", "accelerate") else name)
+    with pytest.raises(ConfigError, match=r"needs gguf and accelerate: .*\[gguf\]"):
+        _ = lm(written[1]).identity
+
+
 def test_what_cannot_be_read_is_one_sentence_and_leaves_nothing(written, tmp_path):
     text = tmp_path / "text.gguf"
     text.write_text("no model")

@@ -107,7 +107,6 @@ def call(here: Path, *arguments: str, module: str = "harness", **more: str):
     [
         ([], 2),
         pytest.param([], 1, marks=pytest.mark.slow),
-        pytest.param(["-m", "debug=true"], 5, marks=pytest.mark.slow),
         *(
             pytest.param(more, 1, marks=pytest.mark.slow)
             for more in (["-m", "debug=true"], ["debug=true"], ["-m"], ["--cfg", "job"])

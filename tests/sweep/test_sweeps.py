@@ -43,11 +43,6 @@ def test_globs_take_the_names_of_a_group_those_in_folders_too(swept, jobs_made, 
     assert code == 0 and len(rows(out)) - 1 == jobs_made, err + out
 
 
-def test_a_glob_that_takes_nothing_is_a_sentence(command):
-    code, _, err = command("-m", "model=always_yes", "prompt=glob(c*)", "dry_run=true")
-    assert code == 1 and "takes none of the names of prompt" in err
-
-
 @pytest.mark.slow
 def test_calls_that_two_jobs_share_are_counted_once(command):
     _, out, _ = command("-m", "model=gpt4", "task.limit=5", "task.labels=published,audited", "dry_run=true")
@@ -59,6 +54,7 @@ def test_calls_that_two_jobs_share_are_counted_once(command):
     ("arguments", "said"),
     few(
         [
+            (("model=always_yes", "prompt=glob(c*)"), "takes none of the names of prompt"),
             (("model=gpt4,gpt35", "model.temprature=1"), "did you mean 'model.temperature'?"),
             (("model=gpt4,roberta_mnli", "model.temperature=1"), "job 1 of 2 (model=roberta_mnli"),
             (

