@@ -140,7 +140,7 @@ def _values(override: Override) -> list[str]:
             f"{override.input_line}: a sweep takes the values one by one, or choice(…), range(…), glob(…)."
         )
     if not (values := list(override.sweep_string_iterator())):
-        raise ConfigError(f"{override.input_line} takes none of the names of {key}: write them one by one, {key}=…,….")
+        raise ConfigError(f"{override.input_line} takes no name of {key}: write them one by one. No job was begun.")
     return [f"{key}={value}" for value in values]
 
 

@@ -106,10 +106,9 @@ def call(here: Path, *arguments: str, module: str = "harness", **more: str):
     ("more", "step"),
     [
         ([], 2),
-        pytest.param([], 1, marks=pytest.mark.slow),
         *(
             pytest.param(more, 1, marks=pytest.mark.slow)
-            for more in (["-m", "debug=true"], ["debug=true"], ["-m"], ["--cfg", "job"])
+            for more in ([], ["-m", "debug=true"], ["debug=true"], ["-m"], ["--cfg", "job"])
         ),
     ],
     ids=str,

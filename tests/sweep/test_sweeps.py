@@ -54,7 +54,7 @@ def test_calls_that_two_jobs_share_are_counted_once(command):
     ("arguments", "said"),
     few(
         [
-            (("model=always_yes", "prompt=glob(c*)"), "takes none of the names of prompt"),
+            (("model=always_yes", "prompt=glob(c*)"), "takes no name of prompt"),
             (("model=gpt4,gpt35", "model.temprature=1"), "did you mean 'model.temperature'?"),
             (("model=gpt4,roberta_mnli", "model.temperature=1"), "job 1 of 2 (model=roberta_mnli"),
             (
