@@ -17,7 +17,7 @@ from harness.types import Metric
 TITLE = "All benchmarks"
 """Stands in the place of a task."""
 _CHOICE = (
-    "Of each task the runs of one set of items, those with its default settings where there are such (variant= chooses "
+    "Of each task the runs of one set of items, those with its default settings where there are such (folders choose "
     "others); of several runs of a model the one with the task's first prompt."
 )
 
