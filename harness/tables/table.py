@@ -89,10 +89,7 @@ class Table:
         cls, header: Sequence[str], rows: Iterable[Sequence[str]], *, text_columns: int = 1, spare: Sequence[str] = ()
     ) -> Table:
         """Return a table of words: the first `text_columns` are read as text, the others as numbers."""
-        kinds: list[Literal["text", "metric"]] = [
-            "text" if place < text_columns else "metric" for place in range(len(header))
-        ]
-        columns = [Column(title, title, kind) for title, kind in zip(header, kinds, strict=True)]
+        columns = [Column(t, t, "text" if place < text_columns else "metric") for place, t in enumerate(header)]
         return cls(columns=columns, lines=[Line([Cell(text) for text in row]) for row in rows], spare=spare)
 
     def for_readers(self) -> Table:

@@ -22,7 +22,7 @@ GAP = 2
 FAULTS = ("unreadable", "cut_off", "failed")
 """Counts that stand beside scores at any width."""
 NAMES = 20
-"""Cells that the columns of names keep together while there are numbers to leave out."""
+"""Cells that a column of names keeps while there are numbers to leave out."""
 
 
 def show(parts: Sequence[Part], *, title: str = "", stream: TextIO | None = None) -> None:
@@ -77,30 +77,33 @@ def _fitted(table: Table, width: int) -> Iterator[RenderableType]:
         if column.kind == "text":
             grid.add_column(Text(head), overflow="fold")
         else:
-            grid.add_column(Text(head), justify="right", width=_width(table, place, folded))
+            grid.add_column(Text(head, justify="right"), width=_width(table, place, folded))
     places = {place: table.places(place) for place in columns}
-    ranges = {place: max((len(line.cells[place].range) for line in table.lines), default=0) for place in columns}
     for name, lines in table.groups():
         if name:
             grid.add_section()
             grid.add_row(Text(_line(name), "italic"))
         for line in lines:
             cells = [(line.cells[place], place) for place in columns]
-            grid.add_row(*(_cell(cell, line.place(cell, places[at]), ranges[at], folded) for cell, at in cells))
+            grid.add_row(*(_cell(table, at, cell, line.place(cell, places[at]), folded) for cell, at in cells))
     yield grid
     if hidden := [column.full_text for place, column in enumerate(table.columns) if place not in columns]:
         words = f"Hidden at this width: {', '.join(hidden)}. A wider terminal or a pipe (| less -S) shows all."
         yield Text(clean(words), "dim")
 
 
-def _cell(cell: Cell, place: int | None, across: int, folded: bool) -> Text:
-    """Return a value with its interval beside it, padded so that values stand below values, or below it."""
+def _cell(table: Table, column: int, cell: Cell, place: int | None, folded: bool) -> Text:
+    """Return a value with its interval beside it, so that values stand below values, or below it."""
     from rich.text import Text
 
-    value = Text(_line(cell.text), "" if place is None else ("bold", "underline")[place])
-    if not across or (folded and not cell.range):
+    value = Text().append(_line(cell.text), "" if place is None else ("bold", "underline")[place])
+    if table.columns[column].kind == "text":
         return value
-    return value.append(f"\n{cell.range}" if folded else f" {cell.range:<{across}}", "not bold not underline dim")
+    # Padded here: Rich would pad to the right of values as well, and underline what it pads.
+    width = _width(table, column, folded)
+    beside = 0 if folded else max(len(f" {line.cells[column].range}".rstrip()) for line in table.lines)
+    value = Text(" " * (width - beside - value.cell_len)).append(value)
+    return value.append(f"\n{cell.range:>{width}}" if folded else f" {cell.range}", "dim") if cell.range else value
 
 
 def _line(text: str) -> str:
@@ -128,18 +131,16 @@ def _need(table: Table, place: int) -> tuple[int, int]:
 
 def _across(table: Table, columns: Sequence[int], *, folded: bool) -> int:
     """Return the cells that columns need at least."""
-    names = [place for place in columns if table.columns[place].kind == "text"]
-    widths = {place: _width(table, place, folded) for place in columns}
-    widths |= {place: min(widths[place], NAMES // len(names)) for place in names}
-    return sum(widths.values()) + GAP * (len(columns) - 1)
+    return sum(_width(table, place, folded) for place in columns) + GAP * (len(columns) - 1)
 
 
 def _width(table: Table, place: int, folded: bool) -> int:
-    """Return the width of a column; its title may stand in several lines."""
+    """Return the width of a column, of names the least; its title may stand in several lines."""
     from rich.cells import cell_len
 
     cells = [line.cells[place] for line in table.lines]
     values = max((cell_len(cell.text) for cell in cells), default=0)
     ranges = max((cell_len(cell.range) for cell in cells), default=0)
     title = max((cell_len(word) for word in table.columns[place].full_text.split()), default=0)
-    return max(title, values, ranges) if folded else max(title, values + ranges + (ranges > 0))
+    width = max(title, values, ranges) if folded else max(title, values + ranges + (ranges > 0))
+    return min(width, NAMES) if table.columns[place].kind == "text" else width

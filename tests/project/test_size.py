@@ -41,7 +41,7 @@ ROOMS: dict[str, tuple[int, int]] = {
     "harness/scoring": (2362, 15),
     "harness/storage": (2201, 14),
     "harness/sweep": (617, 5),
-    "harness/tables": (1071, 8),
+    "harness/tables": (1069, 8),
     "harness/tasks": (1111, 8),
     "harness/tasks/causalbench": (1827, 13),
     "harness/tasks/cladder": (3077, 18),
