@@ -32,7 +32,7 @@ PAGES = {
     "item": (f"#/item/{RUN}/n4-g31-ancestor-A-D", 1180, 1060, "light"),
     "graphs": (f"#/graphs/{GRAPHS}", 1180, 960, "light"),
 }
-WIDTH, HEIGHT = 112, 40
+WIDTH, HEIGHT = 122, 40
 
 
 def pages() -> None:
