@@ -40,7 +40,7 @@ class Served(Chat):
     revision: str | None = None
     command: str
     arguments: tuple[str, ...]
-    args: tuple[str, ...] = ()
+    args: tuple[str | int | float, ...] = ()
     engine: str
     ready: Positive = 1800.0
     health: str = "/health"
@@ -58,7 +58,7 @@ class Served(Chat):
     def identity(self) -> Mapping[str, JSON]:
         """What is served and by what, wherever the server runs."""
         chat = {name: value for name, value in super().identity.items() if name not in ("endpoint", "model")}
-        checkpoint = {"checkpoint": fingerprint(self.place), "args": list(self.args)}
+        checkpoint = {"checkpoint": fingerprint(self.place), "args": [str(word) for word in self.args]}
         return {**chat, "kind": "served.chat", "engine": self.engine, **checkpoint}
 
     def check_key(self) -> None:
@@ -69,7 +69,8 @@ class Served(Chat):
     def words(self, port: int) -> list[str]:
         """Return the command that serves at a port."""
         values = {"path": str(self.place), "model": self._served_name, "host": HOST, "port": str(port)}
-        return [*self.command.split(" "), *(word.format_map(values) for word in self.arguments), *self.args]
+        words = [*self.command.split(" "), *(word.format_map(values) for word in self.arguments)]
+        return [*words, *(str(word) for word in self.args)]
 
     @property
     def _served_name(self) -> str:
@@ -139,9 +140,10 @@ class Server:
         return False
 
     def says(self, what: str) -> str:
-        """Return a sentence on the server, with the end of its log."""
+        """Return a sentence on the server, with the last line of its log that tells an error, and its end."""
         lines = [line for line in clean(self.log.read_text(errors="replace")[-10_000:]).split("\n") if line.strip()]
-        last = " / ".join(shortened(line, 300) for line in lines[-3:]) or "nothing"
+        errors = [line for line in lines[:-3] if "error" in line.lower()]
+        last = " / ".join(shortened(line, 300) for line in errors[-1:] + lines[-3:]) or "nothing"
         return f"{self._model.engine} {what}; its log ends: {last} ({self.log})."
 
 

@@ -1,8 +1,8 @@
 """A program that serves as vLLM does, for tests of what a run does with it: python served_program.py PORT BEHAVIOUR…
 
 It writes the numbers of its process and of a child of its own to the file SERVED_PIDS.
-Behaviours: dies (at start, with what vLLM writes), deaf (never ready), taken (its port, the first time), stubborn
-(ignores SIGTERM), falls=N (ends with the N-th call), slow (0.3 s for each call), child (starts a child).
+Behaviours: dies (at start, with what vLLM writes), deaf (never ready), stubborn (ignores
+SIGTERM), falls=N (ends with the N-th call), slow (0.3 s for each call), child (starts a child).
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ if "--version" in sys.argv:
 PORT = int(sys.argv[1])
 BEHAVIOUR = dict(word.partition("=")[::2] for word in sys.argv[2:])
 PIDS = Path(os.environ["SERVED_PIDS"])
-BEFORE = len(PIDS.read_text().split()) if PIDS.exists() else 0
 CALLS: list[str] = []
 
 
@@ -75,9 +74,7 @@ if "child" in BEHAVIOUR:
 if "dies" in BEHAVIOUR:
     print("INFO 11-22 22:22:22 [api_server.py:1] vLLM begins")
     print("(EngineCore pid=7) ERROR 11-22 22:22:22 [core.py:1] ValueError: Free memory on device is less than desired.")
-    print("RuntimeError: Engine core initialization failed. See root cause above.", flush=True)
-    sys.exit(1)
-if "taken" in BEHAVIOUR and not BEFORE:
-    print("OSError: [Errno 98] Address already in use", flush=True)
+    print("RuntimeError: Engine core initialization failed. See root cause above.")
+    print("No such option '--no-such-argument' (an error)\nOptions:\n  --seed N\n  --help  Show this", flush=True)
     sys.exit(1)
 ThreadingHTTPServer(("127.0.0.1", PORT), Answers).serve_forever()
