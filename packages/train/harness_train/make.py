@@ -114,7 +114,7 @@ def _train(
     set_seed(recipe.seed)  # a new head is drawn when the network is loaded
     fit = leave_out(learner, lessons, recipe)
     network = _with_lora(learner.network, recipe)
-    teacher = Teacher(learner, network, lessons, recipe, work, progress, dtype)
+    teacher = Teacher(learner, network, lessons, recipe, work, progress, dtype, fit["longest_in_tokens"])
     with memory_errors() as errors:
         teacher.train(resume_from_checkpoint=last_whole(work))
     if errors:

@@ -20,6 +20,8 @@ from harness_train.learners import Learner, fits_of
 from harness_train.recipe import Recipe
 
 STATE = "trainer_state.json"
+TOKENS_ON_CPU = 2048
+"""Tokens that learn at once: some 8 GB beside a base of 135 million weights."""
 
 
 class Teacher(Trainer):  # type: ignore[misc]  # transformers has no types
@@ -27,15 +29,18 @@ class Teacher(Trainer):  # type: ignore[misc]  # transformers has no types
 
     def __init__(
         self, learner: Learner, network: Any, lessons: Lessons, recipe: Recipe, work: Path, progress: Progress,
-        dtype: str,
+        dtype: str, longest: int,
     ) -> None:  # fmt: skip
+        """`longest`: tokens of the longest example."""
         self._score: Callable[[], Scores] = lambda: scores_of(learner, lessons.prompt, lessons.dev.rows)
         self._items, self._say = len(lessons.dev.rows), progress.say
         examples = Pass(lessons, learner)
         patience = [EarlyStoppingCallback(recipe.patience)] if recipe.patience else []
+        cpu = learner.network.device.type == "cpu"
+        at_once = _at_once(recipe, longest, cpu=cpu)
         super().__init__(
             model=network,
-            args=_arguments(recipe, len(examples), work, dtype, cpu=learner.network.device.type == "cpu"),
+            args=_arguments(recipe, len(examples), work, dtype, at_once, cpu=cpu),
             data_collator=learner.batch,
             train_dataset=examples,
             eval_dataset=lessons.dev.rows,
@@ -116,16 +121,28 @@ class Pass(torch.utils.data.Dataset[Example]):
         return self._rows[place]
 
 
-def _arguments(recipe: Recipe, examples: int, work: Path, dtype: str, *, cpu: bool) -> Any:
+def _at_once(recipe: Recipe, longest: int, *, cpu: bool) -> int:
+    """Return how many examples of a step go through the model at once. Raises ConfigError if they do not divide it.
+
+    A CPU gets by itself what has place in TOKENS_ON_CPU: where memory runs out there, the system kills the process.
+    """
+    if recipe.micro_batch:
+        if recipe.batch_size % recipe.micro_batch:
+            raise ConfigError(
+                f"recipe.micro_batch={recipe.micro_batch} does not divide recipe.batch_size={recipe.batch_size}."
+            )
+        return recipe.micro_batch
+    fits = [n for n in range(1, recipe.batch_size + 1) if recipe.batch_size % n == 0 and n * longest <= TOKENS_ON_CPU]
+    return max(fits, default=1) if cpu else recipe.batch_size
+
+
+def _arguments(recipe: Recipe, examples: int, work: Path, dtype: str, at_once: int, *, cpu: bool) -> Any:
     """Return the Trainer's arguments. Raises ConfigError for those of recipe.trainer that it does not have."""
-    micro = recipe.micro_batch or recipe.batch_size
-    if recipe.batch_size % micro:
-        raise ConfigError(f"recipe.micro_batch={micro} does not divide recipe.batch_size={recipe.batch_size}.")
     every = max(1, round(math.ceil(examples / recipe.batch_size) / recipe.evaluations))
     settings: dict[str, Any] = {
         "output_dir": str(work),
-        "per_device_train_batch_size": micro,
-        "gradient_accumulation_steps": recipe.batch_size // micro,
+        "per_device_train_batch_size": at_once,
+        "gradient_accumulation_steps": recipe.batch_size // at_once,
         "num_train_epochs": recipe.epochs,
         "learning_rate": recipe.learning_rate,
         "lr_scheduler_type": recipe.schedule,

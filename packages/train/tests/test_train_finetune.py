@@ -221,6 +221,17 @@ def test_what_would_break_a_promise_or_is_unknown_is_refused(bases, tmp_path, se
         made(bases["two"], tmp_path, f"recipe.trainer={{{setting}}}")
 
 
+@pytest.mark.parametrize(
+    ("given", "longest", "cpu", "expected"),
+    [(None, 700, True, 2), (None, 5000, True, 1), (None, 700, False, 8), (4, 700, True, 4)],
+)
+def test_a_cpu_takes_what_its_memory_holds(given, longest, cpu, expected):
+    from harness_train import trainer
+
+    recipe = build(composed("recipe.path=LOCAL", f"recipe.micro_batch={given or 'null'}")["recipe"], "recipe")
+    assert trainer._at_once(recipe, longest, cpu=cpu) == expected
+
+
 @pytest.mark.slow
 def test_adapters_are_kept_as_peft_reads_them(bases, tmp_path):
     from peft import PeftModel
