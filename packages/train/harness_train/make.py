@@ -7,7 +7,6 @@ import shutil
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +34,6 @@ class FinishedCheckpoint:
     folder: Path
     training: Mapping[str, Any]
     """Its training.json."""
-    kind: str
 
     @property
     def f1(self) -> float:
@@ -44,12 +42,12 @@ class FinishedCheckpoint:
     @property
     def lines(self) -> list[str]:
         """Lines to print: where it is, and the command that evaluates it."""
-        chosen, prompt = self.training["chosen"], self.training["prompt"]["name"]
-        form = "" if prompt == {"nli": "pair", "causal_lm": "plain"}[self.kind] else f" prompt={prompt}"
+        chosen, prompt, kind = self.training["chosen"], self.training["prompt"]["name"], self.training["recipe"]["kind"]
+        form = "" if prompt == {"nli": "pair", "causal_lm": "plain"}[kind] else f" prompt={prompt}"
         return [
             f"{self.folder}: step {chosen['step']:,}, with the best F1 ({100 * self.f1:.2f}%) on "
             f"{self.training['dev']['examples']:,} dev items.",
-            f"To evaluate it: harness model={self.kind} model.path={self.folder}{form}",
+            f"To evaluate it: harness model={kind} model.path={self.folder}{form}",
         ]
 
 
@@ -58,9 +56,6 @@ def make(config: Mapping[str, Any]) -> FinishedCheckpoint:
     config, own = own_files(config)
     settings = validated(FinetuneSettings, config)
     recipe: Recipe = build(settings.recipe, "recipe")
-    needed = ["torch", "transformers", "accelerate", *(["peft"] if recipe.lora.r else [])]
-    if missing := [name for name in needed if find_spec(name) is None]:
-        raise ConfigError(f"fine-tuning needs {', '.join(missing)}: pip install -e packages/train brings it.")
     check(settings.out, folder=True)
     # What is learned, in which words, by whom.
     task = teaching_task(settings.task)
@@ -89,7 +84,7 @@ def make(config: Mapping[str, Any]) -> FinishedCheckpoint:
     folder = Path(settings.out, recipe.name, digest(facts)[:12])
     if (folder / RECORD).exists():
         progress.say(f"{folder} is there already.")
-        return FinishedCheckpoint(folder, json.loads((folder / RECORD).read_text()), recipe.kind)
+        return FinishedCheckpoint(folder, json.loads((folder / RECORD).read_text()))
     work = folder.with_name(f"{folder.name}.work")
     started = time.monotonic()
     training = facts | _train(learner, lessons, recipe, work, progress, dtype)
@@ -97,7 +92,7 @@ def make(config: Mapping[str, Any]) -> FinishedCheckpoint:
     atomic_write.write(work / "chosen" / RECORD, training)  # before the folder has its name
     (work / "chosen").replace(folder)
     shutil.rmtree(work)
-    return FinishedCheckpoint(folder, training, recipe.kind)
+    return FinishedCheckpoint(folder, training)
 
 
 def _train(
@@ -154,7 +149,7 @@ def _with_lora(network: Any, recipe: Recipe) -> Any:
         r=recipe.lora.r,
         lora_alpha=recipe.lora.alpha,
         lora_dropout=recipe.lora.dropout,
-        target_modules=list(recipe.lora.targets) if recipe.lora.targets else "all-linear",
+        target_modules="all-linear",
         task_type="SEQ_CLS" if recipe.kind == "nli" else "CAUSAL_LM",
     )
     return get_peft_model(network, config)

@@ -24,7 +24,6 @@ class Lora:
     r: Whole | None = None
     alpha: Whole = 16
     dropout: Share = 0.05
-    targets: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +45,6 @@ class Recipe:
     max_length: Whole | None = None
     too_long: Literal["refuse", "drop"] = "refuse"
     evaluations: Annotated[float, Field(gt=0)] = 1.0
-    patience: Whole | None = None
     dtype: Literal["auto", "float32", "bfloat16"] = "auto"
     lora: Lora = field(default_factory=Lora)
     trainer: Mapping[str, JSON] | None = None

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from transformers import EarlyStoppingCallback, Trainer, TrainerCallback, TrainingArguments
+from transformers import Trainer, TrainerCallback, TrainingArguments
 from transformers.trainer_callback import PrinterCallback, ProgressCallback
 
 from harness.errors import ConfigError, RunStopped
@@ -31,11 +31,9 @@ class Teacher(Trainer):  # type: ignore[misc]  # transformers has no types
         self, learner: Learner, network: Any, lessons: Lessons, recipe: Recipe, work: Path, progress: Progress,
         dtype: str, longest: int,
     ) -> None:  # fmt: skip
-        """`longest`: tokens of the longest example."""
         self._score: Callable[[], Scores] = lambda: scores_of(learner, lessons.prompt, lessons.dev.rows)
         self._items, self._say = len(lessons.dev.rows), progress.say
         examples = Pass(lessons, learner)
-        patience = [EarlyStoppingCallback(recipe.patience)] if recipe.patience else []
         cpu = learner.network.device.type == "cpu"
         at_once = _at_once(recipe, longest, cpu=cpu)
         super().__init__(
@@ -45,7 +43,7 @@ class Teacher(Trainer):  # type: ignore[misc]  # transformers has no types
             train_dataset=examples,
             eval_dataset=lessons.dev.rows,
             compute_loss_func=learner.loss,
-            callbacks=[_Watch(examples, progress, recipe.learning_rate), *patience],
+            callbacks=[_Watch(examples, progress, recipe.learning_rate)],
         )
         for callback in (PrinterCallback, ProgressCallback):
             self.remove_callback(callback)
@@ -85,10 +83,6 @@ class _Watch(TrainerCallback):  # type: ignore[misc]  # transformers has no type
         if state.global_step >= state.max_steps:  # the last step is one to choose from, wherever it falls
             control.should_evaluate = control.should_save = True
 
-    def on_train_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-        if self._ticks is not None:
-            self._ticks.close()  # type: ignore[attr-defined]  # a generator
-
     def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **_: Any) -> None:
         """Stop once the loss is not finite: no later step can repair it."""
         if not all(math.isfinite(logs[name]) for name in ("loss", "grad_norm") if name in logs):
@@ -126,14 +120,10 @@ def _at_once(recipe: Recipe, longest: int, *, cpu: bool) -> int:
 
     A CPU gets by itself what has place in TOKENS_ON_CPU: where memory runs out there, the system kills the process.
     """
-    if recipe.micro_batch:
-        if recipe.batch_size % recipe.micro_batch:
-            raise ConfigError(
-                f"recipe.micro_batch={recipe.micro_batch} does not divide recipe.batch_size={recipe.batch_size}."
-            )
-        return recipe.micro_batch
-    fits = [n for n in range(1, recipe.batch_size + 1) if recipe.batch_size % n == 0 and n * longest <= TOKENS_ON_CPU]
-    return max(fits, default=1) if cpu else recipe.batch_size
+    parts = [n for n in range(1, recipe.batch_size + 1) if recipe.batch_size % n == 0]
+    if (asked := recipe.micro_batch) and asked not in parts:
+        raise ConfigError(f"recipe.micro_batch={asked} does not divide recipe.batch_size={recipe.batch_size}.")
+    return asked or max((n for n in parts if not cpu or n * longest <= TOKENS_ON_CPU), default=1)
 
 
 def _arguments(recipe: Recipe, examples: int, work: Path, dtype: str, at_once: int, *, cpu: bool) -> Any:

@@ -184,18 +184,6 @@ def test_half_a_checkpoint_is_not_gone_on_from(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["checkpoint-2"]
 
 
-def test_with_patience_a_training_that_gets_no_better_ends_early(bases, tmp_path, monkeypatch):
-    from harness_train import trainer
-
-    points = iter([0.2, 0.6, 0.5, 0.4])
-    counts = {"accuracy": 0.5, "precision": 0, "recall": 0, "loss": 0.5, "yes": 1, "unreadable": 0, "failed": 0}
-    monkeypatch.setattr(trainer, "scores_of", lambda *_: {"f1": next(points)} | counts)
-    settings = ["recipe.patience=1", "recipe.evaluations=2", "recipe.epochs=2", "task.limit=32"]
-    entry = made(bases["nli"], tmp_path, *settings).training
-    assert [e["eval_f1"] for e in entry["curve"] if "eval_f1" in e] == [0.2, 0.6, 0.5] and next(points) == 0.4
-    assert entry["chosen"]["step"] * 3 == entry["curve"][-1]["step"] * 2
-
-
 def test_of_equal_scores_the_smaller_loss_is_chosen_and_one_that_only_says_no_is_told(bases, tmp_path, capsys):
     # No Yes in any evaluation: all have F1 0, and the loss falls.
     entry = made(bases["two"], tmp_path, "recipe.learning_rate=1e-5", "recipe.evaluations=2", "task.limit=32").training
