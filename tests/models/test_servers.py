@@ -22,7 +22,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from support.clocks import Skipping
 from support.fault_server import Faults, InThread, answer
@@ -159,6 +159,7 @@ def test_each_fault_once():
 
 @pytest.mark.usefixtures("short_waits")
 @settings(max_examples=120, deadline=None)
+@example(b"HTTP/1.1 300 Multiple Choices\r\n\r\n")  # which it does not name
 @given(
     st.one_of(
         st.binary(max_size=300),

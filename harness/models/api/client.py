@@ -169,9 +169,10 @@ class Wire:
 def _refusal(response: httpx2.Response, text: str) -> Exception:
     """Return the error for a status other than success; a redirect's words are where it leads."""
     status = response.status_code
-    if status < 300:
+    words = _place(response) if 300 <= status < 400 else text
+    if status < 300 or (status < 400 and not words):
         return InvalidReplyError(f"the reply has the status {status}")
-    return RefusedError(status, _place(response) if status < 400 else text, response.headers)
+    return RefusedError(status, words, response.headers)
 
 
 def _page(content_type: str, text: str) -> str:
@@ -186,10 +187,10 @@ def _page(content_type: str, text: str) -> str:
 
 
 def _place(response: httpx2.Response) -> str:
-    """Return where a redirect leads, without what may be a key or a password."""
+    """Return where a redirect leads, without what may be a key or a password; "" if it does not say."""
     try:
         target = urlsplit(urljoin(str(response.request.url), response.headers["location"]))
         place = f"{target.scheme}://{target.netloc.rpartition('@')[2]}{target.path}"
     except (KeyError, ValueError):
-        return "an address that it does not name"
+        return ""
     return mask_keys(place).removesuffix("/chat/completions").removesuffix("/completions").removesuffix("/messages")
