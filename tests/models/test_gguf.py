@@ -68,7 +68,7 @@ def test_it_answers_as_the_folder_it_was_written_of(written, capsys):
 def test_its_identity_is_the_files_and_says_its_bits(written, tmp_path):
     folder, file = written
     identity = lm(file).identity
-    assert identity["quantised"] == "GGUF F32"
+    assert identity["quantised"] == "GGUF ALL_F32"
     moved = tmp_path / "moved.gguf"
     moved.write_bytes(file.read_bytes())
     assert lm(moved).identity == identity
@@ -108,16 +108,33 @@ def test_what_reading_it_needs_is_named(written, monkeypatch):
         _ = lm(written[1]).identity
 
 
-def test_what_cannot_be_read_is_one_sentence_and_leaves_nothing(written, tmp_path):
-    text = tmp_path / "text.gguf"
-    text.write_text("no model")
-    with pytest.raises(ConfigError, match="neither a folder nor a GGUF file"):
-        _ = lm(text).identity
-    cut = tmp_path / "cut.gguf"
-    cut.write_bytes(written[1].read_bytes()[:5000])
-    with pytest.raises(ConfigError, match=r"let llama\.cpp serve it"):
-        _ = lm(cut).identity
+@pytest.mark.parametrize(("spoilt", "sentence"), [
+    (lambda content: b"no model", "neither a folder nor a GGUF file"),
+    (lambda content: content[:100], r"is cut short, .*buffer"),
+    (lambda content: content[:-1000], r"is cut short, .*reshape"),
+    (lambda content: content.replace(b"llama", b"other"), r"other is not supported.*llama\.cpp may serve it"),
+    (lambda content: content.replace(b"ggml.tokens", b"ggml.absent"), r"has no tokenizer in it .*\('tokens'\)"),
+])  # fmt: skip
+def test_what_cannot_be_read_is_one_sentence_and_leaves_nothing(written, tmp_path, spoilt, sentence):
+    file = tmp_path / "spoilt.gguf"
+    file.write_bytes(spoilt(written[1].read_bytes()))
+    with pytest.raises(ConfigError, match=sentence):
+        _ = lm(file).identity
     assert not list(gguf.MADE.glob("*"))
+
+
+def test_of_a_folder_with_two_files_one_has_to_be_named(tmp_path):
+    for name in ("Q4.gguf", "Q8.gguf"):
+        (tmp_path / name).touch()
+    with pytest.raises(ConfigError, match=r"holds Q4\.gguf, Q8\.gguf: name the file itself"):
+        _ = lm(tmp_path).identity
+
+
+def test_without_a_chat_template_turns_are_joined_to_one_text(written, tmp_path):
+    file = tmp_path / "base.gguf"
+    file.write_bytes(written[1].read_bytes().replace(b"chat_template", b"chat_absences"))
+    base, plain = lm(file), CausalLM(name="tiny", path=str(written[0]), dtype="float32", chat_template=False)
+    assert [base._turns.text(turns) for turns in TURNS] == [plain._turns.text(turns) for turns in TURNS]
 
 
 def test_of_two_that_make_it_at_once_one_keeps_it(written, monkeypatch):
@@ -125,7 +142,7 @@ def test_of_two_that_make_it_at_once_one_keeps_it(written, monkeypatch):
         other = gguf.MADE / fingerprint(written[1])[:16]
         other.mkdir()
         (other / gguf.ABOUT).write_text('{"quantisation": "of the other"}')
-        return "F32"
+        return "ALL_F32"
 
     monkeypatch.setattr(gguf, "_kind", while_another_ends)
     assert lm(written[1]).identity["quantised"] == "GGUF of the other"

@@ -1,7 +1,8 @@
-"""If something is not installed or missing, a sentence says what to do."""
+"""What cannot run here, or may not, is one sentence that says what to do."""
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 
@@ -9,8 +10,9 @@ import pytest
 from support.outcomes import each
 
 from harness.errors import ConfigError
+from harness.models.local.causal_lm import CausalLM
 from harness.models.local.nli import NLI
-from harness.types import PairRequest
+from harness.types import ChoiceRequest, Message, PairRequest
 
 ASK = "list(NLI(name='m', path=sys.argv[1], device='cpu').respond([PairRequest('A', 'B')]))"
 
@@ -34,3 +36,13 @@ def test_a_missing_gpu_is_said(nli_path):
         pytest.skip("there is a GPU")
     with pytest.raises(ConfigError, match=r"no CUDA device.*model\.device=cpu"):
         list(each(NLI(name="m", path=str(nli_path), device="cuda").respond([PairRequest("A", "B")])))
+
+
+def test_a_checkpoint_that_needs_its_own_code_is_refused_and_the_code_not_run(tmp_path):
+    (tmp_path / "model.safetensors").touch()
+    (tmp_path / "modeling_own.py").write_text("raise SystemExit('it ran')\n")
+    classes = {"AutoConfig": "modeling_own.Config", "AutoModelForCausalLM": "modeling_own.Model"}
+    (tmp_path / "config.json").write_text(json.dumps({"model_type": "of_its_own", "auto_map": classes}))
+    model = CausalLM(name="own", path=str(tmp_path), dtype="float32", device="cpu")
+    with pytest.raises(ConfigError, match=r"needs Python code of its own, which is not run here: .*model=vllm_server"):
+        list(each(model.respond([ChoiceRequest((Message("user", "?"),), ("Yes", "No"))])))

@@ -58,6 +58,7 @@ def main(folder: Path, out: str) -> None:
     writer.add_layer_norm_rms_eps(config["rms_norm_eps"])
     writer.add_rope_dimension_count(config["hidden_size"] // heads)
     writer.add_rope_freq_base(10000.0)
+    writer.add_file_type(0)
     writer.add_vocab_size(config["vocab_size"])
     tokens = sorted(words["vocab"], key=words["vocab"].get)
     writer.add_tokenizer_model("gpt2")

@@ -49,6 +49,8 @@ def locate(path: str, revision: str | None) -> Path:
         return place
     if place.is_dir():
         if not _has_weights(place):
+            if files := sorted(file.name for file in place.glob("*.gguf")):
+                raise ConfigError(f"model.path={path} holds {', '.join(files[:3])}: name the file itself.")
             raise ConfigError(f"model.path={path} holds no weights (*.safetensors or *.bin): it is not a checkpoint.")
         return place
     if path.startswith(("/", ".", "~", BUILTIN)) or path.count("/") > 1:

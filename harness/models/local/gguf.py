@@ -6,10 +6,10 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sys
 import tempfile
-from collections import Counter
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
@@ -49,11 +49,9 @@ def packaged(name: str) -> Path:
     joined = MADE / parts[0].name.rpartition(".part")[0]
     if not joined.is_file() or joined.stat().st_size != sum(part.stat().st_size for part in parts):
         MADE.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=MADE, delete=False) as whole_file:
-            for part in parts:
-                with part.open("rb") as content:
-                    shutil.copyfileobj(content, whole_file)
-        Path(whole_file.name).replace(joined)
+        begun = joined.with_name(f".{os.getpid()}.tmp")
+        begun.write_bytes(b"".join(part.read_bytes() for part in parts))
+        begun.replace(joined)
     return joined
 
 
@@ -65,8 +63,8 @@ def checkpoint_of(file: Path, digest: str) -> Path:
     folder = MADE / digest[:16]
     if folder.is_dir():
         return folder
-    with file.open("rb") as content:
-        if content.read(4) != b"GGUF":
+    with file.open("rb") as start:
+        if start.read(4) != b"GGUF":
             raise ConfigError(f"model.path={file} is neither a folder nor a GGUF file.")
     if missing := [name for name in _NEEDED if find_spec(name) is None]:
         raise ConfigError(f"a GGUF file needs {' and '.join(missing)}: {installing('gguf')}.")
@@ -76,6 +74,7 @@ def checkpoint_of(file: Path, digest: str) -> Path:
 
     print(f"making a checkpoint of {file.name}, once, in {folder}/", file=sys.stderr, flush=True)
     transformers.utils.logging.set_verbosity_error()
+    transformers.utils.logging.disable_progress_bar()
     MADE.mkdir(parents=True, exist_ok=True)
     making = Path(tempfile.mkdtemp(dir=MADE))
     try:
@@ -92,8 +91,8 @@ def checkpoint_of(file: Path, digest: str) -> Path:
         if folder.is_dir():  # another process was faster
             return folder
         raise ConfigError(
-            f"transformers cannot read {file.name} ({' '.join(str(error).split())[:200]}): let llama.cpp serve it, "
-            f"model=llama_server model.path={file}."
+            f"{file} is cut short, has no tokenizer in it or is of a kind that transformers does not know "
+            f"({' '.join(str(error).split())[:200]}): llama.cpp may serve it, model=llama_server model.path={file}."
         ) from error
     finally:
         shutil.rmtree(making, ignore_errors=True)
@@ -101,15 +100,11 @@ def checkpoint_of(file: Path, digest: str) -> Path:
 
 
 def _kind(content: Any) -> str:
-    """Return what a file says of its weights; where it says nothing, the kind of most of them."""
+    """Return what a file says of its weights, such as Q4_1."""
     import gguf
 
-    if field := content.get_field("general.file_type"):
-        return str(gguf.LlamaFileType(field.contents()).name).removeprefix("MOSTLY_")
-    sizes: Counter[str] = Counter()
-    for tensor in content.tensors:
-        sizes[tensor.tensor_type.name] += int(tensor.n_elements)
-    return sizes.most_common(1)[0][0]
+    field = content.get_field("general.file_type")
+    return str(gguf.LlamaFileType(field.contents()).name).removeprefix("MOSTLY_") if field else "of an unstated kind"
 
 
 def quantisation(folder: Path) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 import time
 import urllib.request
@@ -10,7 +11,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from ports import free_port
 from support.tiny_served_model import WRITE_GGUF, checkpoint
 
 HERE = Path(__file__).parent
@@ -32,7 +32,9 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def started(name: str, arguments: list[str], log: Path, **environment: str) -> Iterator[str]:
     """Start a server of an environment, give its address, end it."""
     python = ENVIRONMENTS / name / "bin" / "python"
-    port = free_port()
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        port = found.getsockname()[1]
     with log.open("wb") as out:
         variables = {**os.environ, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1", **environment}
         command = [str(python), *(part.format(port=port) for part in arguments)]

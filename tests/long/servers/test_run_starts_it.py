@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -39,64 +40,50 @@ def settings(engine: str, tiny: Path, folder: Path) -> list[str]:
 
 
 class Run:
-    """A run in a process of its own, and all that was ever seen below it."""
+    """A run in a process of its own."""
 
     def __init__(self, folder: Path, engine: str, tiny: Path, *more: str) -> None:
-        self.folder = folder
+        self.mark = f"A_RUN_OF={folder}".encode()
         arguments = [f"model={engine}", *settings(engine, tiny, folder), *more]
         arguments += [] if "model.method=rank" in more else ["max_tokens=5"]
         variables = {**os.environ, **CPU, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1", "VLLM_NO_USAGE_STATS": "1"}
         self.log = folder / "said"
         with self.log.open("wb") as said:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "harness", *arguments], cwd=folder, env=variables, stdout=said, stderr=said
+                [sys.executable, "-m", "harness", *arguments],
+                cwd=folder,
+                env={**variables, "A_RUN_OF": str(folder)},
+                stdout=said,
+                stderr=said,
             )
-        self.below: set[int] = set()
 
     @property
     def said(self) -> str:
         return self.log.read_text(errors="replace")
 
-    def look(self) -> None:
-        parents = {pid: parent for pid, parent in map(parent_of, numbers()) if parent}
-        found = {self.process.pid}
-        while more := {pid for pid, parent in parents.items() if parent in found | self.below} - found:
-            found |= more
-        self.below |= found - {self.process.pid}
-
     def until(self, words: str, patience: float = 600) -> None:
         end = time.monotonic() + patience
         while words not in self.said:
-            self.look()
             assert self.process.poll() is None and time.monotonic() < end, self.said[-3000:]
             time.sleep(0.2)
-        self.look()
+        assert self.left()
 
     def end(self, patience: float = 300) -> int:
         code = self.process.wait(patience)
         end = time.monotonic() + 45
-        while left := [pid for pid in self.below if Path(f"/proc/{pid}").exists() and not zombie(pid)]:
-            assert time.monotonic() < end, [Path(f"/proc/{pid}/cmdline").read_bytes() for pid in left]
+        while left := self.left():
+            assert time.monotonic() < end, left
             time.sleep(0.2)
         return code
 
-
-def numbers() -> list[int]:
-    return [int(file.name) for file in Path("/proc").iterdir() if file.name.isdigit()]
-
-
-def parent_of(pid: int) -> tuple[int, int]:
-    try:
-        return pid, int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
-    except OSError:
-        return pid, 0
-
-
-def zombie(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
-    except OSError:
-        return True
+    def left(self) -> list[bytes]:
+        """Return what runs of all that was ever started by it: its variables go on to each process."""
+        found = []
+        for place in Path("/proc").glob("[0-9]*"):
+            with suppress(OSError):
+                if self.mark in (place / "environ").read_bytes().split(b"\0"):
+                    found.append((place / "cmdline").read_bytes())
+        return found
 
 
 ENGINES = ["transformers_serve", "llama_server", "vllm"]
