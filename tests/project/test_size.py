@@ -31,7 +31,7 @@ ROOMS: dict[str, tuple[int, int]] = {
     "harness/leaderboard": (1545, 10),
     "harness/models": (228, 3),
     "harness/models/api": (2450, 14),
-    "harness/models/local": (2011, 12),
+    "harness/models/local": (2008, 12),
     "harness/plot": (266, 3),
     "harness/prompting": (2185, 22),
     "harness/recorded": (399, 4),
@@ -56,7 +56,7 @@ ROOMS: dict[str, tuple[int, int]] = {
     "packages/papers": (1900, 13),
     "packages/scale": (764, 7),
     "packages/train": (872, 7),
-    "tests": (42459, 303),
+    "tests": (42456, 300),
     "tools": (1500, 10),
 }  # fmt: skip
 """Lines and files by room. A room within a room counts in its own row alone."""
