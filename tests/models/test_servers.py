@@ -37,7 +37,7 @@ from harness.models.api import retry
 from harness.models.api.anthropic import Messages
 from harness.models.api.azure import Azure
 from harness.models.api.client import certificates
-from harness.models.api.faults import RefusedError
+from harness.models.api.faults import RefusedError, error_in
 from harness.models.api.gemini import GenerateContent
 from harness.models.api.openai import Chat, Completions
 from harness.models.api.pace import pause
@@ -49,6 +49,7 @@ from harness.types import ChatRequest, Failure, Message, Response
 ATTEMPTS = 4
 LONG = 30.0
 """model.max_wait and model.timeout of the property: nothing that is drawn takes so long."""
+REFUSALS = [json.loads(line) for line in (Path(__file__).parents[1] / "data" / "server_refusals.jsonl").open()]
 SENTENCES = json.loads((Path(__file__).parents[1] / "data" / "server_sentences.json").read_text(encoding="utf-8"))
 
 
@@ -313,19 +314,32 @@ def test_what_is_no_end_is_counted_as_cut_off(serve, model, reason):
     assert (outcome.text, outcome.finish_reason) == ("Yes, bec", "length")
 
 
-@pytest.mark.parametrize("at", range(0, len(SENTENCES), 11))
-def test_what_servers_say_of_an_item_is_that_items_failure(serve, at):
-    """In their words, whatever the status, beside items that fit, and asked once."""
-    some = {f"{number}: too long?": row for number, row in enumerate(SENTENCES[at : at + 11]) if row["kind"]}
-    server = serve(
-        lambda path, body, number: (
-            (row["status"], row["body"]) if (row := some.get(body["messages"][-1]["content"])) else chat_reply("No")
-        )
-    )
-    found = asked(server.url, "fits?", *some, attempts=2)
-    kinds = {question: getattr(outcome, "kind", "answered") for question, outcome in found.items()}
-    assert kinds == {"fits?": "answered", **{question: row["kind"] for question, row in some.items()}}
-    assert len(server.calls) == 1 + len(some)
+def refused(row: dict[str, Any]) -> RefusedError | None:
+    headers = {name.lower(): value for name, value in row.get("headers", {}).items()}
+    inside = row["status"] == 200
+    return error_in(row["body"], headers) if inside else RefusedError(row["status"], row["body"], headers)
+
+
+def test_what_servers_say_is_known_whatever_the_status():
+    """In their own words, in a wrapper's, as a text within a text, and as bytes that somebody has printed."""
+    wrappers: list[Callable[[Any], Any]] = [
+        lambda body: body,
+        lambda body: {"error": {"message": f"litellm.APIError: {json.dumps(body, ensure_ascii=False)}", "code": None}},
+        lambda body: {"error": {"message": "Provider returned error", "metadata": {"raw": json.dumps(body)}}},
+        lambda body: {"detail": [{"msg": body}]},
+    ]
+    for row in (row for row in REFUSALS + SENTENCES if row["kind"] and row["status"] != 200):
+        for wrap in wrappers:
+            error = refused(row | {"body": wrap(row["body"])})
+            assert error and error.fault.kind == row["kind"], (row, error and error.told)
+
+
+@pytest.mark.parametrize(
+    "row", [row for row in REFUSALS if "wait" in row or row["status"] == 200], ids=lambda row: row["server"]
+)
+def test_a_wait_in_the_words_is_read(row):
+    error = refused(row)
+    assert error and (error.fault.kind, error.wait) == (row["kind"], row.get("wait", error.wait))
 
 
 @pytest.mark.parametrize("row", [row for row in SENTENCES if not row["kind"]], ids=lambda row: row["server"])
@@ -458,6 +472,9 @@ def test_a_server_that_cuts_prompts_is_told_once(serve, monkeypatch, tokens, sai
         ({"retry-after": "3s"}, None, 3.0),
         ({"retry-after": "3, 3"}, None, 3.0),
         ({"retry-after": "3;q=1"}, None, 3.0),
+        ({"retry-after": "PT1M30S"}, None, 90.0),
+        ({"retry-after": "500ms"}, None, 0.5),
+        ({"retry-after": '"2 minutes"'}, None, 120.0),
         ({"retry-after-ms": "250", "retry-after": "7"}, None, 0.25),
         ({"retry-after": "Fri, 15 Jan 2027 08:00:10 GMT", "date": "Fri, 15 Jan 2027 08:00:00 GMT"}, None, 10.0),
         ({"retry-after": "2027-01-15T08:00:10Z", "date": "Fri, 15 Jan 2027 08:00:00 GMT"}, None, 10.0),
@@ -470,7 +487,7 @@ def test_a_server_that_cuts_prompts_is_told_once(serve, monkeypatch, tokens, sai
         ({"x-ratelimit-reset": "12"}, None, 12.0),
         *(
             ({"retry-after": odd}, None, None)
-            for odd in ("soon", "-3", "٣٠", "+3_0", "Fri, 99 Foo 2027", ",", "\x00", "")
+            for odd in ("soon", "-3", "5 apples", "3/4", "PT", "٣٠", "+3_0", "Fri, 99 Foo 2027", ",", "\x00", "")
         ),
         ({}, {"error": {"message": "wait for it: try again"}}, None),
     ],

@@ -13,6 +13,7 @@ from pydantic import BeforeValidator, Field
 
 from harness.errors import ConfigError
 from harness.models.api.families import Family, Limit, Provider, check_address, family_of, provider_of
+from harness.models.api.replies import ended, name_of, usage_of
 from harness.protocols import Outcomes, Traits
 from harness.runtime import secrets
 from harness.types import JSON, ChatRequest, ChoiceRequest, Failure, Means, Request, Response
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
     from harness.models.api.client import HttpClient, Wire
     from harness.models.api.pace import Pace
 
+CONTEXT_FULL = (
+    "the reply ended before its limit: the server's context is full. The server has its size (num_ctx of Ollama, "
+    "--ctx-size of llama.cpp, --max-model-len of vLLM)"
+)
 Positive = Annotated[float, Field(gt=0)]
 
 
@@ -192,6 +197,16 @@ class Endpoint(ABC):
     async def send(self, wire: Wire, request: Request) -> Any:
         """Return the reply to the one call that answers a request."""
         return await wire.post(*self.call(request))
+
+    def end(self, reply: Mapping[str, Any], request: Request, reason: object) -> object:
+        """Return why a reply ended: by its limit, whatever the server says, or before it, as the context was full."""
+        usage = usage_of(reply)
+        if not isinstance(request, ChatRequest) or usage.output is None:
+            return reason
+        most, written = request.max_tokens + self.room_to_think, usage.output - (usage.reasoning or 0)
+        if ended(reason) == "complete" and written >= most and request.form is None and not self.family.reasoning:
+            return "length"
+        return CONTEXT_FULL if name_of(reason) == "length" and usage.output < most else reason
 
     @abstractmethod
     def ranks_by_token(self, choices: tuple[str, ...]) -> bool:

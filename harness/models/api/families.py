@@ -24,6 +24,7 @@ Limit = Literal["max_tokens", "max_completion_tokens"]
 Globs = Annotated[tuple[str, ...], Field(min_length=1)]
 _VERSION = re.compile(r"/(?:v\d+\w*|openai|api)(?:/|$)")
 """Parts of a path that name an API."""
+_CALL = re.compile(r"/(?:chat/)?completions$|/messages$|/responses$|/models$")
 _GLOB = re.compile(r"[*?[]")
 _PRIVATE = (".local", ".internal", ".lan", ".home.arpa")
 
@@ -135,8 +136,11 @@ def on_this_machine(base_url: str) -> bool:
 
 
 def advice(base_url: str) -> str:
-    """Return a hint on an address whose path names no API; "" if it names one."""
-    if _VERSION.search(urlsplit(base_url).path):
+    """Return a hint on an address whose path names no API, or names its calls too; "" for one that names the API."""
+    path = urlsplit(base_url).path.rstrip("/")
+    if call := _CALL.search(path):
+        return f"is model.base_url right? Calls add their own paths to it: leave {call[0]} out."
+    if _VERSION.search(path):
         return ""
     return f"is model.base_url right? It usually ends in /v1 ({base_url.rstrip('/')}/v1)."
 

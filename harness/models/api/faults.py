@@ -29,7 +29,7 @@ Scope = Literal["item", "run", "moment", "busy", "request"]
 _MARKUP = re.compile(r"<(script|style|svg)\b.*?(?:</\1\s*>|\Z)|<!--.*?(?:-->|\Z)|<[^<>]*>", re.DOTALL | re.IGNORECASE)
 _MESSAGES = ("message", "msg", "error", "detail", "errors", "error_message", "description", "reason", "title")
 """Fields that hold a server's words, the most telling first; what they hold may be an object in turn."""
-_CODES = ("code", "type", "status", "error_type", "error_code", "__type")
+_CODES = ("code", "type", "status", "error_type", "error_code", "__type", "quotaid")
 _DEEPEST, _LONGEST, _HOUR = 8, 4000, 3600.0
 
 
@@ -124,7 +124,7 @@ def values(body: Any, names: tuple[str, ...], depth: int = 0) -> Iterator[str]:
         return
     parts = body if isinstance(body, list) else list(body.values()) if isinstance(body, dict) else []
     for name, part in body.items() if isinstance(body, dict) else ():
-        if name.lower() in names and isinstance(part, str | int) and not isinstance(part, bool):
+        if name.lower() in names and isinstance(part, str | int | float) and not isinstance(part, bool):
             yield str(part)[:200]
     for part in parts[:20]:
         yield from values(_parsed(part) if isinstance(part, str) and part[:1] in "{[" else part, names, depth + 1)
@@ -137,37 +137,49 @@ def _parsed(text: str) -> Any:
         return None
 
 
-_NUMBER = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*(?:s|sec|seconds?)?\s*(?:[,;].*)?", re.IGNORECASE | re.ASCII)
-_AGAIN = re.compile(
-    r"(?:try again|retry|wait|available|resets?)\b[^.]{0,30}?\b(?:in|after|for)?\s*((?:\d+(?:\.\d+)?\s*"
-    r"(?:ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hours?|d|days?)(?![a-z])\s*,?\s*)+)",
-    re.IGNORECASE,
-)
-_SPAN = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|mil|s|m|h|d)", re.IGNORECASE)
+_NUMBER = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*(?:[,;].*)?", re.ASCII)
+_UNIT = r"(?:ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?)(?![a-z])"
+_SPAN = re.compile(rf"(?:PT)?((?:(?:\d+(?:\.\d+)?|\bone)\s*{_UNIT}(?:\s*(?:,|and)\s*)?\s*)+)", re.IGNORECASE | re.ASCII)
+_PART = re.compile(r"(\d+(?:\.\d+)?|one)\s*(ms|mil|s|m|h|d)", re.IGNORECASE)
 _UNITS = {"ms": 0.001, "mil": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+_AGAIN = re.compile(r"(?:again|retry|retrying|wait|available|resets?|back)\b[^.\d]{0,30}?(?=\d|\bone\b)", re.IGNORECASE)
+_MOMENT = re.compile(r"(20\d\d-\d\d-\d\d)(?:T|,? (?:at )?)(\d\d:\d\d(?::\d\d)?)")
+_FIELDS = {"retrydelay": 1.0, "retry_after": 1.0, "retryafter": 1.0, "retry_after_seconds": 1.0, "estimated_time": 1.0,
+           "resets_in_seconds": 1.0, "retry_after_ms": 0.001, "retryafterms": 0.001}  # fmt: skip
+"""Fields of a body that hold a wait, and the unit of their numbers."""
 
 
 def wait_of(headers: Mapping[str, str], body: Any = None, words: str = "") -> float | None:
     """Return the seconds that a server asks to wait; None where it asks for none, or for what is no time at all.
 
-    By retry-after-ms, Retry-After, Google's retryDelay, words, or X-RateLimit-Reset (OpenRouter's stands in the body).
+    By retry-after-ms, Retry-After, fields of the body, words, or X-RateLimit-Reset (OpenRouter's stands in the body).
     """
-    if match := _NUMBER.fullmatch(headers.get("retry-after-ms") or ""):
-        return float(match[1]) / 1000
-    for text in (headers.get("retry-after"), *values(body, ("retrydelay", "retry_after"))):
+    told = [(headers.get("retry-after-ms"), 0.001), (headers.get("retry-after"), 1.0)]
+    told += [(text, unit) for name, unit in _FIELDS.items() for text in values(body, (name,))]
+    for text, unit in told:
         if text and (wait := _seconds_until(text, headers)) is not None:
-            return wait
-    if match := _AGAIN.search(words):
-        return span(match[1])
-    reset = headers.get("x-ratelimit-reset") or next(values(body, ("x-ratelimit-reset",)), "")
-    return _seconds_until(reset, headers) if _NUMBER.fullmatch(reset) else None
+            return wait * unit
+    for match in _AGAIN.finditer(words):
+        rest = words[match.end() :]
+        if said := _SPAN.match(rest):
+            return span(said[1])
+        if "retry-after" in match[0].lower() and (number := _NUMBER.match(rest)):
+            return float(number[1])
+    if moment := _MOMENT.search(words):
+        return _seconds_until(f"{moment[1]}T{moment[2]}", headers)
+    resets = ("x-ratelimit-reset", "ratelimit-reset")
+    reset = next((headers[name] for name in resets if name in headers), "") or next(values(body, resets), "")
+    return _seconds_until(reset, headers) if _NUMBER.fullmatch(reset.strip()) else None
 
 
 def _seconds_until(text: str, headers: Mapping[str, str]) -> float | None:
-    """Return the seconds in 3, 3.5, 3s, `3, 3` and `3;q=1`, or until a moment: since 1970, an HTTP or an ISO date."""
-    if match := _NUMBER.fullmatch(text[:100]):
+    """Return the seconds in 3, 3.5, 3s, 1m30s, PT3S, `3, 3` and `3;q=1`, or until a moment: since 1970, or a date."""
+    text = text[:100].strip(" \t\"'")
+    if match := _NUMBER.fullmatch(text):
         number = float(match[1])
         return number if number < 1.5e9 else max(0.0, (number / 1000 if number > 1e11 else number) - time.time())
+    if match := re.fullmatch(_SPAN.pattern + r"\s*(?:[,;].*)?", text, _SPAN.flags):
+        return span(match[1])
     if (until := date_of(text)) is None:
         return None
     now = date_of(headers.get("date", ""))  # the server's clock may differ from ours
@@ -187,7 +199,8 @@ def date_of(text: str) -> float | None:
 
 def span(text: str) -> float:
     """Return the seconds of a span such as 1s, 6m0s, 250ms, 1 minute; 0 where it is none."""
-    return sum(float(number) * _UNITS[unit.lower()] for number, unit in _SPAN.findall(text))
+    parts = _PART.findall(text)
+    return sum((1.0 if number.lower() == "one" else float(number)) * _UNITS[unit.lower()] for number, unit in parts)
 
 
 _NAMED = {
@@ -246,12 +259,12 @@ def _is_error(error: Any) -> bool:
 
 
 def named_status(error: Any, reply: Mapping[str, Any] | None = None) -> int:
-    """Return the HTTP status that an error gives itself, by number or by name; 502 if it gives none."""
+    """Return the HTTP status that an error gives itself, by number or by name; 500 if it gives none."""
     fields = error if isinstance(error, dict) else reply or {}
     named = [str(fields.get(name)).lower() for name in ("code", "status", "status_code", "type")]
     if number := next((text for text in named if re.fullmatch("[45][0-9][0-9]", text)), ""):
         return int(number)
-    return next((status for status, names in _NAMED.items() if names.search(" ".join(named))), 502)
+    return next((status for status, names in _NAMED.items() if names.search(" ".join(named))), 500)
 
 
 def fault_of(error: BaseException) -> Fault | None:

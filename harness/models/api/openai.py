@@ -11,10 +11,10 @@ from pydantic import Field
 
 from harness.errors import ConfigError
 from harness.models.api import replies
-from harness.models.api.endpoint import Endpoint
+from harness.models.api.endpoint import CONTEXT_FULL, Endpoint
 from harness.models.api.families import Family, Limit, family_of
 from harness.models.api.ranking import ask_echoes, ranked, read_echoes
-from harness.models.api.replies import InvalidReplyError, ended, first_choice, response, thoughts_of, usage_of, whole
+from harness.models.api.replies import InvalidReplyError, ended, first_choice, response, thoughts_of, whole
 from harness.protocols import Outcomes, as_text
 from harness.types import JSON, AnswerForm, ChatRequest, ChoiceRequest, Failure, Means, PairRequest, Request, Response
 
@@ -22,10 +22,6 @@ if TYPE_CHECKING:
     from harness.models.api.client import Wire
 
 
-CONTEXT_FULL = (
-    "the reply ended before its limit: the server's context is full. The server has its size (num_ctx of Ollama, "
-    "--ctx-size of llama.cpp, --max-model-len of vLLM)"
-)
 FORM = "answer"
 """What the schema of a reply, or the tool in its place, and its field are called."""
 _FORMS = {"response_format", "structured_outputs", "guided_choice", "regex", "grammar", "tools", "tool_choice"}
@@ -157,23 +153,12 @@ class Chat(Endpoint):
             return ranked(choice, request.choices, plain, self.base_url, self.model)
         if not text and (refusal := replies.refusal_of(message)):
             return Failure("refusal", replies.one_line(refusal))
-        finish_reason = self._end(reply, request, finish_reason)
+        finish_reason = self.end(reply, request, finish_reason)
         if not text and not thoughts and finish_reason == CONTEXT_FULL:
             return Failure("context_length", CONTEXT_FULL)
         if isinstance(request, ChatRequest) and request.form is not None and request.form.means == "tool":
             text = _arguments_of(message) or text
         return response(reply, text, seconds, finish_reason, thoughts)
-
-    def _end(self, reply: Mapping[str, Any], request: Request, reason: object) -> object:
-        """Return why a reply ended: by its limit, whatever the server says, or before it, as its context was full."""
-        usage = usage_of(reply)
-        if not isinstance(request, ChatRequest) or usage.output is None:
-            return reason
-        most, written = request.max_tokens + self.room_to_think, usage.output - (usage.reasoning or 0)
-        if ended(reason) == "complete" and written >= most and request.form is None and not self.reasons:
-            return "length"
-        full = usage.output <= 1 or ((usage.input or 1) + usage.output) % 1024 == 0  # contexts are of such sizes
-        return CONTEXT_FULL if replies.name_of(reason) == "length" and usage.output < most and full else reason
 
 
 def _held(form: AnswerForm) -> dict[str, JSON]:
@@ -258,7 +243,10 @@ class Completions(Endpoint):
             return Failure("content_filter", f"the server withheld the reply ({choice['finish_reason']})")
         if not isinstance(choice.get("text"), str):  # parts are the chat endpoint's
             raise InvalidReplyError("the reply's choice has no text")
-        plain = response(reply, choice["text"], seconds, choice.get("finish_reason"), thoughts_of(choice))
+        end = self.end(reply, request, choice.get("finish_reason"))
+        if not choice["text"] and end == CONTEXT_FULL:
+            return Failure("context_length", CONTEXT_FULL)
+        plain = response(reply, choice["text"], seconds, end, thoughts_of(choice))
         if isinstance(request, ChoiceRequest):
             return ranked(choice, request.choices, plain, self.base_url, self.model)
         return plain

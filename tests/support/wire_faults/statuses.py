@@ -37,9 +37,9 @@ async def odd_redirect(x: Exchange, place: str) -> None:
 
 _LATER = {str(status): status for status in (408, 409, 500, *range(501, 512), *range(520, 531), 599)}
 _ODD = {"600": 600, "700": 700, "999": 999}
-_NEVER = {str(status): status for status in (400, 405, 406, 407, 411, 412, 413, 414, 415, 416, 417, 418, 421, 422,
+_NEVER = {str(status): status for status in (400, 406, 407, 411, 412, 413, 414, 415, 416, 417, 418, 421, 422,
           423, 424, 426, 428, 431, 451, 499)}  # fmt: skip
-_STOPS = {str(status): status for status in (401, 402, 403, 404, 410)}
+_STOPS = {str(status): status for status in (401, 402, 403, 404, 405, 410)}
 
 
 @family.each("{}", _LATER, "passes")
