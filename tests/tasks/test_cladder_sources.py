@@ -1,9 +1,8 @@
-"""CLadder from files and from the Hub's layout: the same questions, the same three answers."""
+"""CLadder from the Hub's layout: the same questions, the same answers."""
 
 from __future__ import annotations
 
 import csv
-import json
 
 import pytest
 from support.cladder_help import task
@@ -13,71 +12,12 @@ from harness.errors import ConfigError, DataError
 from harness.tasks.cladder.models import sample
 
 datasets = Late("datasets")
-MODELS = [model for model in sample() if model.id % 40 in (0, 5) or model.variant == "deterministic"][:14]
+MODELS = [model for model in sample() if model.id % 40 in (0, 5) or not model.difficulty][:14]
 
 
 def builtin():
     names = {name for model in MODELS for name, _ in model.questions()}
     return [item for item in task(split="sample").items() if item.id in names]
-
-
-@pytest.fixture
-def authors(tmp_path):
-    """A file of questions and one of models, as the authors' repository has them."""
-    questions, models = [], []
-    for model in MODELS:
-        graph = model.scm.graph
-        parents = {node: ", ".join(causes) for node, causes in graph.parents.items()}
-        kind = {"hard": {"difficulty": "hard"}, "nonsense": {"builder": "random"}, "deterministic": {}}
-        models.append(
-            {
-                "model_id": model.id,
-                "params": {
-                    f"p({node} | {parents[node]})" if parents[node] else f"p({node})": list(model.scm.tables[node])
-                    for node in graph.nodes
-                },
-                "background": None,
-                **kind.get(model.variant, {"difficulty": "easy"}),
-                **({"anticommonsense": {}} if model.variant == "anticommonsense" else {}),
-            }
-        )
-        for name, question in model.questions():
-            models[-1]["background"] = question.model.background
-            if model.variant == "anticommonsense":
-                models[-1]["anticommonsense"] = {"variable": "X"}
-            questions.append(
-                {
-                    "desc_id": name,
-                    "given_info": question.given,
-                    "question": question.text,
-                    "answer": "yes" if question.published() else "no",
-                    "meta": {
-                        "query_type": question.ask.query,
-                        "graph_id": graph.name,
-                        "story_id": model.story.name,
-                        "model_id": model.id,
-                        "polarity": question.ask.polarity,
-                    },
-                }
-            )
-    (tmp_path / "questions.json").write_text(json.dumps(questions))
-    (tmp_path / "meta-models.json").write_text(json.dumps(models))
-    return tmp_path / "questions.json"
-
-
-def test_a_file_of_the_authors_has_the_questions_and_answers_that_are_built_in(authors):
-    theirs, ours = list(task(source="file", path=str(authors)).items()), builtin()
-    assert [item.id for item in theirs] == [item.id for item in ours] and len(ours) > 100
-    for one, other in zip(theirs, ours, strict=True):
-        assert dict(one.fields) == dict(other.fields)
-        assert dict(one.labels) == dict(other.labels)
-        assert one.groups == other.groups
-
-
-def test_without_its_models_a_file_is_refused_with_the_way_out(authors):
-    (authors.parent / "meta-models.json").unlink()
-    with pytest.raises(DataError, match="cladder-v1-meta-models"):
-        list(task(source="file", path=str(authors)).items())
 
 
 @pytest.fixture

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from itertools import islice
-
 import pytest
 from support.cladder_help import task
 from support.thinned import few
@@ -12,8 +9,6 @@ from support.thinned import few
 from harness.config_files import PROMPTS
 from harness.errors import ConfigError
 from harness.prompting.prompts import load
-from harness.tasks.cladder.items import FINITE
-from harness.tasks.cladder.queries import TITLES
 from harness.tasks.cladder.reasoner import LadderReasoner
 from harness.types import ChatRequest, Message
 
@@ -58,23 +53,6 @@ def test_fresh_items_are_the_same_at_every_call_and_a_smaller_limit_takes_some_o
     assert not {item.fields["text"] for item in other} >= {item.fields["text"] for item in first}
 
 
-def test_fresh_items_go_on_without_end_and_without_repeats():
-    items = list(islice(task(limit=1_000_000).items(), 4_500))
-    assert len({item.id for item in items}) == 4_500
-    assert len({item.fields["text"] for item in items}) == 4_500
-
-
-def test_variants_are_equally_many_and_of_the_same_graphs_and_polarities_balance():
-    items = list(islice(task(limit=100_000, labels="exact").items(), 1_500))
-    finite = {TITLES[query] for query in FINITE}  # of these there are fewer in some variants than in others
-    variants = Counter(item.groups["variant"] for item in items if item.groups["query"] not in finite)
-    assert max(variants.values()) - min(variants.values()) < 30
-    share = sum(item.labels["exact"] for item in items) / len(items)
-    assert 0.4 < share < 0.55
-    easy = list(task(limit=200, variants="easy").items())
-    assert {(item.groups["variant"], item.groups["difficulty"]) for item in easy} == {("commonsense", "easy")}
-
-
 def test_the_sample_has_three_label_sets_and_stated_leaves_out_what_is_open():
     everything = list(task(split="sample").items())
     assert len(everything) == 4164
@@ -89,12 +67,6 @@ def test_perturbed_questions_are_the_same_questions():
     for one, two in zip(plain, other, strict=True):
         assert (one.id, one.labels, one.groups, one.cluster) == (two.id, two.labels, two.groups, two.cluster)
         assert one.fields["text"] != two.fields["text"]
-
-
-def test_filters_choose_kinds_of_questions_and_graphs():
-    items = list(task(limit=60, queries=["nde", "nie"], graphs="arrowhead").items())
-    assert {item.groups["graph"] for item in items} == {"arrowhead"}
-    assert {item.groups["query"] for item in items} == {"natural direct effect", "natural indirect effect"}
 
 
 @pytest.mark.parametrize(

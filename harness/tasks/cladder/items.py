@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from importlib import resources
 from typing import Literal, Protocol, TypeVar
@@ -14,7 +14,7 @@ from harness.errors import ConfigError
 from harness.tasks.base import subset
 from harness.tasks.cladder.models import FreshModel, SampleModel, Variant, rounds, sample
 from harness.tasks.cladder.queries import RUNGS, TITLES, Query
-from harness.tasks.cladder.questions import ToldModel, ToldQuestion
+from harness.tasks.cladder.questions import ToldQuestion
 from harness.tasks.cladder.stories import GraphStory, invented_names, renamed
 from harness.types import Item
 
@@ -25,14 +25,6 @@ Perturbation = Literal["none", "nonsense", "letters"]
 Ids, clusters, groups, labels and numbers stay as they are.
 """
 LETTERS = "BCDFGHJKLMNPQRSTVWZ"
-SAMPLE_VARIANTS: Mapping[str, tuple[str, str]] = {
-    "easy": ("commonsense", "easy"),
-    "hard": ("commonsense", "hard"),
-    "anticommonsense": ("anticommonsense", "easy"),
-    "nonsense": ("nonsense", "random"),
-    "deterministic": ("commonsense", ""),
-}
-"""Variant and difficulty of the authors' files; the deterministic models stand in stories as they are."""
 
 
 @dataclass(frozen=True)
@@ -54,39 +46,30 @@ class QuestionSource(Protocol):
     """What an item is made from: a question that is made here, or a row of a data set."""
 
     @property
-    def text(self) -> str:
-        """All of it, in the data set's words."""
+    def name(self) -> str: ...
 
     @property
-    def cluster(self) -> str:
-        """What its answer is not independent of."""
+    def text(self) -> str: ...
 
     @property
-    def name(self) -> str:
-        """The item's id."""
+    def query(self) -> Query: ...
 
     @property
-    def query(self) -> Query:
-        """The kind of question."""
+    def graph(self) -> str: ...
 
     @property
-    def graph(self) -> str:
-        """The name of its graph."""
+    def variant(self) -> str: ...
 
     @property
-    def variant(self) -> str:
-        """commonsense, anticommonsense or nonsense."""
+    def difficulty(self) -> str: ...
 
     @property
-    def difficulty(self) -> str:
-        """easy, hard or random; "" if unknown."""
+    def cluster(self) -> str: ...
 
     @property
-    def labels(self) -> Mapping[str, int]:
-        """Its answers by label set."""
+    def labels(self) -> Mapping[str, int]: ...
 
-    def item(self, choice: QuestionChoice) -> Item:
-        """Return it as an item."""
+    def item(self, choice: QuestionChoice) -> Item: ...
 
 
 S = TypeVar("S", bound=QuestionSource)
@@ -99,25 +82,11 @@ class Candidate:
     name: str
     question: ToldQuestion
     model: FreshModel | SampleModel
-    variant: str
-    difficulty: str
 
     def item(self, choice: QuestionChoice) -> Item:
         """Return it as an item."""
         told = self.perturbed(choice)
-        background, given, asked = told.model.background, told.given, told.text
-        return Item(
-            id=self.name,
-            fields={
-                "text": _text(told),
-                "background": background,
-                "given": given,
-                "question": asked,
-            },
-            labels=self.labels,
-            cluster=self.cluster,
-            groups=groups(self.query, self.graph, self.variant, self.difficulty),
-        )
+        return item_of(self, _text(told), told.model.background, told.given, told.text)
 
     @property
     def text(self) -> str:
@@ -125,7 +94,11 @@ class Candidate:
 
     def perturbed(self, choice: QuestionChoice) -> ToldQuestion:
         """Return the question in the words of the item."""
-        return _in_other_words(self.question, choice.perturbation, self.cluster, choice.seed)
+        if choice.perturbation == "none":
+            return self.question
+        model = self.question.model
+        story = _renamed(model.story, choice.perturbation, self.cluster, choice.seed)
+        return ToldQuestion(replace(model, story=story), self.question.ask)
 
     def wanted(self, choice: QuestionChoice) -> bool:
         """Test whether the candidate has a label of the headline's label set."""
@@ -150,15 +123,30 @@ class Candidate:
         return labels
 
     @property
+    def variant(self) -> str:
+        return self.model.variant
+
+    @property
+    def difficulty(self) -> str:
+        return self.model.difficulty
+
+    @property
     def cluster(self) -> str:
         """Story and model: what is asked about one model is not independent."""
-        model = self.model
-        return model.name if isinstance(model, FreshModel) else f"{model.story.name}-model{model.id}"
+        return self.model.cluster
 
 
-def groups(query: Query, graph: str, variant: str, difficulty: str) -> dict[str, str]:
-    told = {"rung": str(RUNGS[query]), "query": TITLES[query], "graph": graph, "variant": variant}
-    return told | ({"difficulty": difficulty} if difficulty else {})
+def item_of(source: QuestionSource, text: str, background: str, given: str, asked: str) -> Item:
+    """Return a question in these words as an item."""
+    query, difficulty = source.query, source.difficulty
+    groups = {"rung": str(RUNGS[query]), "query": TITLES[query], "graph": source.graph, "variant": source.variant}
+    return Item(
+        id=source.name,
+        fields={"text": text, "background": background, "given": given, "question": asked},
+        labels=source.labels,
+        cluster=source.cluster,
+        groups=groups | ({"difficulty": difficulty} if difficulty else {}),
+    )
 
 
 def _text(question: ToldQuestion) -> str:
@@ -179,7 +167,7 @@ def fresh_items(choice: QuestionChoice, limit: int) -> Iterator[Item]:
     """
     left, dry, known = limit, 0, set(public_texts())
     for models in rounds(choice.variants, choice.seed):
-        found = _wanted(_of_fresh(models), choice)
+        found = _wanted(candidates_of(models), choice)
         candidates = [one for one in found if one.wanted(choice) and _is_new(one, choice, known)]
         dry = 0 if candidates else dry + 1
         if dry == DRY_ROUNDS:
@@ -232,11 +220,16 @@ def joined_clusters(sources: Iterable[QuestionSource]) -> Mapping[str, str]:
     return {cluster: root(cluster) for cluster in union}
 
 
+def candidates_of(models: Iterable[FreshModel | SampleModel]) -> Iterator[Candidate]:
+    """Yield what is asked about the models."""
+    for model in models:
+        for name, question in model.questions():
+            yield Candidate(name, question, model)
+
+
 def sample_candidates() -> Iterator[Candidate]:
     """Yield the authors' own questions, made again."""
-    for model in sample():
-        for name, question in model.questions():
-            yield Candidate(name, question, model, *SAMPLE_VARIANTS[model.variant])
+    return candidates_of(sample())
 
 
 def listed(sources: Iterable[S], choice: QuestionChoice, limit: int | None) -> tuple[list[S], int]:
@@ -253,12 +246,6 @@ def listed(sources: Iterable[S], choice: QuestionChoice, limit: int | None) -> t
         )
     chosen = known if limit is None else _subset(known, limit, choice.seed)
     return chosen, len(wanted) - len(known)
-
-
-def _of_fresh(models: Iterable[FreshModel]) -> Iterator[Candidate]:
-    for model in models:
-        for name, question in model.questions():
-            yield Candidate(name, question, model, model.variant, model.difficulty)
 
 
 def _wanted(candidates: Iterable[S], choice: QuestionChoice) -> Iterator[S]:
@@ -279,16 +266,6 @@ def _subset(candidates: Sequence[S], limit: int, seed: int) -> list[S]:
         name=lambda candidate: candidate.name,
         seed=seed,
     )
-
-
-def _in_other_words(question: ToldQuestion, perturbation: Perturbation, cluster: str, seed: int) -> ToldQuestion:
-    """Return a question in other words."""
-    if perturbation == "none":
-        return question
-    model = question.model
-    story = _renamed(model.story, perturbation, cluster, seed)
-    told = ToldModel(story, model.scm, model.numbers, model.mechanisms, by_value=model.by_value)
-    return ToldQuestion(told, question.ask)
 
 
 @lru_cache(maxsize=64)

@@ -31,6 +31,14 @@ Variant = Literal["easy", "hard", "commonsense", "anticommonsense", "nonsense"]
 LEVELS = ((0.02, 0.2), (0.4, 0.6), (0.8, 0.98))
 """The probabilities of a variable without causes, by what a story calls 0, 1 and 2."""
 LEAST, MOST = 0.02, 0.98
+SAMPLE_VARIANTS: Mapping[str, tuple[str, str]] = {
+    "easy": ("commonsense", "easy"),
+    "hard": ("commonsense", "hard"),
+    "anticommonsense": ("anticommonsense", "easy"),
+    "nonsense": ("nonsense", "random"),
+    "deterministic": ("commonsense", ""),
+}
+"""Variant and difficulty of the authors' files."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +53,10 @@ class FreshModel:
     story: GraphStory
     scm: Scm
     deterministic: bool = False
+
+    @property
+    def cluster(self) -> str:
+        return self.name
 
     def questions(self) -> Iterator[tuple[str, ToldQuestion]]:
         """Yield what is asked about it, each with a name: of a deterministic one both ways about one thing observed."""
@@ -181,20 +193,26 @@ def _draw(*key: object) -> float:
 
 @dataclass(frozen=True)
 class SampleModel:
-    """A model of the authors' files."""
+    """A model of the authors' files; the deterministic ones stand in stories as they are."""
 
     id: int
     spec: int
     variant: str
-    """easy, hard, anticommonsense, nonsense; deterministic."""
+    """commonsense, anticommonsense or nonsense."""
+    difficulty: str
+    """easy, hard or random; "" of a deterministic model."""
     story: GraphStory
     scm: Scm
+
+    @property
+    def cluster(self) -> str:
+        return f"{self.story.name}-model{self.id}"
 
     def questions(self) -> Iterator[tuple[str, ToldQuestion]]:
         """Yield the questions about it, with the authors' names for them."""
         counts: dict[str, int] = {}
         model = ToldModel(self.story, self.scm, PublishedNumbers(self.scm), self._mechanisms_in_words)
-        for ask in asks(self.scm.graph, deterministic=self.variant == "deterministic"):
+        for ask in asks(self.scm.graph, deterministic=not self.difficulty):
             number = counts[ask.query] = counts.get(ask.query, -1) + 1
             name = f"{self.story.name}-{self.scm.graph.name}-{ask.query}-model{self.id}-spec{self.spec}-q{number}"
             yield name, ToldQuestion(model, ask)
@@ -203,7 +221,7 @@ class SampleModel:
     def _mechanisms_in_words(self) -> Mapping[str, Table] | None:
         """The mechanisms that the words tell of: of diamondcut they negate X where the parameters negate V3."""
         tables = self.scm.tables
-        if self.variant != "deterministic" or self.scm.graph.name != "diamondcut":
+        if self.difficulty or self.scm.graph.name != "diamondcut":
             return None
         return {**tables, "X": tables["V3"], "V3": tables["X"]}
 
@@ -216,8 +234,9 @@ def sample() -> tuple[SampleModel, ...]:
 
 
 def _model(row: Mapping[str, Any]) -> SampleModel:
-    graph = GRAPHS[str(row["graph"])]
+    graph = GRAPHS[row["graph"]]
     tables = dict(zip(graph.nodes, map(tuple, row["tables"]), strict=True))
     change = (row["change"][0], row["change"][1]) if "change" in row else None
-    told = story(str(row["story"]), graph.name, change)
-    return SampleModel(int(row["id"]), int(row["spec"]), str(row["variant"]), told, Scm(graph, tables))
+    variant, difficulty = SAMPLE_VARIANTS[row["variant"]]
+    told = story(row["story"], graph.name, change)
+    return SampleModel(row["id"], row["spec"], variant, difficulty, told, Scm(graph, tables))

@@ -12,7 +12,7 @@ from harness.tasks.cladder.graphs import GRAPHS, Graph, Table, X, Y
 from harness.tasks.cladder.queries import Ask, Query, TableKey
 from harness.tasks.cladder.stated import XY, Stated
 from harness.tasks.cladder.stories import WRONG_SIDE, points_up
-from harness.tasks.cladder.wording import BY_NAME, Meaning, Phrasebook, known_name, vocabulary
+from harness.tasks.cladder.wording import ASKED, BY_NAME, BY_VALUE, Meaning, Phrasebook, known_name, vocabulary
 from harness.tasks.text_models import UnreadableText
 
 _UNOBSERVED = re.compile(r"(?:^|\. +)([^.:]+?) is unobserved\.")
@@ -23,39 +23,18 @@ _METHODS = re.compile(r"Method 1: (.+?)\. Method 2: (.+?)\.")
 _CASES = re.compile(r"case by case according to (.+)")
 _RULES = re.compile(r"We know that (.+?)(?: We observed (.+?)\.)? Would ")
 
-_QUESTIONS: Mapping[Query, re.Pattern[str]] = {
-    "ate": re.compile(r"Will (?P<x>.+?) (?P<way>increase|decrease) the chance of (?P<y>.+)\?"),
-    "ett": re.compile(
-        r"For (?P<where>[^.]+?), would it be (?P<way>more|less) likely to see (?P<y>.+?) (?P<otherwise>if .+)\?"
-    ),
-    "nie": re.compile(r"Does (?P<xn>.+?) (?P<way>positively|negatively) affect (?P<yn>.+?) through (?P<through>.+)\?"),
-    "nde": re.compile(
-        r"If we disregard the mediation effect through (?P<through>.+?), would (?P<xn>.+?) "
-        r"(?P<way>positively|negatively) affect (?P<yn>.+)\?"
-    ),
-    "marginal": re.compile(r"Is (?P<y>.+?) (?P<way>more|less) likely than (?P<not_y>.+?) overall\?"),
-    "correlation": re.compile(r"Is the chance of (?P<y>.+?) (?P<way>larger|smaller) when observing (?P<x>.+)\?"),
-    "backadj": re.compile(
-        r"To understand how (?P<xn>.+?) affects (?P<yn>.+?), is it more correct to use the Method 1 than Method 2\?"
-    ),
-    "collider_bias": re.compile(
-        r"If we look at (?P<collider>.+?), does it mean that (?P<x>.+?) (?P<way>affects|does not affect) (?P<y>.+)\?"
-    ),
-    "exp_away": re.compile(
-        r"If we look at (?P<collider>.+?), does the chance of (?P<y>.+?) (?P<way>increase|decrease) when (?P<x>.+)\?"
-    ),
-    "det-counterfactual": re.compile(r"Would (?P<ys>.+?) if (?P<xa>.+?) instead of (?P<xb>.+)\?"),
-}
-_BY_VALUE: Mapping[Query, re.Pattern[str]] = {
-    "nie": re.compile(
-        r"Does (?P<x>.+?) instead of .+? make (?P<y>.+) (?P<way>more|less) likely through (?P<through>.+)\?"
-    ),
-    "nde": re.compile(
-        r"If we disregard the mediation effect through (?P<through>.+?), would (?P<x>.+?) instead of .+? "
-        r"make (?P<y>.+) (?P<way>more|less) likely\?"
-    ),
-}
-_UPWARD = frozenset(("increase", "more", "larger", "positively", "affects"))
+
+def _pattern(template: str) -> re.Pattern[str]:
+    """Return what finds the words that a question's template has places for."""
+    return re.compile(re.sub(r"\\{(\w+)\\}", r"(?P<\1>.+?)", re.escape(template)))
+
+
+_QUESTIONS = tuple(
+    (query, place == 0, _pattern(template))
+    for query, templates in (*ASKED.items(), *BY_VALUE.items())
+    for place, template in enumerate(templates)
+)
+"""Kind, whether it asks for more, and the words of each form of question."""
 
 
 def read_question(text: str) -> Stated:
@@ -68,8 +47,7 @@ def read_question(text: str) -> Stated:
 
 def kind_of(text: str) -> tuple[Query, bool]:
     """Return the kind of a single question, and whether it asks for more. Raises UnreadableText."""
-    query, asked = _query_in(" ".join(text.split()))
-    return query, asked.groupdict().get("way", "more") in _UPWARD
+    return _query_in(" ".join(text.split()))[:2]
 
 
 @lru_cache(maxsize=2048)  # a page of runs by three label sets takes the same questions three times
@@ -77,11 +55,10 @@ def read_named(text: str) -> tuple[Stated, Mapping[str, str]]:
     """Return what a text states, and the node of each variable by its name. Raises UnreadableText."""
     text = " ".join(text[max(0, text.rfind("Imagine ")) :].split())
     text = text[: text.find("?") + 1]  # what a prompt adds may ask things as well
-    query, asked = _query_in(text)
+    query, upward, parts = _query_in(text)
     names, edges, unobserved = _background(text)
     told = vocabulary(names)
-    parts = {part: words for part, words in asked.groupdict().items() if words is not None}
-    ask, x, y = _ask(query, parts, told, text)
+    ask, x, y = _ask(query, upward, parts, told, text)
     graph, nodes = _graph(names, edges, unobserved, x, y)
     ask, printed, mechanisms = _details(ask, text, told, graph, nodes)
     return Stated(graph, ask, printed, mechanisms, _unclear(query, parts)), nodes
@@ -89,27 +66,19 @@ def read_named(text: str) -> tuple[Stated, Mapping[str, str]]:
 
 def _unclear(query: Query, parts: Mapping[str, str]) -> str:
     """Return why names do not tell what is asked; "" where they do."""
-    names = [parts[part] for part in ("xn", "yn") if query in BY_NAME and part in parts and not points_up(parts[part])]
+    asked = [parts[part] for part in ("x_name", "y_name") if query in BY_NAME and part in parts]
+    names = [name for name in asked if not points_up(name)]
     joined = " and ".join(map(repr, names))
     return f"{joined} {'do' if len(names) > 1 else 'does'} not tell which value is more" if names else ""
 
 
-def _query_in(text: str) -> tuple[Query, re.Match[str]]:
-    """Return the kind of question, and its words: those of the last question of a known form."""
-    found = [
-        (match.start(), query, match)
-        for query, pattern in (*_QUESTIONS.items(), *_BY_VALUE.items())
-        for match in [_last(pattern, text)]
-        if match is not None
-    ]
-    if not found:
-        raise UnreadableText("it asks no question of CLadder's")
-    _, query, match = min(found, key=lambda one: (one[1] == "det-counterfactual", -one[0]))
-    return query, match
-
-
-def _last(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
-    return pattern.fullmatch(text, text.rfind(". ") + 2 if ". " in text else 0)
+def _query_in(text: str) -> tuple[Query, bool, Mapping[str, str]]:
+    """Return the kind of question that a text ends with, whether it asks for more, and its words by their places."""
+    question = text[text.rfind(". ") + 2 :] if ". " in text else text
+    for query, upward, pattern in _QUESTIONS:
+        if match := pattern.fullmatch(question):
+            return query, upward, match.groupdict()
+    raise UnreadableText("it asks no question of CLadder's")
 
 
 def _background(text: str) -> tuple[tuple[str, ...], set[tuple[str, str]], set[str]]:
@@ -133,25 +102,24 @@ def _sentences(text: str) -> list[tuple[str, str]]:
     return found
 
 
-def _ask(query: Query, parts: Mapping[str, str], told: Phrasebook, text: str) -> tuple[Ask, str, str]:
+def _ask(query: Query, upward: bool, parts: Mapping[str, str], told: Phrasebook, text: str) -> tuple[Ask, str, str]:
     """Return what is asked, and the names of treatment and outcome."""
-    polarity = parts.get("way", "more") in _UPWARD
-    if "xn" in parts:
-        return Ask(query, polarity), parts["xn"], parts["yn"]
+    if "x_name" in parts:
+        return Ask(query, upward), parts["x_name"], parts["y_name"]
     if query == "det-counterfactual":
-        y, value = told.sentences.one(parts["ys"])
-        x, action = told.nouns.one(parts["xa"])
+        y, value = told.sentences.one(parts["y_sentence"])
+        x, action = told.nouns.one(parts["x_action"])
         return Ask(query, bool(value), action=action), x, y
     y = told.nouns.one(parts["y"])[0]
     if query == "ett":
-        x = told.conditions.one(parts["where"])[0]
+        x = told.conditions.one(parts["x_where"])[0]
         if x in WRONG_SIDE:
             raise UnreadableText(f"of {x!r} it asks what would be if it were as it is")
-        return Ask(query, polarity), x, y
+        return Ask(query, upward), x, y
     if query == "marginal":
         overall = _OVERALL.search(text)
-        return Ask(query, polarity), told.nouns.one(overall[1])[0] if overall else "", y
-    return Ask(query, polarity), told.nouns.one(parts["x"])[0], y
+        return Ask(query, upward), told.nouns.one(overall[1])[0] if overall else "", y
+    return Ask(query, upward), told.nouns.one(parts["x"])[0], y
 
 
 def _graph(

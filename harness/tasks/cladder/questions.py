@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
 from math import sqrt
-from typing import Protocol
 
 from harness.tasks.cladder import wording
 from harness.tasks.cladder.graphs import Graph, Scm, Table, X, Y
@@ -22,20 +21,6 @@ from harness.tasks.cladder.stories import ALIKE, WRONG_SIDE, GraphStory
 
 NO_EFFECT = 0.005
 """The files count an effect below this as none (but for explaining away): they answer No, whichever way is asked."""
-
-
-class Numbers(Protocol):
-    """What a question prints, and the value that decides it."""
-
-    @property
-    def scm(self) -> Scm:
-        """The model."""
-
-    def table(self, node: str, causes: tuple[str, ...]) -> Table:
-        """Return P(node = 1 | causes) for all values of the causes."""
-
-    def value(self, query: Query) -> float:
-        """Return the value that the question asks for."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,16 +52,14 @@ class ExactNumbers:
 
 
 @dataclass(frozen=True, eq=False)
-class PublishedNumbers:
-    """What the authors' files have: `Exact`, but for where they take parents for independent."""
-
-    scm: Scm
+class PublishedNumbers(ExactNumbers):
+    """What the authors' files have: the same, but for where they take parents for independent."""
 
     def table(self, node: str, causes: tuple[str, ...]) -> Table:
         """Return P(node = 1 | causes): by the mistaken rule where the causes' own parents are among them."""
         graph = self.scm.graph
         if any(set(graph.parents[cause]) - set(causes) for cause in causes):
-            return ExactNumbers(self.scm).table(node, causes)
+            return super().table(node, causes)
         return tuple(
             self._forward(node, dict(zip(causes, map(float, values), strict=True)))
             for values in product((0, 1), repeat=len(causes))
@@ -92,7 +75,7 @@ class PublishedNumbers:
             return self._path(1, 0) - self._path(0, 0)
         if query == "nie":
             return self._path(0, 1) - self._path(0, 0)
-        return ExactNumbers(self.scm).value(query)
+        return super().value(query)
 
     def _path(self, direct: int, indirect: int) -> float:
         """Return P(Y = 1) with X = direct and the mediators as they are under X = indirect."""
@@ -120,7 +103,7 @@ def _correlation(first: float, second: float, both: float) -> float:
     return (both - x * y) / spread if spread else 0.0
 
 
-def printed_tables(numbers: Numbers, query: Query, graph: Graph) -> dict[TableKey, Table]:
+def printed_tables(numbers: ExactNumbers, query: Query, graph: Graph) -> dict[TableKey, Table]:
     """Return the probabilities that a question gives; P(X = 0, Y = 1) and P(X = 1, Y = 1) stand under ("XY", ())."""
     if query == "correlation":
         both = (numbers.scm.probability({X: x, Y: 1}) for x in (0, 1))
@@ -146,7 +129,7 @@ class ToldModel:
 
     story: GraphStory
     scm: Scm
-    numbers: Numbers
+    numbers: ExactNumbers
     """Those that are printed."""
     mechanisms: Mapping[str, Table] | None = None
     """The mechanisms that a deterministic question tells of, where they are not the model's."""

@@ -105,9 +105,6 @@ class CLadder(SourcedTask):
             return self.labels
         return "stated" if self._is_fresh else "published"
 
-    def digest(self, path: str) -> str:
-        return sources.digest_of(path) if self.source == "file" else super().digest(path)
-
     @property
     def remarks(self) -> Sequence[str]:
         """How many questions the label set leaves out; of fresh ones, which cannot be new without end."""

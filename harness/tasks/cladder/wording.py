@@ -22,11 +22,11 @@ OPENING = (
     "factors or causal relationships:"
 )
 
-_ASKED: Mapping[Query, tuple[str, str]] = {
+ASKED: Mapping[Query, tuple[str, ...]] = {
     "ate": ("Will {x} increase the chance of {y}?", "Will {x} decrease the chance of {y}?"),
     "ett": (
-        "For {x_where}, would it be more likely to see {y} {x_otherwise}?",
-        "For {x_where}, would it be less likely to see {y} {x_otherwise}?",
+        "For {x_where}, would it be more likely to see {y} if {x_otherwise}?",
+        "For {x_where}, would it be less likely to see {y} if {x_otherwise}?",
     ),
     "nie": (
         "Does {x_name} positively affect {y_name} through {through}?",
@@ -49,10 +49,13 @@ _ASKED: Mapping[Query, tuple[str, str]] = {
         "If we look at {collider}, does the chance of {y} increase when {x}?",
         "If we look at {collider}, does the chance of {y} decrease when {x}?",
     ),
+    "backadj": ("To understand how {x_name} affects {y_name}, is it more correct to use the Method 1 than Method 2?",),
+    "det-counterfactual": ("Would {y_sentence} if {x_action} instead of {x_other}?",),
 }
+"""By kind, for more and for less, or in one form."""
 BY_NAME: tuple[Query, ...] = ("nie", "nde")
 """Questions that ask about a direction by the names of treatment and outcome,"""
-_BY_VALUE: Mapping[Query, tuple[str, str]] = {
+BY_VALUE: Mapping[Query, tuple[str, ...]] = {
     "nie": (
         "Does {x} instead of {not_x} make {y} more likely through {through}?",
         "Does {x} instead of {not_x} make {y} less likely through {through}?",
@@ -86,13 +89,9 @@ def background(story: GraphStory) -> str:
 def question(story: GraphStory, ask: Ask, *, by_value: bool = False) -> str:
     """Return what is asked; `by_value` names values where the authors' words have names alone."""
     x, y = story.words[X], story.words[Y]
-    if ask.query == "backadj":
-        return f"To understand how {x.name} affects {y.name}, is it more correct to use the Method 1 than Method 2?"
-    if ask.query == "det-counterfactual":
-        return f"Would {y.sentence[ask.polarity]} if {x.noun[ask.action]} instead of {x.noun[1 - ask.action]}?"
     collider = story.graph.collider
-    asked = _BY_VALUE if by_value else _ASKED
-    return asked[ask.query][not ask.polarity].format(
+    templates = (BY_VALUE if by_value else ASKED)[ask.query]
+    return templates[0 if ask.polarity else -1].format(
         x=x.noun[1],
         not_x=x.noun[0],
         y=y.noun[1],
@@ -100,7 +99,10 @@ def question(story: GraphStory, ask: Ask, *, by_value: bool = False) -> str:
         x_name=x.name,
         y_name=y.name,
         x_where=x.where[1],
-        x_otherwise=x.condition[0].partition(" instead of ")[0],
+        x_otherwise=x.condition[0].partition(" instead of ")[0].removeprefix("if "),
+        x_action=x.noun[ask.action],
+        x_other=x.noun[1 - ask.action],
+        y_sentence=y.sentence[ask.polarity],
         through=_and([story.words[node].name for node in story.graph.mediators]),
         collider=story.words[collider].where[1] if collider else "",
     )
