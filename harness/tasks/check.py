@@ -5,10 +5,12 @@ One sentence for the author of items that cannot be asked or scored.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from operator import length_hint
 from typing import Any
+
+import msgspec
 
 from harness.errors import ConfigError
 from harness.prompting.fit import check_samples, choose_prompt, held_to_choices, with_room
@@ -60,43 +62,27 @@ def _of(task: Task) -> str:
     return f"task {task.name} ({type(task).__module__}.{type(task).__name__})"
 
 
-def _short(value: object) -> str:
-    return f"{value!r:.60}" if value is None or isinstance(value, str | int | float) else f"a {type(value).__name__}"
-
-
 def _problem(item: Any, headline: str) -> str:
     """Return what is wrong with an item, as the end of a sentence; "" for a valid one."""
     if not isinstance(item, Item):
-        return f"is {_short(item)}; harness.types.Item is needed"
-    texts = {"id": item.id, "cluster": item.cluster, "unit": item.unit}
-    for name, value in texts.items():
-        if not isinstance(value, str) or not (value or name == "unit"):
-            return f"has {_short(value)} as {name}; a text is needed"
-    for name, mapping in (("fields", item.fields), ("labels", item.labels), ("groups", item.groups)):
-        if not isinstance(mapping, Mapping) or not all(isinstance(key, str) for key in mapping):
-            return f"has {_short(mapping)} as {name}; a mapping by name is needed"
-    return _of_fields(item) or _of_labels(item, headline)
-
-
-def _of_fields(item: Item) -> str:
+        return f"is a {type(item).__name__}; harness.types.Item is needed"
+    try:
+        msgspec.convert(msgspec.structs.asdict(item), Item)
+    except msgspec.ValidationError as error:
+        return f"is no harness.types.Item: {error}"
+    if not item.id or not item.cluster:
+        return "has no id or no cluster; a text is needed for both"
     for name, value in item.fields.items():
         if not isinstance(value, _PLAIN):
-            return f"has {_short(value)} as its field {name}; a text, a number or a list of texts is needed"
-    for name, value in item.groups.items():
-        if not isinstance(value, str):
-            return f"has {_short(value)} as its group {name}; a text is needed"
-    return ""
-
-
-def _of_labels(item: Item, headline: str) -> str:
+            return f"has a {type(value).__name__} as its field {name}; a text, a number or a list of texts is needed"
     if headline not in item.labels:
         return f"has labels of {', '.join(item.labels) or 'no set'}, and none of the task's headline {headline!r}"
     choices = max((len(value) for value in item.fields.values() if isinstance(value, list | tuple)), default=0)
     for name, label in item.labels.items():
-        if type(label) is not int or not 0 <= label < max(2, choices):
+        if not 0 <= label < max(2, choices):
             return (
-                f"has the {name} label {_short(label)}; 0 (No) and 1 (Yes) are allowed, or the place of a choice in a "
-                "field that is the list of them"
+                f"has the {name} label {label}; 0 (No) and 1 (Yes) are allowed, or the place of a choice in a field "
+                "that is the list of them"
             )
     return ""
 

@@ -18,7 +18,7 @@ from question_files import questions
 from harness.cli import setting_lines
 from harness.codec import content_digest
 from harness.config_files import read_yaml
-from harness.errors import ConfigError, DataError, HarnessError
+from harness.errors import DataError, HarnessError
 from harness.models.local import checkpoint
 from harness.prompting import schema
 from harness.settings import without_path
@@ -107,22 +107,6 @@ def test_the_sentence_says_what_it_is(tmp_path, kind):
         without_path(place)
 
 
-@pytest.mark.slow
-@settings(max_examples=3)
-@given(
-    st.integers(1_100, 1_200),
-    st.sampled_from(["[", "{a: ", "- ", "? "]),
-    st.sampled_from(["", "source: x\nuser: "]),
-)
-def test_yaml_that_is_nested_too_deeply_is_said_to_be(depth, sign, before):
-    text = f"{before}{sign * depth}" if sign in ("[", "{a: ") else sign * depth
-    with tempfile.TemporaryDirectory() as folder:
-        place = Path(folder, "mine.yaml")
-        place.write_text(text, encoding="utf-8")
-        with pytest.raises(ConfigError, match=r"mine\.yaml is not YAML: it is nested too deeply"):
-            schema.read(place)
-
-
 @settings(max_examples=20)
 @given(st.integers(20_000, 100_000), st.sampled_from(["[", '{"a":']), st.sampled_from([".jsonl", ".json"]))
 def test_json_that_is_nested_too_deeply_is_said_to_be(depth, sign, ending):
@@ -132,19 +116,3 @@ def test_json_that_is_nested_too_deeply_is_said_to_be(depth, sign, ending):
         place.write_text(f"[{row}" if ending == ".json" else f'{{"question": "q"}}\n{row}\n', encoding="utf-8")
         with pytest.raises(DataError, match=r"mine\.jsonl? is nested too deeply\.$"):
             list(DataFile(str(place)).rows())
-
-
-@pytest.mark.slow
-def test_a_command_tells_nesting_from_a_circle(harness, tmp_path):
-    own = tmp_path / "configs" / "model"
-    own.mkdir(parents=True)
-    (own / "deep.yaml").write_text("a: " + "[" * 1000, encoding="utf-8")
-    done = harness("model=deep", "task.limit=1")
-    assert done.returncode == 1 and "circle" not in done.stderr and "deep.yaml is not YAML" in done.stderr
-    (tmp_path / "deep.yaml").write_text("source: x\nuser: " + "[" * 1000, encoding="utf-8")
-    done = harness("model=always_no", "prompt=deep.yaml", "task.limit=1")
-    assert done.returncode == 1 and "deep.yaml is not YAML: it is nested too deeply" in done.stderr
-    (own / "deep.yaml").unlink()
-    for name, other in (("a", "b"), ("b", "a")):
-        (own / f"{name}.yaml").write_text(f"defaults: [{other}, _self_]\n", encoding="utf-8")
-    assert "extend each other in a circle" in harness("model=a", "task.limit=1").stderr

@@ -13,7 +13,6 @@ from support.causalbench_help import (
 )
 
 from harness.tasks.causalbench.chains import longest
-from harness.types import Response
 
 
 def test_the_longest_chain_has_every_shorter_one_right():
@@ -57,17 +56,7 @@ def test_the_longest_chain_ends_before_the_first_that_was_not_right(hole, letter
     )
 
 
-def test_a_failed_call_after_the_first_wrong_answer_changes_no_length():
-    scores = chains(except_for({"chain/11": "No", "chain/12": MISSED}))
-    assert scores["kind"]["chain"]["longest_chain"] == 10
-
-
 def test_a_model_that_always_says_yes_is_no_good_at_chains():
     scores = chains(lambda item: "Yes")
     assert scores["kind"]["chain"]["accuracy"] == 1 and scores["kind"]["chain"]["longest_chain"] == 26
     assert scores["overall"]["all"]["accuracy"] == 0.5 and scores["overall"]["all"]["longest_chain"] == 0
-
-
-def test_chains_of_a_probability_have_an_answer_as_well():
-    chain_scores = chains(lambda item: Response("x", logprobs={"Yes": -1.0 - (1 - item.labels["exact"]), "No": -1.5}))
-    assert chain_scores["overall"]["all"]["accuracy"] == 1 and chain_scores["overall"]["all"]["auroc"] == 1

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import fields as fields_of
 from itertools import pairwise
 
 import networkx as nx
 import pytest
-from support.causalbench_help import causalbench, items
-
-from harness.errors import ConfigError
+from support.causalbench_help import items
 
 
 def graph_and_ends(item) -> tuple[nx.DiGraph, str, str]:
@@ -81,23 +78,9 @@ def test_the_labels_of_chains_are_what_the_words_say():
                 assert (a, b) == (links[0][0], links[-1][1])
 
 
-def test_only_the_shuffled_chains_depend_on_the_seed():
-    by_seed = [{item.id: item.fields["question"] for item in items("Chains", seed=seed)} for seed in (0, 0, 1)]
-    assert by_seed[0] == by_seed[1]
-    changed = {name for name, question in by_seed[0].items() if by_seed[2][name] != question}
-    assert changed <= {name for name in by_seed[0] if name.startswith(("shuffled/", "reordered/"))}
-    assert len(changed) >= 12
-
-
 def test_a_limit_of_chains_keeps_both_answers():
     for limit in (2, 10, 63):
         chains = items("Chains", limit=limit)
         assert len(chains) == limit
         assert abs(sum(item.labels["exact"] for item in chains) - limit / 2) <= 0.5
     assert items("Chains", limit=64) == items("Chains", limit=500) == items("Chains")
-
-
-def test_chains_take_no_setting_of_networks():
-    assert not {"networks", "format", "names", "convention"} & {f.name for f in fields_of(causalbench("Chains"))}
-    with pytest.raises(ConfigError, match=r"no setting .?task\.networks"):
-        causalbench("Chains", networks="asia")

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from support.causalbench_help import SIZES, causalbench, items
+from support.causalbench_help import causalbench, items
 from support.thinned import few
 
 from harness.codec import shuffled
 from harness.prompting import prompts
 from harness.run import ask
 from harness.tasks.causalbench.column_order import ColumnOrder
-from harness.tasks.causalbench.networks import load, meanings, sample
+from harness.tasks.causalbench.networks import load
 from harness.types import ChatRequest
 
 
@@ -21,22 +21,6 @@ def matrix_of(item) -> tuple[list[str], list[list[list[int]]]]:
     parts = [part.split("\n") for part in item.fields["parts"]]
     assert len({part[0] for part in parts}) == 1
     return parts[0][0].split(" | "), [[list(map(int, row.split(" | "))) for row in part[1:]] for part in parts]
-
-
-@pytest.mark.slow
-def test_data_comes_in_five_parts_of_a_hundred_rows():
-    item_list = items("Causality", networks=["asia", "survey", "win95pts", "hepar2"], format="data")
-    first = {item.groups["network"]: item for item in reversed(item_list)}
-    for name, item in first.items():
-        header, parts = matrix_of(item)
-        assert sorted(header) == sorted(load(name).variables)
-        assert [len(part) for part in parts] == [100] * 5
-        assert {len(row) for part in parts for row in part} == {SIZES[name]}
-        assert item.fields["parts_in_words"] == "five"
-    titles = {name: item.fields["network"] for name, item in first.items()}
-    assert titles == {"asia": "Asia", "survey": "Survey", "win95pts": "Win95PTS", "hepar2": "Hepar II"}
-    # All items of a network show the same data.
-    assert all(item.fields["parts"] is first[item.groups["network"]].fields["parts"] for item in item_list)
 
 
 def test_states_are_coded_in_alphabetical_order():
@@ -65,22 +49,6 @@ def test_rows_that_do_not_divide_evenly():
     assert item.fields["parts_in_words"] == "12"
     (item, *_) = items("Correlation", networks="cancer", format="data", rows=4, parts=1)
     assert len(item.fields["parts"]) == 1 and item.fields["parts_in_words"] == "one"
-
-
-@pytest.mark.slow
-def test_the_data_is_drawn_from_the_seed():
-    def matrix_with(**settings):
-        (item, *_) = items("Causality", networks="alarm", format="data", rows=60, **settings)
-        return matrix_of(item)
-
-    assert matrix_with() == matrix_with() == matrix_with(seed=0)
-    assert matrix_with(seed=1)[1] != matrix_with()[1]
-    # Cut elsewhere or named otherwise, the same rows, and those that algorithms learn from.
-    rows = [row for part in matrix_with(columns="file")[1] for row in part]
-    assert rows == sample("alarm", 60, seed=0).tolist()
-    assert [row for part in matrix_with(columns="file", parts=2)[1] for row in part] == rows
-    readable = matrix_with(columns="file", names="readable")
-    assert readable[1] == matrix_with(columns="file")[1] and readable[0] == [m.name for m in meanings("alarm").values()]
 
 
 def test_the_order_of_the_columns_tells_nothing_but_where_the_paper_has_it():

@@ -77,14 +77,6 @@ def test_an_unordered_pair_and_every_third_variable_in_the_skeleton():
     assert sum(item.labels["paper"] for item in published) == 84 + 80
 
 
-@pytest.mark.parametrize(("kind", "settings"), ALL_SIX)
-def test_the_number_is_known_and_the_items_are_the_same_at_every_call(kind, settings):
-    task = causalbench(kind, networks=["asia", "survey"], **settings)
-    first = list(task.items())
-    assert len(task.items()) == len(first) and list(task.items()) == first
-    assert items(kind, networks=["asia", "survey"], **settings) == first
-
-
 @pytest.mark.parametrize("name", ["asia", "sachs", "child"])
 def test_kinds_of_correlation(name):
     graph, names = graph_of(load(name).dag), load(name).variables
@@ -107,24 +99,14 @@ def test_kinds_of_correlation(name):
 # Which networks
 
 
-def test_without_a_choice_the_papers_fourteen():
-    assert causalbench("Correlation").chosen_networks == NETWORKS[:14]
-    assert "pathfinder" not in NETWORKS[:14]
-    assert len(causalbench("Correlation").items()) == 5 * sum(n * (n - 1) for n in list(SIZES.values())[:14])
-
-
 @pytest.mark.parametrize(
     ("settings", "wanted"),
     [
         ({"networks": "asia"}, ["asia"]),
         ({"networks": ["sachs", "asia", "sachs"]}, ["asia", "sachs"]),
-        ({"networks": ["pathfinder"]}, ["pathfinder"]),
-        ({"networks": "all"}, list(NETWORKS)),
+        ({}, list(NETWORKS[:14])),
         ({"networks": ["asia", "all"]}, list(NETWORKS)),
         ({"scale": "small"}, ["asia", "cancer", "earthquake", "survey", "sachs"]),
-        ({"scale": ["medium"]}, ["child", "insurance", "water", "mildew", "alarm", "barley"]),
-        ({"scale": "large"}, ["hailfinder", "hepar2", "win95pts"]),
-        ({"scale": ["very_large"]}, ["pathfinder"]),
         ({"scale": ["very_large", "small"]}, ["asia", "cancer", "earthquake", "survey", "sachs", "pathfinder"]),
         ({"scale": "all"}, list(NETWORKS)),
     ],
@@ -135,25 +117,7 @@ def test_networks_are_chosen_by_name_or_scale(settings, wanted):
     assert len(task.items()) == 5 * sum(SIZES[name] * (SIZES[name] - 1) for name in wanted)
 
 
-@pytest.mark.parametrize("scale", ["small", pytest.param("all", marks=pytest.mark.slow)])
-def test_items_come_network_by_network_and_know_their_scale(scale):
-    seen = []
-    for item in causalbench("Causality", scale=scale).items():
-        if not seen or seen[-1] != (item.groups["network"], item.groups["scale"]):
-            seen.append((item.groups["network"], item.groups["scale"]))
-    every = zip(NETWORKS, ["small"] * 5 + ["medium"] * 6 + ["large"] * 3 + ["very_large"], strict=True)
-    assert seen == [pair for pair in every if scale in (pair[1], "all")]
-
-
 # What an item is
-
-
-@pytest.mark.parametrize(("kind", "settings"), ALL_SIX)
-def test_ids_are_unique_and_stay_with_their_question(kind, settings):
-    item_list = items(kind, networks=["asia", "cancer", "earthquake"], **settings)
-    assert len({item.id for item in item_list}) == len(item_list)
-    alone = {item.id: item for item in items(kind, networks="earthquake", **settings)}
-    assert alone == {item.id: item for item in item_list if item.groups["network"] == "earthquake"}
 
 
 @pytest.mark.parametrize(
@@ -175,14 +139,6 @@ def test_the_words_of_the_appendix(kind, settings, words):
         assert item.fields["statement"] == STATEMENTS.get(name, item.fields["statement"])
         assert item.fields["variables"] == "asia and tub"
         assert fields(item, "a", "b") == ("asia", "tub")
-
-
-def test_every_template_has_a_statement_about_both():
-    for kind, settings in ALL_SIX:
-        for item in items(kind, networks="cancer", **settings):
-            a, b = fields(item, "a", "b")
-            assert re.search(rf"\b{a}\b", item.fields["statement"]) and re.search(rf"\b{b}\b", item.fields["statement"])
-            assert item.fields["statement"].endswith(".") and "?" not in item.fields["statement"]
 
 
 def test_the_words_of_the_skeleton():

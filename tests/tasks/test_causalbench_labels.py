@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from support.causalbench_help import ALL_SIX, causalbench, items
+from support.causalbench_help import ALL_SIX, items
 
 
 def labels(kind: str, name: str, /, **settings) -> dict[str, int]:
@@ -66,11 +66,3 @@ def test_no_label_reaches_the_fields():
     for kind, settings in ALL_SIX:
         for item in items(kind, networks="cancer", format="background_data", rows=10, **settings):
             assert set(item.fields) <= allowed
-
-
-@pytest.mark.parametrize(("convention", "headline"), [("exact", "exact"), ("paper", "paper")])
-def test_the_convention_is_the_headline(convention, headline):
-    for kind in ("Correlation", "Causality", "Skeleton"):
-        task = causalbench(kind, networks="cancer", convention=convention)
-        assert task.headline == headline
-        assert all(headline in item.labels for item in task.items())

@@ -8,8 +8,6 @@ import pytest
 from support.causalbench_help import ALL_SIX, causalbench, items
 from support.thinned import few
 
-from harness.tasks.causalbench import task as task_module
-
 
 def share(item_list: list, kind: str, settings: dict) -> None:
     """Assert that networks and labels of a subset have their shares."""
@@ -37,24 +35,6 @@ def test_a_limit_gives_every_network_and_label_its_share(kind, settings, limit):
     assert places == sorted(set(places))
 
 
-def test_a_limit_is_a_seeded_sample_and_not_the_first_items():
-    first = [item.id for item in items("Causality", limit=100)]
-    assert first == [item.id for item in items("Causality", limit=100)]
-    other = [item.id for item in items("Causality", limit=100, seed=1)]
-    assert first != other and len(set(first) & set(other)) < 20
-    assert len({item.split("/")[1] for item in first}) == 5
-
-
-@pytest.mark.parametrize(("kind", "settings"), ALL_SIX)
-def test_a_smaller_sample_is_part_of_a_larger_one(kind, settings):
-    # Within one network and label; across them the shares decide.
-    for networks in ("sachs", ["sachs", "asia"]):
-        small, large = (
-            {item.id for item in items(kind, networks=networks, limit=limit, **settings)} for limit in (40, 120)
-        )
-        assert small < large
-
-
 def test_what_is_drawn_of_a_network_does_not_depend_on_the_others():
     def subset_by_network(**settings) -> dict:
         subset: dict = {}
@@ -71,33 +51,9 @@ def test_what_is_drawn_of_a_network_does_not_depend_on_the_others():
         assert among_others <= on_its_own or on_its_own <= among_others
 
 
-def test_a_limit_beyond_the_items_takes_all():
-    everything = items("Causality", networks="cancer")
-    for limit in (100, 101, 10**6):
-        assert items("Causality", networks="cancer", limit=limit) == everything
-
-
 def test_a_limit_takes_the_same_questions_in_every_format_and_under_every_name():
     ids = {
         tuple(item.id for item in items("Skeleton", networks="asia", limit=30, rows=10, **settings))
         for settings in ({}, {"format": "background_data"}, {"names": "readable"})
     }
     assert len(ids) == 1
-
-
-@pytest.mark.slow
-def test_a_sample_of_888000_questions_makes_no_more_items_than_it_has(monkeypatch):
-    calls = []
-    item_class = task_module.Item
-
-    def make_item(**fields):
-        calls.append(fields["id"])
-        return item_class(**fields)
-
-    monkeypatch.setattr(task_module, "Item", make_item)
-    task = causalbench("Skeleton", convention="paper", limit=50)
-    item_list = list(task.items())
-    assert len(item_list) == len(calls) == 50
-    assert {item.groups["network"] for item in item_list} >= {"win95pts", "hepar2", "hailfinder"}
-    assert causalbench("Skeleton", convention="paper").items() and len(calls) == 50
-    assert len(causalbench("Skeleton", convention="paper").items()) == 889_154 and len(calls) == 50

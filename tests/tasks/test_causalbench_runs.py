@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 
 import pytest
-from support.causalbench_help import RECEIVED, SENTENCE, answers, causalbench, is_part, load, result_in
+from support.causalbench_help import SENTENCE, answers, causalbench, is_part, load, result_in
 from support.cli_help import sentence
 from support.openai_server import KEY
 from support.scripted import Scripted
@@ -74,30 +73,6 @@ def test_a_conversation_of_five_parts_and_a_question():
     assert [r.max_tokens for r in scripted.asked[:6]] == [512] * 5 + [100]
 
 
-@pytest.mark.slow
-def test_fixed_replies_need_no_opening_call_and_have_a_place_of_their_own(harness, serve, tmp_path):
-    server = serve(answers)
-    arguments = (*DATA, "task.rows=20", *model(server))
-    assert harness(*arguments, OPENAI_API_KEY=KEY).returncode == 0
-    before = len(server.calls)
-    process = harness(*arguments, "replies=fixed", OPENAI_API_KEY=KEY)
-    assert process.returncode == 0, process.stderr
-    calls = server.calls[before:]
-    assert len(calls) == 40 and not any(map(is_part, calls))
-    for call in calls:
-        assert [m["role"] for m in call["messages"]] == ["system", *["user", "assistant"] * 5, "user"]
-        assert {m["content"] for m in call["messages"] if m["role"] == "assistant"} == {RECEIVED}
-    manifests = {
-        file.parts[-4]: json.loads(file.read_text())["configuration"]
-        for file in tmp_path.glob("results/causalbench/causality/*/closed/gpt4/manifest.json")
-    }
-    plain = "format=data,limit=40,networks=asia+cancer"
-    assert set(manifests) == {f"{plain},rows=20", f"{plain},rows=20,replies=fixed"}
-    fixed, played = manifests[f"{plain},rows=20,replies=fixed"], manifests[f"{plain},rows=20"]
-    assert fixed["task"]["replies"] == "fixed" and "replies" not in played["task"]
-    assert fixed["prompt"]["digest"] != played["prompt"]["digest"]
-
-
 def test_without_an_opening_fixed_replies_change_nothing(harness, serve, tmp_path):
     arguments = ("task=causalbench/causality", "task.networks=cancer", "task.limit=5", "model=always_no")
     assert harness(*arguments, "replies=fixed").returncode == 0
@@ -127,15 +102,3 @@ def test_what_does_not_fit_gets_one_sentence(harness, tmp_path, arguments, messa
     )
     model_given = () if "model=" in arguments else ("model=always_no",)
     assert message in sentence(harness("task=causalbench/causality", *model_given, *arguments.split()))
-
-
-def test_graphs_and_the_leaderboard_from_the_command_line(harness, tmp_path):
-    process = harness("task=causalbench/causality", "task.networks=cancer", "task.method=2", "model=always_yes")
-    assert process.returncode == 0, process.stderr
-    assert "| exact labels" in process.stdout and "| paper labels" in process.stdout and "SHD" in process.stdout
-    place = tmp_path / "results/causalbench/causality/method=2,networks=cancer/closed/always_yes"
-    files = {file.relative_to(place).as_posix() for file in place.glob("graphs/**/*.*")}
-    structures = ("direct", "indirect", "reversed_direct", "reversed_indirect", "common_effect", "common_cause")
-    assert files == {f"graphs/cancer/{name}.csv" for name in structures}
-    board = harness(module="harness.leaderboard").stdout
-    assert "## causalbench/causality" in board and "| always_yes" in board

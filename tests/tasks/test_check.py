@@ -44,14 +44,17 @@ class Mine:
 @pytest.mark.parametrize(
     ("item", "sentence"),
     [
-        (replace(GOOD, labels={"gold": "0"}), r"item 'b' has the gold label '0'; 0 \(No\) and 1 \(Yes\) are allowed"),
-        (replace(GOOD, labels={"gold": True}), "has the gold label True"),
-        (replace(GOOD, labels={"gold": 2}), "has the gold label 2"),
+        (
+            replace(GOOD, labels={"gold": "0"}),
+            r"item 'b' is no harness\.types\.Item: Expected `int`, got `str` - at `\$\.labels",
+        ),
+        (replace(GOOD, labels={"gold": True}), "Expected `int`, got `bool`"),
+        (replace(GOOD, labels={"gold": 2}), r"has the gold label 2; 0 \(No\) and 1 \(Yes\) are allowed"),
         (replace(GOOD, labels={"silver": 1}), "has labels of silver, and none of the task's headline 'gold'"),
         (replace(GOOD, fields={"question": object()}), "has a object as its field question"),
-        (replace(GOOD, fields=["So?"]), "has a list as fields; a mapping by name"),
-        (replace(GOOD, groups={"kind": 3}), "has 3 as its group kind; a text"),
-        (replace(GOOD, cluster=7), "has 7 as cluster; a text is needed"),
+        (replace(GOOD, fields=["So?"]), "Expected `object`, got `array` - at `\\$\\.fields`"),
+        (replace(GOOD, groups={"kind": 3}), "Expected `str`, got `int` - at `\\$\\.groups"),
+        (replace(GOOD, cluster=7), "Expected `str`, got `int` - at `\\$\\.cluster`"),
         ({"id": "b"}, r"item number 2 is a dict; harness\.types\.Item is needed"),
     ],
 )

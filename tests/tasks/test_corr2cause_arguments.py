@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import random
-from collections.abc import Iterator
 from functools import cache
-from itertools import chain, combinations, permutations
+from itertools import chain, combinations
 from typing import Any
 
 import pytest
@@ -18,11 +16,7 @@ from harness import evaluate
 from harness.causal.equivalence import representatives
 from harness.causal.relations import Relation
 from harness.causal.separation import Independence
-from harness.errors import ConfigError
-from harness.tasks.corr2cause import Corr2Cause
 from harness.tasks.corr2cause.arguments import GROUPS, SIZES, length, meanings
-from harness.tasks.corr2cause.fresh.pairs import Pairs
-from harness.tasks.corr2cause.fresh.task import Fresh
 
 argument_lengths = tool("argument_lengths")
 
@@ -64,29 +58,11 @@ def shortest(n: int, number: int, claim: tuple[Relation, int, int]) -> int:
     raise AssertionError
 
 
-@pytest.mark.slow
-def test_all_labelled_classes_are_looked_at():
-    assert [len(classes(n)) for n in (2, 3, 4)] == [2, 11, 185]
-    assert [len(argument_lengths.LabelledClasses.over(n).differing) for n in (2, 3, 4, 5)] == [2, 11, 185, 8782]
-
-
 @pytest.mark.parametrize("n", [2, 3])
 def test_no_shorter_set_of_facts_settles_an_answer(n):
     for number in representatives(n):
         for claim in meanings(n):
             assert length(n, number, *claim) == shortest(n, number, claim), (number, claim)
-
-
-def claims_of_four(most: int) -> Iterator[tuple[int, tuple[Relation, int, int]]]:
-    """Yield claims whose argument has at most so many facts, as larger sets take long to try."""
-    for number in representatives(4):
-        yield from ((number, claim) for claim in meanings(4) if length(4, number, *claim) <= most)
-
-
-@pytest.mark.slow
-def test_nor_for_any_claim_over_four_variables():
-    for number, claim in claims_of_four(8):
-        assert length(4, number, *claim) == shortest(4, number, claim), (number, claim)
 
 
 @given(st.lists(st.sets(st.integers(0, 7), min_size=1), max_size=8))
@@ -109,50 +85,12 @@ def test_the_index_is_what_the_program_makes(n, some):
         assert argument_lengths.Arguments(classes_, which).lengths() == index(classes_, which)
 
 
-@pytest.mark.slow
-def test_the_index_of_six_variables_is_what_the_program_makes():
-    six = argument_lengths.LabelledClasses.over(6)
-    for which in random.Random(0).sample(range(len(six.numbers)), 8):
-        assert argument_lengths.Arguments(six, which).lengths() == index(six, which)
-
-
 def test_every_class_has_all_its_lengths():
     for n in SIZES:
         for number in representatives(n):
             assert min(length(n, number, *claim) for claim in meanings(n)) >= 0
     # No hypothesis follows over two variables, so nothing has to be ruled out.
     assert {length(2, number, *claim) for number in representatives(2) for claim in meanings(2)} == {0}
-
-
-def test_a_claim_seen_from_its_other_end_has_the_same_argument():
-    for i, j in permutations(range(4), 2):
-        assert length(4, 42, Relation.PARENT, i, j) == length(4, 42, Relation.CHILD, j, i)
-        assert length(4, 42, Relation.ANCESTOR, i, j) == length(4, 42, Relation.DESCENDANT, j, i)
-        assert length(4, 42, Relation.COLLIDER, i, j) == length(4, 42, Relation.COLLIDER, j, i)
-
-
-@pytest.mark.slow
-def test_items_up_to_six_variables_have_the_group_and_the_public_split_where_it_is_asked_for():
-    fresh = Fresh(name="f", prompts=("plain",), num_nodes=(5, 6, 7), limit=60)
-    assert {(item.groups["num_nodes"] == "7") != ("argument" in item.groups) for item in fresh.items()} == {True}
-    plain, grouped = (
-        list(Corr2Cause(name="c", prompts=("plain",), argument=argument).items()) for argument in (False, True)
-    )
-    assert not any("argument" in item.groups for item in plain)
-    assert {item.groups["argument"] for item in grouped} <= set(GROUPS)
-    assert [item.fields for item in plain] == [item.fields for item in grouped]
-    with pytest.raises(ConfigError, match=r"task\.source=builtin"):
-        Corr2Cause(name="c", prompts=("plain",), argument=True, source="hub")
-
-
-def test_a_pair_stands_at_the_argument_of_the_half_that_follows():
-    items = list(Pairs(name="p", prompts=("plain",), num_nodes=(6,), limit=40).items())
-    for first, second in zip(items[::2], items[1::2], strict=True):
-        follows = first if first.labels["audited"] else second
-        name, relation, *ends = follows.id.rsplit("-", 3)
-        i, j = ("ABCDEF".index(end) for end in ends)
-        own = length(6, int(name.partition("-g")[2]), Relation(relation), i, j)
-        assert first.groups["argument"] == second.groups["argument"] == GROUPS[min(own, 10)]
 
 
 def test_a_run_is_scored_by_it(tmp_path):

@@ -61,17 +61,9 @@ def test_a_file_of_the_users(tmp_path, name, rows):
         ("child", "A", "C"),
         ("parent", "B", "C"),
     ]
-    assert {item.fields["reading"] for item in items} == {"derived"}
     assert {item.fields["num_nodes"] for item in items} == {3}
     assert items[1].groups == {"relation": "collider", "num_nodes": "3"}
     assert [dict(item.labels)["audited"] for item in items] == [0, 1, 0, 1]
-
-
-def test_no_label_reaches_the_fields_of_a_row(tmp_path):
-    one = of_file(written(tmp_path / "a.csv", in_two_columns()))
-    other = of_file(written(tmp_path / "a.csv", [{**row, "label": 1 - row["label"]} for row in in_two_columns()]))
-    assert [item.fields for item in one] == [item.fields for item in other]
-    assert [item.labels for item in one] != [item.labels for item in other]
 
 
 def test_a_premise_that_is_silent_about_a_pair_keeps_its_published_label_only(tmp_path):
@@ -100,18 +92,6 @@ def test_texts_of_one_class_are_one_cluster(tmp_path):
     clusters = [item.cluster for item in of_file(written(tmp_path / "a.csv", rows))]
     assert clusters[:2] == ["n3-g6", "n3-g6"]
     assert len(set(clusters)) == 2
-
-
-def test_a_premise_in_other_words_is_another_task(tmp_path):
-    row = {"premise": "Rain and a sprinkler wet the grass.", "hypothesis": "A directly causes B.", "label": 1}
-    with pytest.raises(DataError, match=r"row 1 cannot be read: no .closed system.* are task=questions"):
-        of_file(written(tmp_path / "a.csv", [row]))
-
-
-def test_a_premise_that_no_graph_has_keeps_its_published_label_only(tmp_path):
-    row = {"premise": NO_GRAPH, "hypothesis": "A directly causes B.", "label": 1}
-    (item,) = of_file(written(tmp_path / "a.csv", [row]))
-    assert dict(item.labels) == {"published": 1}
 
 
 @pytest.mark.parametrize(
@@ -147,6 +127,8 @@ def test_filters_and_limit_apply_to_a_file(tmp_path):
         ({"label": "2"}, r"row 3 has the label '2'; 0 .* and 1 "),
         ({"label": "Yes"}, r"row 3 has the label 'Yes'.* are task=questions, which takes any columns"),
         ({"label": ""}, r"row 3 has no label"),
+        ({"premise": "", "input": "A causes B?"}, r'row 3: the input is not of the form "Premise: …", newline'),
+        ({"premise": "Rain wets the grass."}, r"row 3 cannot be read: no .closed system.* are task=questions"),
         ({"hypothesis": ""}, r"row 3 needs the columns input and label, or premise, hypothesis and label; it has prem"),
         (
             {"hypothesis": "A and B are friends."},
@@ -156,20 +138,11 @@ def test_filters_and_limit_apply_to_a_file(tmp_path):
     ],
 )
 def test_a_row_that_cannot_be_read_is_named(tmp_path, name, change, sentence):
-    rows = in_three_columns()
+    rows = [{"input": "", **row} for row in in_three_columns()]
     rows[2] |= change
     with pytest.raises(DataError, match=sentence) as raised:
         of_file(written(tmp_path / name, rows))
     assert str(tmp_path / name) in str(raised.value)
-
-
-def test_rows_that_repeat_or_contradict_others_are_told(tmp_path):
-    rows = in_three_columns()
-    path = written(tmp_path / "a.csv", [*rows, rows[0], rows[1] | {"label": 1 - rows[1]["label"]}])
-    task = corr2cause(source="file", path=str(path))
-    opposite, same = task.remarks
-    assert "1 row asks what an earlier one asks and has another label (rows 6 and 2)" in opposite
-    assert "1 row repeats an earlier one (row 5 as 1)" in same
 
 
 def test_a_missing_column_is_named_with_those_there_are(tmp_path):
@@ -178,12 +151,6 @@ def test_a_missing_column_is_named_with_those_there_are(tmp_path):
         of_file(path)
     with pytest.raises(DataError, match=r"b\.jsonl, row 1 has no label"):
         of_file(written(tmp_path / "b.jsonl", [{"input": in_two_columns()[0]["input"]}]))
-
-
-def test_an_input_of_another_form_is_named(tmp_path):
-    path = written(tmp_path / "a.csv", [*in_two_columns(), {"input": "A causes B, right?", "label": 1}])
-    with pytest.raises(DataError, match=r'row 5: the input is not of the form "Premise: …", newline, "Hypothesis: …"'):
-        of_file(path)
 
 
 # The Hub's layout in a local folder
@@ -227,33 +194,16 @@ def texts(perturbation):
 def test_the_splits_of_the_hub(hub, split, start, stop):
     items = list(corr2cause(source="hub", path=hub, split=split).items())
     assert [(i.fields["premise"], i.fields["hypothesis"], i.labels["published"]) for i in items] == CLAIMS[start:stop]
-    # CHAIN has its variables in another order than the class's representative; "of B and A" is not what the seed draws.
-    own = {(CHAIN, CLAIMS[0][1]): "default-train-1", (COLLIDER, CLAIMS[1][1]): f"default-{split}-{2 - start}"}
-    if split == "test":
-        own[CHAIN, CLAIMS[0][1]] = "default-test-1"
-    builtin = {(COLLIDER, CLAIMS[2][1]): "n3-g6-child-A-C", (COLLIDER, CLAIMS[3][1]): "n3-g6-parent-B-C"}
-    ids = {**own, **builtin}
-    texts = [(item.fields["premise"], item.fields["hypothesis"]) for item in items]
-    assert [item.id for item in items] == [ids[text] for text in texts]
-    readings = ["builtin" if text in builtin else "derived" for text in texts]
-    assert [item.fields["reading"] for item in items] == readings
+    assert [item.id for item in items] == [f"default-{split}-{number}" for number in range(1, stop - start + 1)]
 
 
 @pytest.mark.parametrize("perturbation", ["paraphrase", "refactorization"])
 def test_the_perturbations_of_the_hub_are_its_own_texts(hub, perturbation):
     theirs = list(corr2cause(source="hub", path=hub, perturbation=perturbation).items())
     ours = list(corr2cause(perturbation=perturbation, num_nodes=[3, 4]).items())
-    # "A influences B through some mediator(s)" does not say whether it is an ancestor's or a descendant's template.
-    assert [{**item.fields, "reading": "builtin"} for item in ours] == [dict(item.fields) for item in theirs]
-    for name in ("id", "cluster", "groups", "labels"):
+    assert [item.fields["input"] for item in ours] == [item.fields["input"] for item in theirs]
+    for name in ("cluster", "labels"):
         assert [getattr(item, name) for item in theirs] == [getattr(item, name) for item in ours]
-
-
-def test_a_text_that_comes_twice_is_the_builtin_item_once(hub):
-    written(Path(hub) / "test.csv", [*in_two_columns(), in_two_columns()[2]])
-    items = list(corr2cause(source="hub", path=hub).items())
-    assert [items[2].id, items[4].id] == ["n3-g6-child-A-C", "default-test-5"]
-    assert items[2].cluster == items[4].cluster == "n3-g6"
 
 
 def test_a_split_that_the_data_set_lacks_is_named(hub):
@@ -281,12 +231,6 @@ def test_the_data_of_the_hub_are_told_by_revision_and_a_folder_by_its_content(hu
     assert {"sha256": sha256} != corr2cause(source="hub", path=hub).data and len(sha256) == 64
     assert corr2cause(source="hub").data == {"data_set": (Corr2Cause.hub_path, Corr2Cause.hub_revision)}
     assert corr2cause(source="hub", path="org/own").data == {"data_set": ("org/own", None)}
-
-
-def test_a_bad_row_of_the_hub_is_named(hub):
-    written(Path(hub) / "test.csv", [*in_two_columns(), {"input": in_two_columns()[0]["input"], "label": 3}])
-    with pytest.raises(DataError, match=r"corr2cause, test, row 5 has the label '3'"):
-        list(corr2cause(source="hub", path=hub).items())
 
 
 def test_without_the_network_the_way_out_is_said(hub, monkeypatch):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from harness.causal.equivalence import representatives, unlabelled_dags
 from harness.models.baselines import Baseline
 from harness.prompting.prompts import load
@@ -47,17 +45,6 @@ def test_table_12_rows_without_a_single_yes():
         name: percentages(rows[name], "accuracy")[0] for name in ("parent", "ancestor", "child", "descendant")
     }
     assert accuracies == {"parent": 82.67, "ancestor": 91.2, "child": 84.53, "descendant": 92.53}
-
-
-@pytest.mark.slow
-def test_table_4_random_uniform_drew_yes_a_third_of_the_time():
-    # 20.38 F1 and 62.78 accuracy printed: within what seeds do at a third, far from what a fair coin does.
-    def mean(p_yes: float, metric: str) -> float:
-        return sum(100 * scores(p_yes, seed=seed)["overall"]["all"][metric] for seed in range(4)) / 4
-
-    assert mean(1 / 3, "f1") == pytest.approx(20.38, abs=1.5)
-    assert mean(1 / 3, "accuracy") == pytest.approx(62.78, abs=1.5)
-    assert mean(0.5, "f1") > 22.5 and mean(0.5, "accuracy") < 52
 
 
 def test_table_1_but_for_the_six_classes_counted_twice():

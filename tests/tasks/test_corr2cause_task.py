@@ -83,10 +83,6 @@ def test_a_test_item_has_both_label_sets_whatever_the_headline():
     assert dict(PLAIN[920].labels) == {"published": 1, "audited": 0}
 
 
-def test_an_item_of_another_split_has_the_derived_label_only():
-    assert {frozenset(item.labels) for item in corr2cause(split="dev").items()} == {frozenset(("audited",))}
-
-
 # What an item says
 
 
@@ -98,14 +94,6 @@ def test_an_item_has_what_prompts_and_tables_need():
     assert item.fields["input"] == f"Premise: {item.fields['premise']}\nHypothesis: {item.fields['hypothesis']}"
     assert item.groups == {"relation": relation, "num_nodes": str(item.fields["num_nodes"])}
     json.dumps(dict(item.fields))
-
-
-def test_all_items_of_a_premise_are_one_cluster():
-    premises_of = defaultdict(set)
-    for item in PLAIN:
-        premises_of[item.cluster].add(item.fields["premise"])
-    assert len(premises_of) == 21
-    assert all(len(texts) == 1 for texts in premises_of.values())
 
 
 @pytest.mark.parametrize("perturbation", PERTURBATIONS)
@@ -121,22 +109,18 @@ def test_no_label_reaches_the_fields(perturbation):
 
 
 @pytest.mark.parametrize("settings", [{}, {"version": "v1"}, {"split": "train", "num_nodes": [4, 5]}])
-def test_ids_are_unique_and_the_same_in_every_perturbation(settings):
-    ids = [[item.id for item in corr2cause(perturbation=name, **settings).items()] for name in PERTURBATIONS]
-    assert len(set(ids[0])) == len(ids[0])
-    assert all(other == ids[0] for other in ids)
+def test_a_perturbation_leaves_ids_labels_clusters_and_groups(settings):
+    first, *others = [list(corr2cause(perturbation=name, **settings).items()) for name in PERTURBATIONS]
+    assert len({item.id for item in first}) == len(first)
+    for other in others:
+        for one, two in zip(first, other, strict=True):
+            assert (one.id, one.labels, one.cluster, one.groups) == (two.id, two.labels, two.cluster, two.groups)
 
 
 def test_v1_and_v2_name_a_claim_alike():
     v1, v2 = ({item.id: item.fields["input"] for item in corr2cause(version=v).items()} for v in ("v1", "v2"))
     assert set(v2) <= set(v1)
     assert all(v1[name] == text for name, text in v2.items())
-
-
-def test_items_come_the_same_at_every_call_and_know_their_number():
-    task = corr2cause(num_nodes=4)
-    assert list(task.items()) == list(task.items())
-    assert len(task.items()) == len(list(task.items())) == 72
 
 
 # Filters
@@ -172,38 +156,14 @@ def test_a_split_is_its_universe(split):
 
 
 @pytest.mark.parametrize("settings", [{}, {"version": "v1"}, {"relations": ["parent", "collider"]}])
-@pytest.mark.parametrize("limit", [1, 100, 333])
-def test_a_limit_gives_every_stratum_its_share(settings, limit):
+def test_a_limit_gives_every_stratum_its_share(settings, limit=100):
     everything, taken = list(corr2cause(**settings).items()), list(corr2cause(limit=limit, **settings).items())
-    assert len(taken) == limit
+    assert len(taken) == limit and taken != everything[:limit]
     size, got = Counter(map(stratum, everything)), Counter(map(stratum, taken))
     assert all(abs(got[key] - limit * size[key] / len(everything)) < 1 for key in size)
 
 
-def test_a_limit_is_a_sample_and_not_the_first_items():
-    taken = [item.id for item in corr2cause(limit=100).items()]
-    assert taken == [item.id for item in corr2cause(limit=100).items()]
-    assert len(set(taken) & {item.id for item in PLAIN[:100]}) < 30
-    assert taken != [item.id for item in corr2cause(limit=100, seed=1).items()]
-
-
-@pytest.mark.parametrize("limit", [1162, 5000])
-def test_a_limit_beyond_the_items_takes_all(limit):
-    assert list(corr2cause(limit=limit).items()) == PLAIN
-
-
-def test_a_limit_takes_the_same_items_in_every_perturbation():
-    ids = {tuple(item.id for item in corr2cause(limit=50, perturbation=name).items()) for name in PERTURBATIONS}
-    assert len(ids) == 1
-
-
 # Perturbations
-
-
-@pytest.mark.parametrize("perturbation", PERTURBATIONS)
-def test_a_perturbation_leaves_labels_clusters_and_groups(perturbation):
-    for before, after in zip(PLAIN, corr2cause(perturbation=perturbation).items(), strict=True):
-        assert (before.labels, before.cluster, before.groups) == (after.labels, after.cluster, after.groups)
 
 
 def test_a_paraphrase_changes_the_words_of_the_hypothesis_only():
@@ -272,12 +232,6 @@ def test_a_permuted_premise_keeps_list_and_sentences_in_alphabetical_order():
         assert all(list(given) == sorted(given) for *_, given in independent)
 
 
-def test_premises_are_permuted_apart():
-    drawn = [place for place in places(PLAIN, PERMUTED).values() if len(place) == 6]
-    assert len(set(drawn)) == len(drawn) == 6
-    assert tuple(range(6)) not in drawn
-
-
 @pytest.mark.parametrize("version", ["v2", "v1"])
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_a_permutation_leaves_no_question_as_it_was(version, seed):
@@ -286,12 +240,6 @@ def test_a_permutation_leaves_no_question_as_it_was(version, seed):
     after = corr2cause(version=version, perturbation="permutation", seed=seed).items()
     same = [b.id for b, a in zip(before, after, strict=True) if b.fields["input"] == a.fields["input"]]
     assert same == []
-
-
-def test_permutations_are_drawn_from_the_seed():
-    inputs = [[i.fields["input"] for i in corr2cause(perturbation="permutation", seed=s).items()] for s in (0, 0, 1)]
-    assert inputs[0] == inputs[1]
-    assert inputs[0] != inputs[2]
 
 
 def test_a_filter_does_not_change_a_permutation():
@@ -344,11 +292,6 @@ def test_each_digit_of_a_wording_changes_one_thing():
     assert ItemWriter("paraphrase", 0, 1).item(claim).fields["hypothesis"] == fields[0]["hypothesis"]
 
 
-def test_examples_are_worded_as_the_questions_are():
-    (first, _), (other, _) = (corr2cause(wording=wording).examples() for wording in (0, 2))
-    assert statements(first["premise"]) == statements(other["premise"]) and first["input"] != other["input"]
-
-
 # Few-shot examples
 
 
@@ -377,24 +320,10 @@ def test_no_example_is_a_test_item():
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [
-        ({"split": "tset"}, r"task\.split=tset: .*'train'.*did you mean test\?"),
-        ({"version": "v3"}, r"task\.version=v3: .*'v2' or 'v1'"),
-        ({"labels": "audit"}, r"task\.labels=audit: .*did you mean audited\?"),
-        ({"perturbation": "paraphrased"}, r"task\.perturbation=paraphrased: .*did you mean paraphrase\?"),
-        ({"source": "web"}, r"task\.source=web: .*'builtin', 'hub' or 'file'"),
-        ({"relations": "cousin"}, r"task\.relations=cousin: .*'confounder'"),
         ({"relations": ["parent", "chld"]}, r"task\.relations=chld: .*did you mean child\?"),
         ({"num_nodes": 7}, r"task\.num_nodes=7: the public test sets have 2 to 6 variables; use task\.split=all"),
         ({"num_nodes": [5, 11], "split": "all"}, r"task\.num_nodes=11: .* at most 10 variables"),
         ({"classes": 5}, r"task\.classes=5 .* needs task\.num_nodes=8 to 10"),
-        ({"classes": 5, "split": "all", "num_nodes": 7}, r"task\.classes=5 .* needs task\.num_nodes=8 to 10"),
-        ({"classes": 0}, r"task\.classes=0: .*greater than 0"),
-        ({"num_nodes": [5, 1]}, r"task\.num_nodes=1: .*greater than or equal to 2"),
-        ({"num_nodes": "big"}, r"task\.num_nodes=big: .*integer"),
-        ({"seed": "x"}, r"task\.seed=x: .*integer"),
-        ({"prior": 2}, r"task\.prior=2: .*less than or equal to 1"),
-        ({"path": "???"}, r"task\.path has to be given: add task\.path=…"),
-        ({"limt": 3}, r"there is no setting .?task\.limt"),
         # Settings that do not go together.
         ({"version": "v1", "split": "dev"}, r"task\.version=v1 .* not with task\.split=dev"),
         ({"version": "v1", "source": "hub"}, r"task\.version=v1 .* not with .*task\.source=hub"),
@@ -402,11 +331,9 @@ def test_no_example_is_a_test_item():
         ({"source": "file"}, r"needs task\.path=FILE"),
         ({"path": "rows.csv"}, r"task\.path=rows\.csv needs task\.source=file"),
         ({"source": "file", "path": "rows.csv", "perturbation": "paraphrase"}, r"leave out task\.perturbation"),
-        ({"source": "file", "path": "rows.csv", "split": "dev"}, r"leave out .* task\.split"),
         ({"source": "hub", "perturbation": "permutation"}, r"use task\.source=builtin .*permutation"),
         ({"source": "hub", "split": "all"}, r"use task\.source=builtin for task\.split=all"),
         ({"source": "hub", "wording": 3}, r"task\.wording=3 needs task\.source=builtin"),
-        ({"source": "file", "path": "rows.csv", "wording": 3}, r"task\.wording=3 needs task\.source=builtin"),
         ({"split": "train", "num_nodes": 2}, r"no item is left.*task\.relations=any and task\.num_nodes=\[2\]"),
     ],
 )

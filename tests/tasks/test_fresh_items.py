@@ -119,19 +119,6 @@ def test_labels_over_seven_variables_by_a_bayes_ball_of_the_tests_own():
         assert_label(item)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(20))
-def test_a_thousand_items_of_a_seed(seed):
-    drawn = items(
-        seed=seed, limit=1000, names=("letters", "words")[seed % 2], balance=("even", "published")[seed // 10]
-    )
-    assert Counter(item.fields["num_nodes"] for item in drawn).keys() == {5, 6, 7}
-    for item in drawn:
-        assert_label(item)
-    premises = [item.fields["premise"] for item in drawn]
-    assert len(drawn) == len(set(premises)) == 1000 and not isomorphic_pairs(premises, list(public_premises()))
-
-
 def test_no_premise_comes_twice_or_stands_in_a_public_test_set():
     premises = [item.fields["premise"] for item in items(seed=5, num_nodes=[5, 6], limit=96)]
     assert len(set(premises)) == 96 and not isomorphic_pairs(premises, list(public_premises()))
@@ -188,14 +175,6 @@ def test_claims_of_one_premise_mean_different_things():
     assert len(meanings) == len(drawn) == len({(item.fields["input"]) for item in drawn})
 
 
-def test_a_parent_stands_before_its_child_in_the_list_and_behind_it_in_a_claim_of_a_child():
-    for item in items(limit=96, num_nodes=[5, 6], seed=1):
-        names = read_premise(item.fields["premise"]).names
-        assert list(names) == sorted(names)
-        if item.groups["relation"] in ("parent", "child"):
-            assert names.index(item.fields["var_i"]) < names.index(item.fields["var_j"])
-
-
 def test_both_wordings_and_names():
     letters, words = (items(limit=240, num_nodes=6, seed=4, names=names) for names in ("letters", "words"))
     used = [read_premise(item.fields["premise"]).names for item in letters]
@@ -239,12 +218,6 @@ def test_a_longer_run_begins_with_the_items_of_a_shorter_one(seed, few_, balance
     )
 
 
-def test_the_same_at_every_call_and_other_items_for_another_seed():
-    task = fresh(limit=48, num_nodes=6)
-    assert list(task.items()) == list(task.items()) and len(task.items()) == 48
-    assert not {item.id for item in task.items()} & {item.id for item in items(limit=48, num_nodes=6, seed=1)} - set()
-
-
 def test_a_size_that_is_used_up_is_left_out_and_said():
     task = fresh(limit=240, num_nodes=[5, 6])
     drawn = list(task.items())
@@ -285,11 +258,3 @@ def test_what_answers_corr2cause_answers_it(model, names):
     assert set(result.scores["audited"]) >= {"relation", "num_nodes", "phrasing"}
     if model.name == "reasoner":
         assert result.overall["accuracy"] == 1
-
-
-def test_a_premise_alone_tells_neither_relation_nor_label():
-    """Every class that is asked about has a claim of each kind that follows, and one that does not."""
-    kinds: dict[str, set] = {}
-    for item in items(num_nodes=6, per_premise=12, seed=8, limit=12 * 20):
-        kinds.setdefault(item.cluster, set()).add((item.groups["relation"], item.labels["audited"]))
-    assert all(len(strata) == 12 for strata in kinds.values())

@@ -100,7 +100,6 @@ def test_the_words_for_yes_and_no(tmp_path, label, gold):
         ("a dog|a cat|a cow", 2, 2),
         (["a dog", "a cat"], "a dog", 0),
         ('["a|b", "c"]', "a|b", 0),
-        ({"text": ["x", "y"], "label": ["1", "2"]}, "2", 1),
     ],
 )
 def test_a_label_is_the_words_the_letter_or_the_number_of_a_choice(tmp_path, choices, label, gold):
@@ -174,15 +173,19 @@ def test_a_sample_keeps_the_shares_of_labels_and_groups(tmp_path):
         (
             [{"question": "a", "label": ""}, {"question": "b", "label": 1}],
             {},
-            r"a\.jsonl: 1 row has no label \(row 1\)",
+            r"a\.jsonl: no label in 1 of the rows \(1\)",
         ),
         ([{"question": "a", "label": "maybe"}], {}, r"row 1 has the label 'maybe'; .* give task\.choices="),
         ([{"question": "a", "gold": 1}], {}, r"no column label; it has question, gold\. .*task\.columns=\{label: …\}"),
         ([{"question": "a", "label": 1, "id": "x"}] * 2, {}, r"row 2 has the id 'x' of row 1"),
-        ([{"question": "a", "label": 3, "choices": "a|b"}], {}, r"row 1 has the label '3'; its choices are a \| b"),
-        ([{"question": "a", "label": "1", "choices": "1|0"}], {}, r"the words of one choice and the number of another"),
-        ([{"question": "a", "label": 0, "choices": "a"}], {}, r"row 1 has 1 choices; two to 26"),
-        ([{"question": "a", "label": 0, "choices": "a|a"}], {}, r"row 1 has a choice twice: a \| a"),
+        (
+            [{"question": "a", "label": 3, "choices": "a|b"}],
+            {},
+            r"row 1 has the label '3', and it is none of them: a \| b",
+        ),
+        ([{"question": "a", "label": "1", "choices": "1|0"}], {}, r"it means several of them: 1 \| 0"),
+        ([{"question": "a", "label": 0, "choices": "a"}], {}, r"row 1 has the choices a; two to 26 different"),
+        ([{"question": "a", "label": 0, "choices": "a|a"}], {}, r"row 1 has the choices a \| a; two to 26 different"),
         ([{"question": "a", "label": 0}], {"columns": {"x": "y"}}, r"x is the column 'y'; .* has question, label"),
         ([{"question": "a", "label": 0}], {"choices": ["a"]}, r"two to 26 different choices"),
     ],
@@ -207,17 +210,10 @@ def test_a_file_whose_columns_no_prompt_names_is_told(tmp_path):
         questions("").items()
 
 
-def test_repeated_and_contradictory_rows_are_told_with_their_numbers(tmp_path):
-    rows = [{"question": q, "label": label} for q, label in (("a", 1), ("b", 0), ("a", 1), ("b", 1), ("c", 0))]
-    opposite, same = questions(written(tmp_path / "a.csv", rows)).remarks
-    assert "1 row asks what an earlier one asks and has another label (rows 4 and 2)" in opposite
-    assert "1 row repeats an earlier one (row 3 as 1)" in same
-
-
 def test_rows_that_ask_nothing_are_told_with_their_numbers(tmp_path):
     rows = [{"premise": "", "question": "a", "label": 1}, {"premise": "P", "question": "", "label": 0}]
     (remark,) = questions(written(tmp_path / "a.csv", rows)).remarks
-    assert remark.endswith("a.csv: 1 row has no question (row 2): it is asked and scored all the same.")
+    assert remark.endswith("a.csv: no question in 1 of the rows (2): asked and scored all the same.")
 
 
 def test_a_prompt_of_yes_and_no_is_refused_where_questions_have_choices(tmp_path):

@@ -6,7 +6,7 @@ import json
 
 import pytest
 from question_files import written
-from support.openai_server import chat_reply, held_reply
+from support.openai_server import chat_reply
 from support.page_help import Page
 
 ROWS = [
@@ -54,26 +54,6 @@ def test_choices_go_through_every_command(ended, key, serve, tmp_path):
     page = Page(tmp_path / "report.html")
     items = page.chunk(page.runs[f"questions/mine/{variant.name}/cause_or_effect/gpt4"]["answers"]["items"])
     assert items["answers"] == ["It rained.", "It fell."] and items["labels"]["gold"] == [0, 1] * 4
-
-
-@pytest.mark.slow
-def test_a_server_holds_replies_to_the_choices_and_a_tampered_record_is_found(ended, harness, key, serve, tmp_path):
-    written(tmp_path / "mine.jsonl", ROWS)
-    server = serve(lambda path, body, number: held_reply(body, "B"))
-    task = ("task=questions", "task.name=mine", "task.path=mine.jsonl", "model=gpt4o", "answer=choice")
-    ended(*task, f"model.base_url={server.url}")
-    schema = server.calls[0]["response_format"]["json_schema"]["schema"]
-    assert schema["properties"]["answer"]["enum"] == ["A", "B"]
-    (records,) = tmp_path.rglob("records.jsonl")
-    lines = [json.loads(line) for line in records.read_text(encoding="utf-8").splitlines()]
-    assert [line["answer"]["label"] for line in lines] == [1] * 8 and lines[0]["answer"]["rule"] == "in the form"
-    assert ": holds\n" in ended("results", module="harness.verify")
-    lines[0]["answer"]["label"] = 25
-    records.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
-    checked = harness("results", module="harness.verify")
-    assert checked.returncode == 1 and "DOES NOT HOLD" in checked.stdout and "Traceback" not in checked.stderr
-    export = harness("results", "to=inspect", "out=o", module="harness.export")
-    assert export.returncode == 1 and "its answers are It rained. and It fell. only" in export.stderr
 
 
 def test_several_answers_to_each_question_are_voted_on(ended, key, serve, tmp_path):

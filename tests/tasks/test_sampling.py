@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from itertools import islice, permutations
+from itertools import permutations
 
 import pytest
 from hypothesis import given
@@ -60,38 +60,15 @@ def test_a_smaller_sample_of_a_stratum_is_part_of_a_larger_one(first, other):
         assert set(smaller) <= set(larger)
 
 
-def test_what_else_is_there_does_not_matter():
-    few, many = sample(numbered([40, 40]), 20), sample(numbered([40, 40, 40, 40]), 40)
-    assert few == [value for value in many if value[0] in "ab"]
-
-
 @pytest.mark.parametrize("limit", [len(VALUES), len(VALUES) + 1])
 def test_a_limit_that_is_not_reached_takes_all(limit):
     assert sample(VALUES, limit) == VALUES
-
-
-def test_every_value_has_the_same_chance():
-    counts = Counter(value for seed in range(400) for value in sample(numbered([20]), 5, seed))
-    assert all(65 < counts[value] < 140 for value in numbered([20]))
 
 
 def test_draws_never_change():
     # Samples, splits and permutations of earlier versions hang on these numbers.
     assert uniform(0, "limit", "n2-g1-parent-A-B") == 0.79246207972177
     assert shuffled("ABCDEF", 0, "permutation", "n6-g27516") == list("BCDFEA")
-
-
-def test_every_order_is_drawn_equally_often():
-    counts = Counter(tuple(shuffled("abc", seed)) for seed in range(6000))
-    assert set(counts) == set(permutations("abc"))
-    assert all(880 < count < 1120 for count in counts.values())
-
-
-@given(st.lists(st.integers()))
-def test_shuffling_keeps_every_value_and_leaves_its_argument_alone(values):
-    before = list(values)
-    assert sorted(shuffled(values, "x")) == sorted(before)
-    assert values == before
 
 
 @given(st.integers(0, 60), st.integers(0, 5))
@@ -103,12 +80,6 @@ def test_every_permutation_is_drawn_equally_often():
     counts = Counter(tuple(permuted(3, seed)) for seed in range(6000))
     assert set(counts) == set(permutations(range(3)))
     assert all(880 < count < 1120 for count in counts.values())
-
-
-def test_the_first_of_very_many_come_at_once():
-    values = list(islice(permuted(10**12, "x"), 1000))
-    assert len(set(values)) == 1000
-    assert 4.5e11 < sum(values) / 1000 < 5.5e11
 
 
 def test_a_permutation_never_changes():
@@ -126,12 +97,6 @@ def test_by_place_every_stratum_gets_its_quota_in_order(size, first, second):
     assert Counter(value % 3 for value in places) == +Counter(
         {0: min(first, -(-size // 3)), 1: min(second, (size + 1) // 3)}
     )
-
-
-@given(st.integers(0, 20), st.integers(0, 20), st.integers(0, 20))
-def test_by_place_a_smaller_sample_is_part_of_a_larger_one(few, more, other):
-    places = set(sample_by_place(60, {0: few, 1: other}))
-    assert {value for value in places if value % 3 == 0} <= set(sample_by_place(60, {0: few + more, 2: 3}))
 
 
 def test_by_place_makes_no_more_values_than_it_needs():

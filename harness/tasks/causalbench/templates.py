@@ -50,79 +50,63 @@ CORRELATION = _by_name(
 """Appendix C.A, in its order."""
 
 CAUSALITY = _by_name(
-    Template(
-        "causally_related",
-        "Are {a} and {b} causally related?",
-        "{a} and {b} are causally related.",
-        exact="path_either_way",
-        paper="direct",
-    ),
-    Template(
-        "causal_connection",
-        "Is there a causal connection between {a} and {b}?",
-        "There is a causal connection between {a} and {b}.",
-        exact="path_either_way",
-        paper="direct",
-    ),
-    Template("cause", "Does {a} cause {b}?", "{a} causes {b}.", exact="path", paper="direct", graph="directed"),
-    Template(
-        "influence", "Does {a} influence {b}?", "{a} influences {b}.", exact="path", paper="direct", graph="directed"
-    ),
-    Template(
-        "causality_between",
-        "Is there causality between {a} and {b}?",
-        "There is causality between {a} and {b}.",
-        exact="path_either_way",
-        paper="direct",
-    ),
+    *(
+        Template(name, question, statement, exact=exact, paper="direct", graph="directed" if exact == "path" else None)
+        for name, question, statement, exact in (
+            (
+                "causally_related",
+                "Are {a} and {b} causally related?",
+                "{a} and {b} are causally related.",
+                "path_either_way",
+            ),
+            (
+                "causal_connection",
+                "Is there a causal connection between {a} and {b}?",
+                "There is a causal connection between {a} and {b}.",
+                "path_either_way",
+            ),
+            ("cause", "Does {a} cause {b}?", "{a} causes {b}.", "path"),
+            ("influence", "Does {a} influence {b}?", "{a} influences {b}.", "path"),
+            (
+                "causality_between",
+                "Is there causality between {a} and {b}?",
+                "There is causality between {a} and {b}.",
+                "path_either_way",
+            ),
+        )
+    )
 )
 """The first method: Appendix C.C, Type I, in its order."""
 
+_EDGES: Mapping[str, Graph] = {"direct": "directed", "reversed_direct": "reversed"}
 STRUCTURES = _by_name(
-    Template(
-        "direct",
-        "Does {a} directly cause the {b}?",
-        "{a} directly causes {b}.",
-        exact="direct",
-        paper="direct",
-        graph="directed",
-    ),
-    Template(
-        "indirect",
-        "Does {a} causes something else which causes {b}?",
-        "{a} causes something else which causes {b}.",
-        exact="indirect",
-        paper="direct",
-    ),
-    Template(
-        "reversed_direct",
-        "Does {b} directly cause the {a}?",
-        "{b} directly causes {a}.",
-        exact="reversed_direct",
-        paper="direct",
-        graph="reversed",
-    ),
-    Template(
-        "reversed_indirect",
-        "Is the {b} a cause for the {a} but not a direct one?",
-        "{b} is a cause for {a} but not a direct one.",
-        exact="reversed_indirect",
-        paper="direct",
-    ),
-    Template(
-        "common_effect",
-        "Is there at least one common effect of {a} and the {b}?",
-        "There is at least one common effect of {a} and {b}.",
-        exact="common_effect",
-        paper="direct",
-    ),
-    Template(
-        "common_cause",
-        "Is there at least common cause of the {a} and the {b}?",
-        "There is at least one common cause of {a} and {b}.",
-        exact="common_cause",
-        paper="direct",
-    ),
+    *(
+        Template(name, question, statement, exact=name, paper="direct", graph=_EDGES.get(name))
+        for name, question, statement in (
+            ("direct", "Does {a} directly cause the {b}?", "{a} directly causes {b}."),
+            (
+                "indirect",
+                "Does {a} causes something else which causes {b}?",
+                "{a} causes something else which causes {b}.",
+            ),
+            ("reversed_direct", "Does {b} directly cause the {a}?", "{b} directly causes {a}."),
+            (
+                "reversed_indirect",
+                "Is the {b} a cause for the {a} but not a direct one?",
+                "{b} is a cause for {a} but not a direct one.",
+            ),
+            (
+                "common_effect",
+                "Is there at least one common effect of {a} and the {b}?",
+                "There is at least one common effect of {a} and {b}.",
+            ),
+            (
+                "common_cause",
+                "Is there at least common cause of the {a} and the {b}?",
+                "There is at least one common cause of {a} and {b}.",
+            ),
+        )
+    )
 )
 """The second method: Appendix C.C, Type II, word for word. The appendix prints the common effect twice and the reversed
 direct cause, of which Section III-E speaks, not at all: that question is ours, after the first one."""

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
 
 from harness.causal.relations import Relation
 from harness.errors import ConfigError, DataError
-from harness.tasks.corr2cause.claim import Claim, ItemWriter, Perturbation, claims
-from harness.tasks.corr2cause.enumerate import public_test
+from harness.tasks.corr2cause.claim import Perturbation
 from harness.tasks.corr2cause.text import (
     Hypothesis,
     Premise,
@@ -23,7 +21,7 @@ from harness.tasks.corr2cause.text import (
     read_hypothesis,
     read_premise,
 )
-from harness.tasks.data_files import Columns, DataFile, Repeats, filled, hub_rows
+from harness.tasks.data_files import Columns, DataFile, filled, hub_rows
 from harness.tasks.text_models import UnreadableText
 from harness.types import Item
 
@@ -43,10 +41,6 @@ class HypothesisRow:
     premise: str
     hypothesis: str
     label: int
-    builtin: Item | None = None
-    """The built-in item of the same text."""
-    own: bool = False
-    """Whether it stands in a file of the user's."""
 
     @cached_property
     def _premise(self) -> Premise:
@@ -54,22 +48,13 @@ class HypothesisRow:
 
     @cached_property
     def _claim(self) -> Hypothesis:
-        """The claim from the built-in item of the same text, else read from the text."""
-        if self.builtin is not None:
-            fields = self.builtin.fields
-            return Hypothesis(Relation(fields["relation"]), str(fields["var_i"]), str(fields["var_j"]))
         return self._readable(lambda: read_hypothesis(self.hypothesis, self._premise.names))
 
     def _readable(self, read: Callable[[], T]) -> T:
         try:
             return read()
         except UnreadableText as departure:
-            raise DataError(f"{self.where} cannot be read: {departure}.{OTHER_QUESTIONS * self.own}") from None
-
-    @property
-    def item_id(self) -> str:
-        """The id of the built-in item of the same text, else the row's own."""
-        return self.id if self.builtin is None else self.builtin.id
+            raise DataError(f"{self.where} cannot be read: {departure}.{OTHER_QUESTIONS}") from None
 
     @property
     def relation(self) -> Relation:
@@ -89,7 +74,7 @@ class HypothesisRow:
             self._readable(lambda: follows(self._premise, claim))
 
     def item(self) -> Item:
-        """Return the row as a question; `reading` says where relation and variables come from.
+        """Return the row as a question, with what its words say of relation and variables.
 
         A premise that no graph has, or that is silent about a pair, has its published label only. The cluster is the
         class, shared by reordered or renamed texts.
@@ -101,7 +86,7 @@ class HypothesisRow:
         except UnreadableText:
             cluster = f"premise-{hashlib.sha256(self.premise.encode()).hexdigest()[:12]}"
         return Item(
-            id=self.item_id,
+            id=self.id,
             fields={
                 "premise": self.premise,
                 "hypothesis": self.hypothesis,
@@ -111,7 +96,6 @@ class HypothesisRow:
                 "var_i": claim.i,
                 "var_j": claim.j,
                 "num_nodes": self.num_nodes,
-                "reading": "derived" if self.builtin is None else "builtin",
             },
             labels=labels,
             cluster=cluster,
@@ -119,71 +103,16 @@ class HypothesisRow:
         )
 
 
-class BuiltinTexts:
-    """The built-in items by their texts: those of the public test set, and all six of each pair beside them.
-
-    Only items of a class that is asked about are made. They are kept by the SHA-256 of their text.
-    """
-
-    def __init__(self, perturbation: Perturbation, seed: int) -> None:
-        """Take the words of a perturbation; `seed` draws the order of arguments where the paper drew it."""
-        self._writer, self._seed = ItemWriter(perturbation, seed), seed
-        self._classes: dict[tuple[int, int], Mapping[bytes, Claim]] = {}
-
-    def item(self, premise: str, hypothesis: str) -> Item | None:
-        """Return the built-in item with this text, or None."""
-        try:
-            key = class_of(read_premise(premise))
-        except UnreadableText:
-            return None
-        if key not in self._classes:
-            self._classes[key] = self._by_text(*key)
-        claim = self._classes[key].get(_digest(as_input(premise, hypothesis)))
-        return None if claim is None else self._writer.item(claim)
-
-    def _by_text(self, n: int, number: int) -> Mapping[bytes, Claim]:
-        everything = [*claims(n, number, seed=self._seed), *self._public[n, number]]
-        # The public test set comes last: where both have a text, the claim is the published one.
-        return {_digest(str(self._writer.item(claim).fields["input"])): claim for claim in everything}
-
-    @cached_property
-    def _public(self) -> Mapping[tuple[int, int], list[Claim]]:
-        by_class: dict[tuple[int, int], list[Claim]] = defaultdict(list)
-        for claim in public_test("v2"):
-            by_class[claim.n, claim.number].append(claim)
-        return by_class
+def from_file(path: str) -> Iterator[HypothesisRow]:
+    """Yield the rows of a file."""
+    file = DataFile(path)
+    return _rows(file.rows(), where=path, stem=file.stem)
 
 
-def _digest(text: str) -> bytes:
-    return hashlib.sha256(text.encode()).digest()
-
-
-def from_file(path: str) -> tuple[list[HypothesisRow], tuple[str, ...]]:
-    """Return the rows of a file, and the remarks on them."""
-    file, repeats = DataFile(path), Repeats()
-    rows = list(_rows(file.rows(), where=path, stem=file.stem, own=True))
-    for number, row in enumerate(rows, start=1):
-        repeats.add(number, (row.premise, row.hypothesis), row.label)
-    return rows, tuple(repeats.remarks(path))
-
-
-def from_hub(
-    name: str, revision: str | None, *, split: str, perturbation: Perturbation, seed: int
-) -> Iterator[HypothesisRow]:
-    """Yield the rows of a data set of the Hub, or of a local folder in the same layout.
-
-    A row whose text a built-in item has, with the arguments in the order that `seed` draws, knows that item; a text
-    that comes again is an item of its own.
-    """
+def from_hub(name: str, revision: str | None, *, split: str, perturbation: Perturbation) -> Iterator[HypothesisRow]:
+    """Yield the rows of a data set of the Hub, or of a local folder in the same layout."""
     table, config = hub_rows(name, split, revision, lambda names: _hub_config(names, perturbation))
-    texts, ids = BuiltinTexts(perturbation, seed), set[str]()
-    for row in _rows(table, where=f"{name}, {split}", stem=f"{config}-{split}"):
-        item = texts.item(row.premise, row.hypothesis)
-        if item is None or item.id in ids:
-            yield row
-        else:
-            ids.add(item.id)
-            yield replace(row, builtin=item)
+    return _rows(table, where=f"{name}, {split}", stem=f"{config}-{split}")
 
 
 def _hub_config(names: list[str], perturbation: str) -> str:
@@ -200,12 +129,11 @@ def _hub_config(names: list[str], perturbation: str) -> str:
     return fitting[0]
 
 
-def _rows(table: Iterable[Columns], *, where: str, stem: str, own: bool = False) -> Iterator[HypothesisRow]:
-    """Yield the rows of a table; `own` says that it is a file of the user's."""
+def _rows(table: Iterable[Columns], *, where: str, stem: str) -> Iterator[HypothesisRow]:
     for number, columns in enumerate(table, start=1):
         here = f"{where}, row {number}"
         premise, hypothesis = _texts(columns, here)
-        yield HypothesisRow(here, f"{stem}-{number}", premise, hypothesis, _label(columns, here), own=own)
+        yield HypothesisRow(here, f"{stem}-{number}", premise, hypothesis, _label(columns, here))
 
 
 def _texts(columns: Columns, where: str) -> tuple[str, str]:

@@ -172,24 +172,15 @@ class Corr2Cause(SourcedTask):
         take = claim_blocks.of_premises if self.whole else claim_blocks.subset
         return take(self.limit, seed=self.seed)
 
-    @property
-    def remarks(self) -> Sequence[str]:
-        return self._file_rows[1] if self.source == "file" else ()
-
-    @cached_property
-    def _file_rows(self) -> tuple[list[HypothesisRow], tuple[str, ...]]:
-        return sources.from_file(str(self.path))
-
     @cached_property
     def _rows(self) -> list[HypothesisRow]:
         if self.source == "file":
-            rows, _ = self._file_rows
+            rows = list(sources.from_file(str(self.path)))
         else:
-            place = self.hub_place
-            rows = list(sources.from_hub(*place, split=self.split, perturbation=self.perturbation, seed=self.seed))
+            rows = list(sources.from_hub(*self.hub_place, split=self.split, perturbation=self.perturbation))
         for row in rows:
             row.check(derivable=self.headline == "audited")
-        return self._filtered(rows, lambda row: row.relation, lambda row: row.num_nodes, lambda row: row.item_id)
+        return self._filtered(rows, lambda row: row.relation, lambda row: row.num_nodes, lambda row: row.id)
 
     def _filtered(
         self,

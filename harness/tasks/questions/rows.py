@@ -124,43 +124,39 @@ class QuestionRow:
         return self.text("label") == ""
 
     @cached_property
-    def choices_in_file(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return the choices in the file's order, and what the file calls them; ((), ()) for a question of Yes or No.
+    def choices_in_file(self) -> tuple[str, ...]:
+        """Return the choices in the file's order; () for a question of Yes or No.
 
         Raises DataError where there are fewer than two, more than the alphabet has letters, or two alike.
         """
         layout = self.layout
-        choices: tuple[str, ...]
-        names: tuple[str, ...] = ()
         if layout.fixed:
             choices = layout.fixed
         elif "choices" in layout.names:
-            choices, names = _listed(self.cells["choices"], self.where)
+            choices = _listed(self.cells["choices"], self.where)
         elif layout.choice_names:
             texts = [self.text(name) for name in layout.choice_names]
             while texts and not texts[-1]:
                 texts.pop()
             choices = tuple(texts)
         else:
-            return (), ()
-        if not 2 <= len(choices) <= len(LETTERS) or not all(choices):
+            return ()
+        if not 2 <= len(choices) <= len(LETTERS) or not all(choices) or len(set(choices)) < len(choices):
             raise DataError(
-                f"{self.where} has {len([c for c in choices if c])} choices; two to {len(LETTERS)} are needed, none of "
-                "them empty (a column choices with a|b|c or a JSON list, or columns choice_0, choice_1, …)."
+                f"{self.where} has the choices {' | '.join(choices) or 'none'}; two to {len(LETTERS)} different ones "
+                "are needed, none empty (a column choices with a|b|c or a list, or columns choice_0, choice_1, …)."
             )
-        if len(set(choices)) < len(choices):
-            raise DataError(f"{self.where} has a choice twice: {' | '.join(choices)}.")
-        return choices, names
+        return choices
 
     @cached_property
     def _order(self) -> list[int]:
         """Return the places of the choices in the file, in the order in which they are asked."""
-        return list(permuted(len(self.choices_in_file[0]), self.shuffle, "choices", self.id))
+        return list(permuted(len(self.choices_in_file), self.shuffle, "choices", self.id))
 
     @cached_property
     def choices(self) -> tuple[str, ...]:
         """The choices in the order of the question."""
-        choices = self.choices_in_file[0]
+        choices = self.choices_in_file
         return choices if self.shuffle is None else tuple(choices[place] for place in self._order)
 
     @cached_property
@@ -175,9 +171,8 @@ class QuestionRow:
     def label(self) -> int:
         """Return the gold label: 0 or 1, or the place of the right choice. Raises DataError for any other."""
         text = self.text("label")
-        choices, names = self.choices_in_file
-        if choices:
-            place = self._place(text, choices, names)
+        if choices := self.choices_in_file:
+            place = self._place(text, choices)
             return place if self.shuffle is None else self._order.index(place)
         if text.lower() not in YES | NO:
             raise DataError(
@@ -186,10 +181,8 @@ class QuestionRow:
             )
         return int(text.lower() in YES)
 
-    def _place(self, text: str, choices: Sequence[str], names: Sequence[str]) -> int:
-        """Return the place of the choice that a label means: by what the file calls it, its words, letter or number."""
-        if text in names:
-            return names.index(text)
+    def _place(self, text: str, choices: Sequence[str]) -> int:
+        """Return the place of the choice that a label means: by its words, its letter or its number."""
         words = text.casefold()
         possible = {place for place, choice in enumerate(choices) if choice.casefold() == words}
         if len(text) == 1 and (letter := text.upper()) in LETTERS:
@@ -199,16 +192,11 @@ class QuestionRow:
         possible = {place for place in possible if 0 <= place < len(choices)}
         if len(possible) == 1:
             return possible.pop()
-        listed = " | ".join(choices)
-        if possible:
-            raise DataError(
-                f"{self.where} has the label {text!r}, which is the words of one choice and the number of another "
-                f"({listed}): say which by its letter, A to {LETTERS[len(choices) - 1]}."
-            )
+        means = "means several of them" if possible else "is none of them"
         raise DataError(
-            f"{self.where} has the label {text!r:.60}; its choices are {listed:.300}. A label is the words of one, its "
-            f"letter (A to {LETTERS[len(choices) - 1]}) or its number, counted from {self.first} (task.first=1 counts "
-            "from 1)."
+            f"{self.where} has the label {text!r:.60}, and it {means}: {' | '.join(choices):.300}. A label is the "
+            f"words, the letter (A to {LETTERS[len(choices) - 1]}) or the number of a choice, counted from "
+            f"{self.first} (task.first=1 counts from 1)."
         )
 
     @property
@@ -243,19 +231,15 @@ class QuestionRow:
         return fields
 
 
-def _listed(cell: Any, where: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the choices listed in one cell, and the names that the cell gives them."""
-    if isinstance(cell, str) and cell.strip()[:1] in ("[", "{"):
+def _listed(cell: Any, where: str) -> tuple[str, ...]:
+    """Return the choices listed in one cell."""
+    if isinstance(cell, str) and cell.strip()[:1] == "[":
         try:
             cell = json.loads(cell)
         except ValueError:
             raise DataError(f"{where}: choices begin as JSON and are none: {cell!r:.80}.") from None
-    if isinstance(cell, Mapping):  # as many data sets of the Hub have it: {"text": […], "label": ["A", …]}
-        texts, names = cell.get("text"), cell.get("label", [])
-        if isinstance(texts, list) and isinstance(names, list) and len(names) in (0, len(texts)):
-            return tuple(text_of(t).strip() for t in texts), tuple(map(text_of, names))
-    if isinstance(cell, list):
-        return tuple(text_of(choice).strip() for choice in cell), ()
     if isinstance(cell, str):
-        return tuple(choice.strip() for choice in cell.split("|")), ()
+        cell = cell.split("|")
+    if isinstance(cell, list):
+        return tuple(text_of(choice).strip() for choice in cell)
     raise DataError(f"{where}: choices are no list: {text_of(cell)!r:.80}.")
