@@ -1,23 +1,25 @@
 """Rows of a file of the user's, or of a data set of the Hub.
 
-Each cell of a CSV is the text that it is. Of files none is read by `datasets`, which reads the Hub: it makes a date of
-"2024-01-01", and 1.0 of 1 in a column that has 0.5.
+CSV and Parquet are read by `datasets`, each cell of a CSV as the text that it is. JSON is read by `jsonlines` and json:
+`datasets` makes a date of "2024-01-01", and 1.0 of 1 in a column that has 0.5.
 """
 
 from __future__ import annotations
 
 import csv
+import glob
 import io
 import json
 import logging
 import sys
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import Counter, deque
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import zip_longest
+from itertools import islice
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import IO, Any
 
 from harness.codec import content_digest, open_plain, user_path
@@ -28,6 +30,10 @@ Columns = Mapping[str, Any]
 TABLES = (".csv", ".tsv")
 ENDINGS = (*TABLES, ".jsonl", ".json", ".parquet")
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs"}
+TYPOGRAPHIC = frozenset("“”„«»")
+"""Quotation marks that hold no cell of a CSV together."""
+SHOWN = 5
+"""Rows that a sentence names."""
 
 
 @dataclass(frozen=True)
@@ -79,39 +85,77 @@ class DataFile:
             raise DataError(f"{self.path} has no rows: it needs a line for every item.")
 
     def _csv(self) -> Iterator[Columns]:
-        """Yield the rows. Raises DataError where one has more cells than the first, or quotes are open."""
+        names = self._header[1]
+        for cells in islice(_rows_of(self._table), 1, None) if names else ():
+            row = {name: cell or "" for name, cell in zip(names, cells.values(), strict=True)}
+            if any(row.values()):
+                yield {name: cell for name, cell in row.items() if name}
+
+    @cached_property
+    def _header(self) -> tuple[str, list[str]]:
+        """What tells columns apart, the sign that splits the first line into most of them, and the columns' names."""
         csv.field_size_limit(min(sys.maxsize, 2**31 - 1))  # the module's own limit of 131,072 is one of caution
-        with self._text() as file:
-            first = next(filter(str.strip, file), "")
+        with self._refusals():
+            with self._text() as file:
+                first = next(filter(str.strip, file), "")
             signs = SEPARATORS if self._ending == ".csv" else "\t"
             separator = max(signs, key=lambda sign: len(next(csv.reader([first], delimiter=sign), [])))
-            file.seek(0)
+            names = [name.strip() for name in next(self._lines(separator), [])]
+        if twice := [name for name, count in Counter(names).items() if name and count > 1]:
+            raise DataError(f"{self.path} has two columns called {twice[0]!r}: give one of them another name.")
+        return separator, names
+
+    def _lines(self, separator: str) -> Iterator[list[str]]:
+        """Yield the cells of each line. Raises DataError where there are more than in the first, or quotes are open."""
+        with self._text() as file:
             lines = csv.reader(file, delimiter=separator, strict=True)
-            filled_lines = (line for line in lines if any(map(str.strip, line)))
+            first: list[str] = []
             try:
-                names = [name.strip() for name in next(filled_lines, [])]
-                if twice := [name for name, count in Counter(names).items() if name and count > 1]:
-                    raise DataError(f"{self.path} has two columns called {twice[0]!r}: give one of them another name.")
-                for number, cells in enumerate(filled_lines, start=1):
-                    if len(cells) > len(names):
+                for number, cells in enumerate(line for line in lines if len(line) > 1 or "".join(line).strip()):
+                    first = first or cells
+                    if len(cells) > len(first):
+                        marks = " ".join(sorted(TYPOGRAPHIC.intersection("".join(cells))))
                         raise DataError(
                             f"{self.path}, row {number}{self.counted} has {len(cells)} cells, and the first line names "
-                            f'{len(names)} columns: put a text that holds {SEPARATORS[separator]} in "…".'
+                            f'{len(first)} columns: put a text that holds {SEPARATORS[separator]} in "…"'
+                            + (f" (typographic marks, {marks}, do not hold it together)." if marks else ".")
                         )
-                    yield {name: cell for name, cell in zip_longest(names, cells, fillvalue="") if name}
+                    yield cells
             except csv.Error as error:
                 raise DataError(
                     f'{self.path}, line {lines.line_num}: its quotation marks do not close ({error}): a text with " in '
                     'it is written "…""…".'
                 ) from None
 
-    def _parquet(self) -> Iterator[Columns]:
-        import pyarrow.parquet
+    @cached_property
+    def _table(self) -> Any:
+        """A CSV file as a `datasets.Dataset`, with its header as the first row."""
+        from datasets import Features, Value
 
+        separator, names = self._header
+        columns = [str(place) for place in range(len(names))]
         try:
-            with open_plain(self.file) as file:
-                for part in pyarrow.parquet.ParquetFile(file).iter_batches(1_000):
-                    yield from part.to_pylist()
+            return _loaded(
+                "csv",
+                self.file,
+                features=Features({column: Value("string") for column in columns}),
+                column_names=columns,
+                header=None,
+                delimiter=separator,
+                na_filter=False,  # "NA" and "null" are words
+                engine="python",  # the one that refuses quotation marks which do not close
+            )
+        except UnicodeDecodeError:
+            raise
+        except ValueError as error:
+            deque(self._lines(separator), maxlen=0)  # raises what is said of the row
+            raise DataError(f"{self.path} cannot be read: {error}.") from None
+
+    def _parquet(self) -> Iterator[Columns]:
+        with open_plain(self.file):
+            pass
+        try:
+            return _rows_of(_loaded("parquet", self.file))
         except ValueError as error:
             raise DataError(f"{self.path} is not Parquet: {error}.") from None
 
@@ -158,11 +202,76 @@ class DataFile:
             raise DataError(f"{self.path} cannot be read: {error.strerror or error}.") from None
 
 
+def _loaded(kind: str, file: Path, **settings: Any) -> Any:
+    """Return a file as a `datasets.Dataset` in memory; nothing of it is left on the disk. Raises what its reader does.
+
+    It is read anew each time, so that no earlier content is taken for this one.
+    """
+    import datasets
+
+    datasets.disable_progress_bars()
+    datasets.logging.set_verbosity(datasets.logging.CRITICAL)
+    with TemporaryDirectory() as folder:
+        link = Path(folder, "rows")  # a path of the user's may be a pattern or an address to datasets
+        link.symlink_to(file.absolute())
+        try:
+            return datasets.load_dataset(
+                kind,
+                data_files=glob.escape(str(link)),
+                split="train",
+                cache_dir=folder,
+                keep_in_memory=True,
+                **settings,
+            )
+        except datasets.exceptions.DatasetGenerationError as error:
+            raise error.__cause__ or error from None
+
+
+def _rows_of(table: Any) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a `datasets.Dataset` as they are stored."""
+    for part in table.with_format("arrow").iter(1_000):
+        yield from part.to_pylist()
+
+
 def filled(columns: Columns) -> str:
     """Return the names of the columns, those without a value as such."""
     names = [str(name) for name, value in columns.items() if value not in (None, "")]
     empty = [str(name) for name, value in columns.items() if value in (None, "")]
     return ", ".join(names) + (f"{'; empty: ' if names else 'empty: '}{', '.join(empty)}" if empty else "") or "none"
+
+
+@dataclass
+class Repeats:
+    """Questions that occur in a file more than once, with the same or with contradicting answers."""
+
+    _first: dict[int, tuple[int, int]] = field(default_factory=dict)
+    _same: list[str] = field(default_factory=list)
+    _opposite: list[str] = field(default_factory=list)
+
+    def add(self, row: int, question: Hashable, label: int) -> None:
+        """Take the next row: its number, what is asked, and the gold label."""
+        first, gold = self._first.setdefault(hash(question), (row, label))
+        if first != row and gold == label:
+            self._same.append(f"{row} as {first}")
+        elif first != row:
+            self._opposite.append(f"{row} and {first}")
+
+    def remarks(self, path: str) -> Iterator[str]:
+        """Yield the remarks on repeated questions, with the first row numbers."""
+        if rows := self._opposite:
+            several = "rows ask" if len(rows) > 1 else "row asks"
+            yield (
+                f"{path}: {len(rows):,} {several} what an earlier one asks and has another label (rows "
+                f"{first_rows(rows)}): whatever is answered, one of the two counts as wrong."
+            )
+        if rows := self._same:
+            several = "rows repeat" if len(rows) > 1 else "row repeats"
+            yield f"{path}: {len(rows):,} {several} an earlier one (row {first_rows(rows)}): each of them counts."
+
+
+def first_rows(rows: Sequence[object]) -> str:
+    """Return the first rows that a sentence names."""
+    return ", ".join(map(str, rows[:SHOWN])) + (", …" if len(rows) > SHOWN else "")
 
 
 def hub_rows(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from harness.errors import ConfigError, DataError
+from harness.tasks.data_files import Repeats, first_rows
 from harness.tasks.questions.rows import ROLES, WORDS, Layout, QuestionRow
 from harness.types import LETTERS
 
@@ -37,7 +38,11 @@ def check_rows(path: str, rows: Sequence[QuestionRow]) -> None:
             raise DataError(f"{row.where} has the id {row.id!r:.60} of row {first}: every row needs one of its own.")
         _ = row.label
     if unlabelled := [row.number for row in rows if row.unlabelled]:
-        raise DataError(f"{_lacking(path, unlabelled, 'label')}: fill it in, or take the rows out.")
+        them = "it" if len(unlabelled) == 1 else "them"
+        raise DataError(
+            f"{_lacking(path, unlabelled, 'label')}: fill {them} in, or take {them} out, as nothing can be scored "
+            "without."
+        )
 
 
 def breakdowns(layout: Layout, rows: Sequence[QuestionRow]) -> Sequence[str]:
@@ -60,10 +65,15 @@ def choices_of(layout: Layout, rows: Sequence[QuestionRow]) -> tuple[str, ...]:
 
 
 def remarks(path: str, layout: Layout, rows: Sequence[QuestionRow]) -> Iterator[str]:
-    """Yield what looks like a mistake in the file: questions without words, one answer throughout."""
+    """Yield what looks like a mistake in the file: no words, questions that come again, one answer throughout."""
     for name in QUESTION_COLUMNS:
         if name in layout.names and (empty := [row.number for row in rows if not row.text(name)]):
-            yield f"{_lacking(path, empty, name)}: asked and scored all the same."
+            count = "it is" if len(empty) == 1 else "they are"
+            yield f"{_lacking(path, empty, name)}: {count} asked and scored all the same."
+    repeats = Repeats()
+    for row in rows:
+        repeats.add(row.number, row.words, row.label)
+    yield from repeats.remarks(path)
     if len(rows) > 1 and len({row.label for row in rows}) == 1:
         names = choices_of(layout, rows) or ("No", "Yes")
         way = "; task.shuffle=true draws the order of the choices" if layout.has_choices else ""
@@ -71,5 +81,5 @@ def remarks(path: str, layout: Layout, rows: Sequence[QuestionRow]) -> Iterator[
 
 
 def _lacking(path: str, rows: Sequence[int], name: str) -> str:
-    first = ", ".join(map(str, rows[:5])) + (", …" if len(rows) > 5 else "")
-    return f"{path}: no {name} in {len(rows):,} of the rows ({first})"
+    count = "1 row has" if len(rows) == 1 else f"{len(rows):,} rows have"
+    return f"{path}: {count} no {name} (row {first_rows(rows)})"
