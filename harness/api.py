@@ -12,8 +12,7 @@ from typing import Any, TypeVar, get_type_hints
 
 from harness.cli import commands, hydra_app, setting_lines
 from harness.errors import ConfigError, DataError, StoreError, unknown
-from harness.prepare import Prepared, carry_out, prepare
-from harness.run import RunOutcome
+from harness.prepare import carry_out, prepare
 from harness.runtime import interrupt, secrets
 from harness.settings import Main, validated
 from harness.storage.run_folder import RESULT
@@ -52,19 +51,18 @@ def evaluate(
     prepared = _as_harness_error(partial(prepare, config))
     outcome = _as_harness_error(partial(interrupt.call, partial(carry_out, prepared), prepared.progress))
     if outcome.stopped is not None:
-        raise _with_place(prepared, outcome)
+        if (prepared.folder.path / RESULT).exists():
+            outcome.stopped.add_note(f"What was answered so far is in {prepared.folder.path} (load_run reads it).")
+        raise outcome.stopped
     return load_run(prepared.folder.path)
 
 
 def load_run(folder: str | PathLike[str]) -> Run:
     """Return the run in a folder. Raises DataError for a folder without a run, or with a damaged one."""
-    path = Path(folder)
-    if not path.is_dir():
+    if not (path := Path(folder)).is_dir():
         raise DataError(f"there is no folder {folder}: give the one that a run left.")
     if not (path / RESULT).exists():
-        below = next(path.rglob(RESULT), None)
-        hint = f", such as {below.parent}" if below else ""
-        raise DataError(f"{path} holds no {RESULT}: give the folder of a run that has ended{hint}.")
+        raise DataError(f"{path} holds no {RESULT}: give the folder of a run that has ended.")
     return load(path.resolve())
 
 
@@ -101,8 +99,7 @@ def _composed(
 ) -> dict[str, Any]:
     """Return the config that a command composes of the same settings. Raises ConfigError."""
     if isinstance(overrides, str) or not all(isinstance(setting, str) for setting in overrides):
-        masked = secrets.mask_keys(repr(overrides))
-        raise ConfigError(f'overrides={masked}: it takes a list of settings, such as overrides=["task.limit=100"].')
+        raise ConfigError('overrides= takes a list of settings, such as overrides=["task.limit=100"].')
     choices = [f"{group}={name}" for group, name in groups.items() if name is not None]
     arguments = [*choices, *overrides]
     secrets.refuse_arguments([*arguments, *(f"{name}={value}" for name, value in settings.items())])
@@ -122,8 +119,7 @@ def _full_name(name: str, arguments: Sequence[str]) -> str:
     parts = [full for part in ("task", "model") for full in names if full.rpartition(".")[0] == part]
     candidates = [full for full in parts if full.rpartition(".")[2] == name]
     if len(candidates) > 1:
-        either = " or ".join(f'**{{"{full}": …}}' for full in candidates)
-        raise ConfigError(f"{name}= may be {' or '.join(candidates)}: write {either}.")
+        raise ConfigError(f'{name}= may be {" or ".join(candidates)}: write **{{"{candidates[0]}": …}}.')
     if not candidates:
         raise ConfigError(unknown("setting", name, {*commands, *(full.rpartition(".")[2] for full in parts)}))
     return candidates[0]
@@ -141,9 +137,7 @@ def _written(value: Any, name: str) -> str:
         return f"{{{','.join(f'{key}:{_written(below, name)}' for key, below in value.items())}}}"
     if isinstance(value, list):
         return f"[{','.join(_written(below, name) for below in value)}]"
-    raise ConfigError(
-        f"{name}={value!r} is no setting: a value is text, a number, True, False, None, or a list or dict of them."
-    )
+    raise ConfigError(f"{name}={value!r} is no setting: text, numbers, True, False, None, lists and dicts of them are.")
 
 
 def _plain(value: Any) -> Any:
@@ -160,12 +154,3 @@ def _as_harness_error(action: Callable[[], T]) -> T:
         raise ConfigError(hydra_app.sentence(error, "config", ())) from error
     except OSError as error:
         raise StoreError(hydra_app.sentence(error, "config", ())) from error
-
-
-def _with_place(prepared: Prepared, outcome: RunOutcome) -> Exception:
-    """Return what stopped a run, with a note of where its answers are."""
-    assert outcome.stopped is not None
-    path = prepared.folder.path
-    if (path / RESULT).exists() and not load_run(path).complete:  # a complete one is of an earlier run
-        outcome.stopped.add_note(f"What was answered so far is in {path} (harness.load_run reads it).")
-    return outcome.stopped

@@ -121,7 +121,7 @@ def prepare(config: Mapping[str, Any], accounts: Accounts | None = None) -> Prep
             judge=None
             if judge is None or judge_spending is None
             else {"words": judge.words.as_json, **judge_spending.provenance},
-            reading=reading_version(prompt.as_json),
+            reading=reading_version(),
         ),
         ledger=spending.ledger,
         judge_ledger=None if judge_spending is None else judge_spending.ledger,

@@ -164,6 +164,21 @@ class Response(Part, frozen=True):
     cached: bool = False
 
 
+End = Literal["complete", "cut off", "refused", "tool call"]
+_ENDS: Mapping[str, End] = {
+    **dict.fromkeys(("", "stop", "end_turn", "stop_sequence", "eos", "eos_token", "end_of_text"), "complete"),
+    **dict.fromkeys(("complete", "completed"), "complete"),
+    **dict.fromkeys(("tool_calls", "tool_call", "tool_use", "function_call"), "tool call"),
+    **dict.fromkeys(("content_filter", "content_filtered", "safety", "refusal", "sensitive", "recitation"), "refused"),
+    **dict.fromkeys(("blocklist", "spii", "prohibited_content", "image_safety", "guardrail_intervened"), "refused"),
+}
+
+
+def ended(reason: object) -> End:
+    """Return what a finish reason means, of whatever API or file. One that nobody knows is no end."""
+    return _ENDS.get(reason.strip().lower() if isinstance(reason, str) else "", "cut off")
+
+
 class Failure(Part, frozen=True):
     """A call that gave no usable reply. Never an answer, never stored, asked again by the next run."""
 

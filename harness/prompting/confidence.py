@@ -6,7 +6,7 @@ import re
 from unicodedata import normalize
 
 from harness.prompting.reading.own_words import own_words
-from harness.types import Response
+from harness.types import Response, ended
 
 CONFIDENCE = "{confidence}"
 _LONGEST_REPLY = 100_000
@@ -24,7 +24,7 @@ def stated_confidence(response: Response, form: str) -> float | None:
     text = re.sub(r"[*_`$\\]", "", normalize("NFKC", own_words(response.text)[-_LONGEST_REPLY:]))
     lines = [line.lstrip(" \t-•>#").rstrip(" \t.") for line in text.strip().splitlines()]
     found = [(place, line) for place, line in enumerate(lines, 1) if line.casefold().startswith(beginning.casefold())]
-    if not found or (response.finish_reason == "length" and found[-1][0] == len(lines)):
+    if not found or (ended(response.finish_reason) != "complete" and found[-1][0] == len(lines)):
         return None
     match = _PERCENT.fullmatch(found[-1][1][len(beginning) :])
     value = float(match["digits"].replace(",", ".")) if match else -1.0

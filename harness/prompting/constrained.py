@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from re import escape, search
 from typing import Any, get_args
 
 from harness.errors import ConfigError
@@ -41,10 +40,9 @@ class ConstrainedPrompt(Prompt):
 
     means: Means = "json_schema"
 
-    @property
-    def form(self) -> AnswerForm:
-        """Return what a reply is held to."""
-        return AnswerForm(self.words.choices, self.means, self.words.reasoning)
+    def form(self, fields: Mapping[str, JSON]) -> AnswerForm:
+        """Return what a reply about an item is held to: the prompt's choices, or the item's own."""
+        return AnswerForm(self.choices(fields), self.means, self.words.reasoning)
 
     @property
     def settings(self) -> Mapping[str, JSON]:
@@ -68,15 +66,18 @@ class ConstrainedPrompt(Prompt):
         request = super().render(fields, transcript, kind, sample)
         if not isinstance(request, ChatRequest):
             return request
-        return replace(request, form=self.form, max_tokens=request.max_tokens + ROOM, stop=())
+        return replace(request, form=self.form(fields), max_tokens=request.max_tokens + ROOM, stop=())
 
     def parse(self, response: Response, fields: Mapping[str, JSON]) -> Answer:
         """Return the answer in the reply's field; where the reply is not of the form, what its words say."""
-        choice = choice_in(response.text, self.form)
+        form = self.form(fields)
+        choice = choice_in(response.text, form)
         if choice is None:
             answer = super().parse(response, fields)
             return replace(answer, rule=f"{NOT_IN_FORM}, {answer.rule}".removesuffix(", "))
-        return Answer(int(choice == self.words.choices[0]), span=_span(response.text, choice), rule=IN_FORM)
+        place = form.choices.index(choice)
+        label = place if self.words.choices_from else int(place == 0)
+        return Answer(label, span=choice, rule=IN_FORM)
 
 
 def constrained(prompt: Prompt, means: Any) -> ConstrainedPrompt:
@@ -104,9 +105,3 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(members := dict(pairs)) < len(pairs):
         raise ValueError("a name stands twice")
     return members
-
-
-def _span(text: str, choice: str) -> str:
-    """Return the field as it stands in the reply: once, as JSON escapes the quotation marks of what is reasoned."""
-    field = search(rf'"{FIELD}"\s*:\s*"{escape(choice)}"', text)
-    return field[0] if field else choice

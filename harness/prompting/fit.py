@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
 
@@ -10,6 +9,7 @@ from harness.codec import KINDS
 from harness.config_files import prompt_files
 from harness.errors import ConfigError
 from harness.prompting import prompts
+from harness.prompting.constrained import constrained
 from harness.prompting.prompts import Prompt, Replies
 from harness.protocols import Model, Task
 from harness.types import ChatRequest, ChoiceRequest, Request
@@ -46,8 +46,6 @@ def with_room(prompt: Prompt, model: Model, max_tokens: int | None) -> Prompt:
 
 def held_to_choices(prompt: Prompt, model: Model) -> Prompt:
     """Return a prompt whose replies the model's server holds to its choices (answer=choice). Raises ConfigError."""
-    from harness.prompting.constrained_choices import held
-
     kind, service = fitting(prompt, model), model.traits.service
     if kind is not ChatRequest:
         raise ConfigError(
@@ -61,43 +59,37 @@ def held_to_choices(prompt: Prompt, model: Model) -> Prompt:
             "model of an API (model=openai model.model=…) with model.constrain set, and no form of its own in "
             "model.extra; of other models model.method=rank gives each choice a probability."
         )
-    return held(prompt, service.means)
+    return constrained(prompt, service.means)
 
 
 def choose_prompt(task: Task, model: Model, name: str | None, replies: Replies = "model") -> Prompt:
-    """Return the prompt of that name; without a name the task's first one that the model accepts."""
+    """Return the prompt of that name; without a name the task's first one that the model accepts, or ConfigError."""
     if (able := model.traits.tasks) and not set(able) & {task.name, task.like}:
         raise ConfigError(f"model {model.name} answers task={' or '.join(able)} only: choose another model=….")
-    if name is not None:
-        prompt = prompts.load(task.name, name, task.examples(), format=task.prompt_format, replies=replies)
-        if getattr(task, "has_choices", False) and prompt.words.choices_from is None:
-            raise ConfigError(f"prompt {name} asks for Yes or No, not for choices: use {' or '.join(task.prompts)}.")
-        fitting(prompt, model, task)
-        if not _method_fits(prompt, model):
-            raise ConfigError(_nothing_to_rank(prompt, model, task))
-        return prompt
-    tried: list[str] = []
-    written: list[Prompt] = []
-    for candidate in task.prompts:
-        if not prompts.has_format(task.name, candidate, task.prompt_format):
+    written: Prompt | None = None
+    for candidate in task.prompts if name is None else (name,):
+        if name is None and not prompts.has_format(task.name, candidate, task.prompt_format):
             continue
-        tried.append(candidate)
         prompt = prompts.load(task.name, candidate, task.examples(), format=task.prompt_format, replies=replies)
-        if _fits(prompt, model):
-            if _method_fits(prompt, model):
-                return prompt
-            written.append(prompt)
+        if name and getattr(task, "has_choices", False) and prompt.words.choices_from is None:
+            raise ConfigError(f"prompt {name} asks for Yes or No, not for choices: use {' or '.join(task.prompts)}.")
+        if _asks(prompt, model):
+            return prompt
+        written = written or (prompt if _fits(prompt, model) else None)
     if written:
-        raise ConfigError(_nothing_to_rank(written[0], model, task))
-    which_do = f"the task's prompts {', '.join(tried)} do" if len(tried) > 1 else f"prompt {', '.join(tried)} does"
-    raise ConfigError(_no_fit(which_do if tried else "the task's prompts do", model, task))
+        raise ConfigError(
+            f"model.method=rank: prompt {written.name} has model {model.name} write its answer, and gives it no "
+            f"choices to rank: use model.method=generate. {_others(task, model)}"
+        )
+    which = f"prompt {name} does" if name else "the task's prompts do"
+    raise ConfigError(f"{_no_fit(which, model)} {_others(task, model)}")
 
 
 def fitting(prompt: Prompt, model: Model, task: Task | None = None) -> type[Request]:
     """Return the first kind of request that the prompt makes and the model accepts. Raises ConfigError."""
     if kinds := _fits(prompt, model):
         return kinds[0]
-    raise ConfigError(_no_fit(f"prompt {prompt.name} does", model, task))
+    raise ConfigError(_no_fit(f"prompt {prompt.name} does", model) + (f" {_others(task, model)}" if task else ""))
 
 
 def _fits(prompt: Prompt, model: Model) -> list[type[Request]]:
@@ -106,42 +98,26 @@ def _fits(prompt: Prompt, model: Model) -> list[type[Request]]:
     return [kind for kind in prompt.makes if kind in model.accepts]
 
 
-def _method_fits(prompt: Prompt, model: Model) -> bool:
-    """Return whether a model with method=rank would rank with this prompt; True for any other model."""
-    return not model.traits.ranks or _fits(prompt, model)[0] is ChoiceRequest
+def _asks(prompt: Prompt, model: Model) -> bool:
+    """Return whether a model is asked with a prompt: one that ranks, where it makes choices."""
+    kinds = _fits(prompt, model)
+    return bool(kinds) and (not model.traits.ranks or kinds[0] is ChoiceRequest)
 
 
-def _nothing_to_rank(prompt: Prompt, model: Model, task: Task) -> str:
-    names = [other.name for other in _candidates(task) if _fits(other, model) and _method_fits(other, model)]
-    instead = f", or a prompt whose choices it can rank ({', '.join(names)})" if names else ""
-    return (
-        f"model.method=rank: prompt {prompt.name} has model {model.name} write its answer, and gives it no choices to "
-        f"rank: use model.method=generate{instead}."
-    )
+def _others(task: Task, model: Model) -> str:
+    """Return the sentence that names the task's prompts with which the model is asked; skips invalid files."""
+    fixed: tuple[Replies, ...] = ("model", "fixed")
+    for replies in fixed:
+        names = []
+        for name in prompt_files(task.name):
+            with suppress(ConfigError):
+                prompt = prompts.load(task.name, name, (), format=task.prompt_format, replies=replies)
+                names += [name] if _asks(prompt, model) else []
+        if names:
+            return f"These do{' with replies=fixed' if replies == 'fixed' else ''}: {', '.join(names)}."
+    return "No prompt of the task does."
 
 
-def _candidates(task: Task) -> list[Prompt]:
-    """Return the task's prompts, skipping invalid files: the user did not name these."""
-    candidates = []
-    for name in prompt_files(task.name):
-        with suppress(ConfigError):
-            if prompts.has_format(task.name, name, task.prompt_format):
-                candidates.append(prompts.load(task.name, name, (), format=task.prompt_format))
-    return candidates
-
-
-def _no_fit(which_do: str, model: Model, task: Task | None) -> str:
-    sentence = f"{which_do} not fit model {model.name}, which takes {_names(model.accepts)} requests."
-    if task is None:
-        return sentence
-    candidates = _candidates(task)
-    if names := [prompt.name for prompt in candidates if _fits(prompt, model)]:
-        return f"{sentence} These do: {', '.join(names)}."
-    fixed = [replace(prompt, replies="fixed") for prompt in candidates if prompt.words.opening_reply]
-    if names := [prompt.name for prompt in fixed if _fits(prompt, model)]:
-        return f"{sentence} It writes no turns of a conversation: with replies=fixed these do: {', '.join(names)}."
-    return f"{sentence} No prompt of the task does."
-
-
-def _names(kinds: Iterable[type[Request]]) -> str:
-    return " and ".join(name for kind in kinds for name, known in KINDS.items() if known is kind)
+def _no_fit(which_do: str, model: Model) -> str:
+    names = " and ".join(name for kind in model.accepts for name, known in KINDS.items() if known is kind)
+    return f"{which_do} not fit model {model.name}, which takes {names} requests."

@@ -8,14 +8,18 @@ from dataclasses import replace
 from typing import Any
 
 from harness.prompting import reading
-from harness.types import Answer, Response
+from harness.types import LETTERS, RECORDED, Answer, Response, ended
 
 UNREAD = Answer(label=None)
 
 
 def verdict(response: Response, **asked: Any) -> Answer:
-    """Return the Yes or No of a reply in words, or the place of a choice, as `reading.read` finds it (its settings)."""
-    return reading.read(response.text, cut_off=response.finish_reason == "length", **asked)
+    """Return the Yes or No of a reply in words, or the place of a choice, as `reading.read` finds it (its settings).
+
+    Nothing is read of what was withheld, and of what did not come to its end only what was announced before.
+    """
+    end = ended(response.finish_reason)
+    return UNREAD if end == "refused" else reading.read(response.text, cut_off=end != "complete", **asked)
 
 
 def likeliest(response: Response, choices: Sequence[str]) -> Answer:
@@ -49,6 +53,12 @@ def entailment(response: Response) -> Answer:
     entailed = logprobs["entailment"] > logprobs[others]
     probability = min(1.0, math.exp(logprobs["entailment"]))
     return Answer(label=int(entailed), probability=probability, span="entailment" if entailed else others)
+
+
+def recorded(response: Response) -> Answer:
+    """Return the answer that others have recorded without the reply: Yes, No or a choice's letter; None for others."""
+    labels = {"Yes": 1, "No": 0} | {letter: place for place, letter in enumerate(LETTERS)}
+    return Answer(labels.get(response.text), rule=RECORDED)
 
 
 def _complete(logprobs: Mapping[str, float], names: Sequence[str]) -> bool:

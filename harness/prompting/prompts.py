@@ -127,10 +127,7 @@ class Prompt:
     def _texts(self, fields: Mapping[str, JSON]) -> tuple[str, ...]:
         texts = fields.get(str(self.words.choices_from))
         if not isinstance(texts, list | tuple) or not 2 <= len(texts) <= len(LETTERS):
-            raise ConfigError(
-                f"{self.where}: choices_from names {self.words.choices_from}, no field of the item that holds a list: "
-                "this prompt is for questions with choices."
-            )
+            raise ConfigError(f"{self.where}: choices_from={self.words.choices_from} is no list of the item's choices.")
         return tuple(map(str, texts))
 
     def parse(self, response: Response, fields: Mapping[str, JSON]) -> Answer:

@@ -18,7 +18,6 @@ from harness.config_files import read_yaml
 from harness.errors import ConfigError, unknown
 from harness.prompting import parsing
 from harness.prompting.reading import PLACE
-from harness.prompting.recorded import recorded
 from harness.settings import adapter, first_sentence
 from harness.types import JSON, Answer, Response
 
@@ -85,52 +84,39 @@ def read(where: Path, format: str = "") -> Words:
         content = read_yaml(where)
     except yaml.YAMLError as error:
         raise ConfigError(f"{where} is not YAML: {' '.join(str(error).split())}") from None
-    except UnicodeDecodeError:
-        raise ConfigError(f"{where} is not UTF-8: save it as UTF-8.") from None
-    except OSError as error:
-        raise ConfigError(f"{where} cannot be read ({error.strerror}).") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{where} cannot be read as UTF-8: {error}.") from None
     if not isinstance(content, Mapping):
-        raise ConfigError(
-            f"{where} holds no words: it needs at least makes: and user:, one a line (--help prompt=plain)."
-        )
-    plain = _words(content, where)
+        raise ConfigError(f"{where} holds no words: it needs at least makes: and user: (--help prompt=plain).")
+    plain = check(content, where)
     if format and format not in plain.formats:
         raise ConfigError(
             f"prompt {where.stem} has no words for task.format={format}"
             f"{'; it has them for ' + ', '.join(plain.formats) if plain.formats else ''}."
         )
-    variants = {"": plain} | {name: _formatted(plain, name, where) for name in plain.formats}
+    settings = {setting.name: getattr(plain, setting.name) for setting in fields(plain) if setting.name != "formats"}
+    others = {name: check({**settings, **more}, where) for name, more in plain.formats.items()}
+    variants = {"": plain} | {name: replace(words, formats=plain.formats) for name, words in others.items()}
     for words in variants.values():
-        _check(words, where)
         parser_of(words.parser, where)
     return variants[format]
 
 
-def check(content: Mapping[str, Any], where: Path) -> Words:
+def check(content: Any, where: Path) -> Words:
     """Return the words that a JSON object holds. Raises ConfigError where no prompt file could hold them.
 
     They may be somebody else's: the parser that they name is not looked up.
     """
-    words = _words(content, where)
-    _check(words, where)
-    return words
-
-
-def _words(content: Any, where: Path) -> Words:
     names = [setting.name for setting in fields(Words)]
     for name in content:
         if name not in names:
             raise ConfigError(f"{where}: {unknown('setting', str(name), names)}")
     try:
         words: Words = adapter(Words).validate_python(_tuples(content))
-        return words
     except ValidationError as error:
         raise ConfigError(f"{where}: {first_sentence(error, '')}") from None
-
-
-def _formatted(words: Words, format: str, where: Path) -> Words:
-    plain = {setting.name: getattr(words, setting.name) for setting in fields(words)}
-    return replace(_words(plain | _tuples(words.formats[format]), where), formats=words.formats)
+    _check(words, where)
+    return words
 
 
 def _tuples(content: Any) -> Any:
@@ -157,9 +143,7 @@ def _check(words: Words, where: Path) -> None:
     for template in (*asking, words.example or "", words.hypothesis or ""):
         names_in(template, where)
     if not any(names_in(template, where) for template in asking):
-        raise ConfigError(
-            f"{where}: its words name no field of the item, such as {{premise}}: every question would be one."
-        )
+        raise ConfigError(f"{where}: its words name no field of the item, such as {{premise}}.")
 
 
 @lru_cache(maxsize=256)
@@ -174,10 +158,7 @@ def names_in(template: str, where: Path) -> frozenset[str]:
         raise ConfigError(f"{where}: {error}; write {{{{ and }}}} for braces.") from None
     for _, name, form, conversion in parts:
         if not str(name).isidentifier() or form or conversion:
-            braces = f"{name}{'!' if conversion else ''}{conversion or ''}{':' if form else ''}{form or ''}"
-            raise ConfigError(
-                f"{where}: {{{braces}}} is no field's name: braces hold a name alone; write {{{{ and }}}} for braces."
-            )
+            raise ConfigError(f"{where}: {{{name}…}} is no field's name; write {{{{ and }}}} for braces.")
     return frozenset(str(name) for _, name, _, _ in parts)
 
 
@@ -185,17 +166,15 @@ def parser_of(name: str, where: Path) -> Parser:
     """Return a parser that ships, or module:function. Raises ConfigError."""
     module, _, function = name.rpartition(":")
     if not module:
-        shipped: dict[str, Parser] = {"verdict": parsing.verdict, "recorded": recorded}
+        shipped: dict[str, Parser] = {"verdict": parsing.verdict, "recorded": parsing.recorded}
         if function in shipped:
             return shipped[function]
         raise ConfigError(f"{where}: {unknown('parser', name, shipped)} One of your own is module:function.")
     try:
         parser: Parser = getattr(import_module(module), function)
-    except AttributeError as error:
-        raise ConfigError(f"{where}: parser {name} is not there: {error}.") from error
     except Exception as error:  # whatever a module of somebody's own raises when it is imported
-        kind = "" if isinstance(error, ImportError) else f"{type(error).__name__}: "
-        raise ConfigError(f"{where}: parser {name}: {module} cannot be imported: {kind}{error}.") from error
+        kind = "" if isinstance(error, ImportError | AttributeError) else f"{type(error).__name__}: "
+        raise ConfigError(f"{where}: parser {name} cannot be imported: {kind}{error}.") from error
     if not callable(parser):
         raise ConfigError(f"{where}: parser {name} is no function.")
     return parser
@@ -207,6 +186,5 @@ def fill(template: str | None, fields: Mapping[str, JSON], where: Path) -> str:
         return str(template).format_map(fields)
     except (KeyError, IndexError, ValueError, AttributeError) as error:
         raise ConfigError(
-            f"{where}: the template asks for {{{str(error).strip(chr(39))}}}; the item has the fields "
-            f"{', '.join(fields)} (write {{{{ and }}}} for braces)."
+            f"{where} asks for {{{str(error).strip(chr(39))}}}; the item has the fields {', '.join(fields)}."
         ) from None

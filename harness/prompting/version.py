@@ -11,39 +11,29 @@ from typing import Any
 
 from harness.types import JSON
 
-VERSION = 5
+VERSION = 6
 """Raised with every change of the rules that can read a reply otherwise; a manifest without one is of version 0."""
-_RULES = ("constrained.py", "parsing.py", "reading/*.py", "reading/*.yaml")
-_CHOICES = ("constrained_choices.py",)
-"""Rules beside these, for questions with choices of their own: no part of the digest of other runs."""
-_OF_PARSER: Mapping[str, tuple[str, ...]] = {name: (f"{name}.py",) for name in ("recorded",)}
-"""Likewise, for replies that are read by parsers of their own."""
-
-
-def reading_version(words: Mapping[str, Any] | None = None) -> dict[str, JSON]:
-    """Return the version of the rules and a SHA-256 of their files, whatever line ends these have.
-
-    `words` are those of the prompt, as manifests hold them: they say which rules read the replies to it.
-    """
-    words = words or {}
-    more = (_CHOICES if "choices_from" in words else ()) + _OF_PARSER.get(str(words.get("parser")), ())
-    more += ("confidence.py",) if "confidence" in words else ()
-    return {"version": VERSION, "rules": _digest(_RULES + more)}
+_RULES = ("confidence.py", "constrained.py", "parsing.py", "reading/*.py", "reading/*.yaml")
 
 
 @cache
-def _digest(patterns: tuple[str, ...]) -> str:
+def _digest() -> str:
     home = Path(__file__).resolve().parent
     rules = hashlib.sha256()
-    for file in sorted(file for pattern in patterns for file in home.glob(pattern)):
+    for file in sorted(file for pattern in _RULES for file in home.glob(pattern)):
         rules.update(file.relative_to(home).as_posix().encode() + b"\0")
         rules.update(file.read_bytes().replace(b"\r\n", b"\n") + b"\0")
     return rules.hexdigest()
 
 
-def by_other_rules(reading: Mapping[str, Any] | None, words: Mapping[str, Any] | None) -> bool:
-    """Return whether the replies of a run were read by other rules than today's, by these parts of its manifest."""
-    return reading != reading_version(words)
+def reading_version() -> dict[str, JSON]:
+    """Return the version of the rules and a SHA-256 of their files, whatever line ends these have."""
+    return {"version": VERSION, "rules": _digest()}
+
+
+def by_other_rules(reading: Mapping[str, Any] | None) -> bool:
+    """Return whether the replies of a run were read by other rules than today's, by this part of its manifest."""
+    return reading != reading_version()
 
 
 def other_rules_note(count: int, runs: str, folders: Iterable[str]) -> str:

@@ -21,8 +21,7 @@ from harness.storage.configuration import folder_of, of_model
 from harness.storage.manifest import Manifest, Recorded, TracedItems, provenance
 from harness.storage.run_folder import Folder
 from harness.tasks.check import CheckedItems
-from harness.tasks.question import REFUSED
-from harness.types import LETTERS, Failure, Item, Record, Response, Usage
+from harness.types import LETTERS, Failure, Item, Record, Response, Usage, ended
 
 READING = "recorded"
 """What the prompt of recorded answers is called, and how the name of one ends whose replies were read here."""
@@ -76,7 +75,7 @@ def write(settings: Main, task: Task, prompt: Prompt, name: str, matches: Matche
         own_files=settings.own_files | prompt.own_file or None,
         words=prompt.as_json,
         recorded=facts,
-        reading=reading_version(prompt.as_json),
+        reading=reading_version(),
     )
     folder = Folder(path=path, manifest=manifest, renamed_by="name")
     items = TracedItems(item for item in CheckedItems(task) if item.id in matches.rows)
@@ -111,7 +110,8 @@ def _records(items: Iterable[Item], rows: Mapping[str, Sequence[Row]], prompt: P
 
 
 def _outcome(row: Row, item: Item, prompt: Prompt) -> Response | Failure:
-    if row.reply is not None and row.finish_reason in REFUSED:  # as of a run: whatever is left of it is no answer
+    if row.reply is not None and ended(row.finish_reason) == "refused":
+        # As of a run: whatever is left of it is no answer.
         return Failure("content_filter", "the reply was withheld")
     text = row.reply if row.reply is not None else _word(row, item, prompt)
     usage = Usage(input=row.input_tokens, output=row.output_tokens)

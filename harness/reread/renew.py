@@ -94,7 +94,7 @@ def source_of(folder: Path, *, with_judge: bool) -> RereadableRun:
         raise run.manifest_error
     if run.learned:
         raise NotReread("an algorithm has answered, and there are no replies to read.")
-    if not by_other_rules(run.manifest.reading, run.manifest.words) and not with_judge:
+    if not by_other_rules(run.manifest.reading) and not with_judge:
         raise NotReread("it was read by today's rules already.")
     if run.records_file is None:
         raise runs.no_records(folder)
@@ -156,7 +156,7 @@ def _manifest(source: RereadableRun, new: NewJudge | None, judging: Judging | No
     run, now = source.run, provenance({})
     manifest = replace(
         run.manifest.unfinished,
-        reading=reading_version(run.manifest.words),
+        reading=reading_version(),
         reread={"at": now["started"], "harness": now["harness"]},
         judge=None if judging is None else judging.about,
         ended=run.manifest.ended if in_place else None,

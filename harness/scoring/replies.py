@@ -9,7 +9,7 @@ from math import fsum
 from harness.codec import request_digest
 from harness.prompting.reading.own_words import own_words
 from harness.protocols import Model
-from harness.types import JSON, NOT_IN_FORM, ChatRequest, Record, Request, Response
+from harness.types import JSON, NOT_IN_FORM, ChatRequest, Record, Request, Response, ended
 
 _ANSWER = "\n\nanswer"
 
@@ -23,7 +23,7 @@ def while_thinking(response: Response) -> bool:
     if response.logprobs is not None or own_words(response.text).strip():
         return False
     # Words that come after the text would be outside of thoughts that it has closed.
-    return response.finish_reason == "length" or not own_words(response.text + _ANSWER).strip()
+    return ended(response.finish_reason) == "cut off" or not own_words(response.text + _ANSWER).strip()
 
 
 def cut_off(record: Record) -> bool:
@@ -138,7 +138,7 @@ class FirstReplies:
         self._seen.add(record.request)
         self._ranked += response.logprobs is not None
         self._thinking += while_thinking(response)
-        self._cut_off += response.finish_reason == "length" or while_thinking(response)
+        self._cut_off += ended(response.finish_reason) == "cut off" or while_thinking(response)
         if isinstance(request, ChatRequest):
             self._max_tokens = request.max_tokens
         if len(self._quotes) < QUOTED:

@@ -174,7 +174,7 @@ class Run:
     def read_by_other_rules(self) -> bool:
         """Return whether its replies were read by other rules than today's. Those of an algorithm are none."""
         manifest = self.manifest
-        return manifest is not NO_MANIFEST and not self.learned and by_other_rules(manifest.reading, manifest.words)
+        return manifest is not NO_MANIFEST and not self.learned and by_other_rules(manifest.reading)
 
     @property
     def unreadable_is_no(self) -> bool:

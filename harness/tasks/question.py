@@ -20,12 +20,8 @@ from harness.protocols import Task
 from harness.scoring.replies import while_thinking
 from harness.settings import build
 from harness.tasks.base import TaskBase
-from harness.types import JSON, Answer, ChatRequest, Failure, Item, Record, Response, Result, replace
+from harness.types import JSON, Answer, ChatRequest, Failure, Item, Record, Response, Result, ended, replace
 
-REFUSED = frozenset(("content_filter", "refusal"))
-"""Finish reasons of replies that somebody held back: no answers, whatever is left of their words."""
-_LIMIT = frozenset(("length", "max_tokens", "max_output_tokens", "max_completion_tokens", "model_length"))
-"""What servers and frameworks call the end of the room for a reply."""
 Reason = Literal["", "unreadable", "refused", "cut off"]
 
 
@@ -82,18 +78,17 @@ def score(
 ) -> ScoredAnswer:
     """Return what a reply answers to the question of these metadata, read as in a run of this project.
 
-    `finish_reason` is the server's, by any of its usual names: after `length` only an answer that was announced
-    before counts, and of what was withheld (`content_filter`) nothing does. With `logprobs`, natural logarithms by
-    choice, the answer is the likeliest choice, none where two are alike.
+    `finish_reason` is the server's, by any of its usual names: after `length`, or one that nobody knows, only an answer
+    that was announced before counts, and of what was withheld (`content_filter`) nothing does. With `logprobs`, natural
+    logarithms by choice, the answer is the likeliest choice, none where two are alike.
     """
-    if finish_reason in REFUSED:
+    if ended(finish_reason) == "refused":
         return ScoredAnswer(None, "", False, "refused")
     task, prompt = (writer := _writer_of(metadata)).task, writer.prompt
-    finish = "length" if finish_reason in _LIMIT else finish_reason or ""
-    response = Response(text or "", logprobs, finish_reason=finish)
+    response = Response(text or "", logprobs, finish_reason=finish_reason or "")
     answer = prompt.parse(response, metadata["fields"])
     if answer.label is None:
-        cut_off = finish == "length" or while_thinking(response)
+        cut_off = ended(finish_reason) == "cut off" or while_thinking(response)
         as_no = isinstance(task, TaskBase) and task.unreadable == "no" and metadata["label"] == 0
         return ScoredAnswer(None, "", as_no, "cut off" if cut_off else "unreadable", rule=answer.rule)
     word = _word(prompt, prompt.choices(metadata["fields"]), answer.label)

@@ -81,7 +81,7 @@ def problems_of(folder: Path, bar: Iterator[int] | None = None, *, of_reading: b
     items = TracedItems(itertools.islice(source, count + result["complete"]))
     check = RecordCheck(items, prompt, task.headline, samples, price if "cost" in result else None, model, judge)
     check.recorded = manifest.recorded is not None
-    check.readings.as_recorded = by_model and by_other_rules(manifest.reading, manifest.words)
+    check.readings.as_recorded = by_model and by_other_rules(manifest.reading)
     if path is None:
         _ = sum(1 for _ in items)
         yield from _of_items(items, manifest)

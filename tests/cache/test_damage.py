@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import os
-import random
 import signal
 import sqlite3
 import subprocess
 import sys
-import time
 from contextlib import closing
 
 import pytest
@@ -17,7 +15,7 @@ from support.outcomes import each
 from support.scripted import Scripted
 from support.thinned import few
 
-from harness.cache import CachedModel, Store, upkeep
+from harness.cache import CachedModel, Store
 from harness.errors import StoreError
 
 
@@ -106,35 +104,6 @@ def test_what_only_reads_moves_nothing(path):
         done = command(*name.split(), f"cache={path}")
         assert done.returncode == 1 and len(done.stderr.splitlines()) == 1, done.stderr
     assert path.exists()
-
-
-def test_a_process_killed_while_it_makes_the_file_leaves_a_cache_without_answers(tmp_path):
-    moments, left = random.Random(6), 0
-    for k in range(12):
-        path = tmp_path / f"{k}.sqlite"
-        starts, started = os.pipe()
-        if not (child := os.fork()):
-            try:
-                os.write(started, b".")
-                Store(path)
-            finally:
-                os._exit(0)
-        os.read(starts, 1)
-        if k % 6:
-            time.sleep(moments.uniform(0, 0.004))
-        else:  # as soon as there is something, on however slow a day
-            end = time.monotonic() + 120
-            while not path.exists() and time.monotonic() < end:
-                pass
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
-        if path.exists():
-            left += 1
-            assert count(path) == 0
-            with closing(Store(path, readonly=True)) as store:
-                assert list(upkeep.verify(store, upkeep.Findings(list))) == []
-            assert replay(path, 3) == count(path) == 3
-    assert left
 
 
 @pytest.mark.parametrize("begun", ["", "PRAGMA journal_mode=WAL"])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -178,55 +177,3 @@ def test_a_name_with_control_characters_is_printed_clean(path):
         assert not set("\x1b\x07") & set(done.stdout + done.stderr), done
         assert "evil" in done.stdout + done.stderr
     assert "\nmodel" not in outputs[0].stdout
-
-
-VIEW = "CREATE VIEW {} AS WITH RECURSIVE n(k) AS (SELECT 1 UNION ALL SELECT k + 1 FROM n) SELECT {} FROM n"
-HOSTILE = {
-    "an endless view": (
-        "DROP TABLE answers",
-        VIEW.format("answers", "k AS key, 'x' AS identity, '{}' AS request, '{}' AS response, k AS stored, '' AS task, "
-                    "'' AS digest"),
-    ),
-    "endless texts": ("DROP TABLE texts", VIEW.format("texts", "k AS digest, k AS text")),
-    "a trigger": ("CREATE TRIGGER t AFTER INSERT ON texts BEGIN DELETE FROM answers; END",),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("what", few(HOSTILE, 1))
-def test_a_file_whose_tables_are_not_those_of_a_cache_is_not_read(path, tmp_path, what):
-    hostile = tmp_path / "hostile.sqlite"
-    path.rename(hostile)
-    with closing(sqlite3.connect(hostile, isolation_level=None)) as db:
-        for statement in HOSTILE[what]:
-            db.execute(statement)
-    before = hostile.read_bytes()
-    for name in ("stats", "verify", "export -", "prune task=t yes=true"):
-        done = command(*name.split(), f"cache={hostile}")
-        assert (
-            done.returncode == 1 and "not a cache of this program" in done.stderr and len(done.stderr.splitlines()) == 1
-        ), done
-    done = command("import", hostile, f"cache={path}")
-    assert done.returncode == 1 and "not a cache of this program" in done.stderr and count(path) == 0, done
-    with pytest.raises(StoreError, match="left as it is"):
-        Store(hostile)
-    assert hostile.read_bytes() == before
-    # And where it looks damaged besides.
-    hostile.write_bytes(before + os.urandom(100))
-    with hostile.open("r+b") as file:
-        file.seek(28)
-        file.write(b"\xff" * 4)
-    done = command("import", hostile, f"cache={path}")
-    assert len(done.stderr.splitlines()) == 1 and count(path) <= 10, done
-
-
-def test_plain_tables_of_plug_ins_stay_beside_the_answers(path):
-    fill(path, 12)
-    with closing(sqlite3.connect(path, isolation_level=None)) as db:
-        db.execute("CREATE TABLE more (x TEXT PRIMARY KEY, request TEXT NOT NULL) WITHOUT ROWID")
-        db.execute("CREATE INDEX more_x ON more (x)")
-        db.execute("INSERT INTO more SELECT key, request FROM answers LIMIT 1")
-        texts = db.execute("SELECT count(*) FROM texts").fetchone()
-    assert command("prune", "task=t", "yes=true", f"cache={path}").returncode == 0 and count(path) == 0
-    with closing(sqlite3.connect(path, isolation_level=None)) as db:
-        assert db.execute("SELECT count(*) FROM more").fetchone() == (1,)
-        assert db.execute("SELECT count(*) FROM texts").fetchone() == (2,) != texts  # the words of what more refers to

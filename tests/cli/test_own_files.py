@@ -109,8 +109,8 @@ def test_a_broken_file_that_nobody_asked_for_stops_nothing(command):
     for asked, said in (
         (("prompt=latin",), "prompts/corr2cause/latin.yaml is not UTF-8"),
         (("prompt=torn",), "prompts/corr2cause/torn.yaml is not YAML"),
-        (("prompt=zero",), "zero.yaml: {0} is no field's name"),
-        (("prompt=inside",), "inside.yaml: {premise.__class__} is no field's name"),
+        (("prompt=zero",), "zero.yaml: {0…} is no field's name"),
+        (("prompt=inside",), "inside.yaml: {premise.__class__…} is no field's name"),
         (("prompt=empty",), "prompts/corr2cause/empty.yaml holds no words"),
         (("model=torn",), "configs/model/torn.yaml is not YAML"),
         (("model=latin",), "configs/model/latin.yaml is not YAML in UTF-8"),

@@ -41,10 +41,9 @@ from harness.models.api.faults import RefusedError, error_in
 from harness.models.api.gemini import GenerateContent
 from harness.models.api.openai import Chat, Completions
 from harness.models.api.pace import pause
-from harness.models.api.replies import ended
 from harness.runtime.signals import STOP
 from harness.runtime.under_way import RETRIES
-from harness.types import ChatRequest, Failure, Message, Response
+from harness.types import ChatRequest, Failure, Message, Response, ended
 
 ATTEMPTS = 4
 LONG = 30.0

@@ -140,10 +140,6 @@ def test_no_path_of_a_package_is_written_in_the_core():
     assert not [line for line in written if not line.startswith("harness.storage.upgrade,")], "\n".join(written)
 
 
-BY_NAME = {"harness.prompting.recorded"}
-"""What settings choose by its last name: a parser of prompts."""
-
-
 def test_every_file_of_the_core_has_a_user_in_it():
     """A file that no other imports, no config names and no command starts is somebody else's."""
     used = {other for file in MODULES.values() for other in imports(file)}
@@ -158,7 +154,6 @@ def test_every_file_of_the_core_has_a_user_in_it():
         if not {name, f"{name}.__main__"} & (used | named | command)
         and file.name not in ("__init__.py", "__main__.py")
         and file.name != "benchmark.py"  # found by its place
-        and name not in BY_NAME
     }
     assert not unused
 

@@ -7,9 +7,6 @@ import time
 from collections.abc import Callable, Iterator
 from functools import partial
 
-import pytest
-from support.thinned import few
-
 from harness.prompting import reading
 
 TOKENS = (
@@ -78,15 +75,3 @@ def slow(draw: random.Random, each: int) -> list[str]:
 
 def test_twice_the_length_takes_twice_the_time():
     assert slow(random.Random(1), 2) == []
-
-
-REPEATED = [
-    *("A) ", ".", "…", "Yes\n", "causes are ", "Answer: Yes\n", ":", "\u00a0", "<think", "the answer is ", "\\boxed{"),
-    *("we cannot deduce that ", "wrong to say ", '": "'),
-]
-
-
-@pytest.mark.parametrize("token", few(REPEATED, 2))
-def test_what_a_model_repeats_until_it_is_cut_off_is_read_in_a_moment(token):
-    # 12 to 20 ms a thousand characters when this was written; a quadratic of the least that hurts takes minutes.
-    assert all(seconds(reader, token * (200_000 // len(token))) < 20 for reader in READERS.values())

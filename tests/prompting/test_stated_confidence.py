@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from harness.errors import ConfigError
 from harness.prompting.confidence import stated_confidence
 from harness.prompting.prompts import load, recorded
-from harness.prompting.version import reading_version
 from harness.types import Response
 
 FORM = "Confidence: {confidence}"
@@ -81,12 +80,9 @@ def test_the_prompt_asks_and_reads_both_lines():
     assert (plain.label, plain.stated_confidence) == (0, None)
 
 
-def test_the_words_of_a_manifest_read_it_again_by_rules_of_their_own():
+def test_the_words_of_a_manifest_read_it_again():
     again = recorded("confidence", PROMPT.as_json, ())
     assert again.parse(Response("Answer: Yes\nConfidence: 60"), {}).stated_confidence == 0.6
-    assert (
-        reading_version(PROMPT.as_json) != reading_version({}) == reading_version(load("corr2cause", "cot", ()).as_json)
-    )
 
 
 def test_a_form_without_words_before_the_number_is_refused():

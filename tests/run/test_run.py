@@ -246,7 +246,7 @@ def test_a_server_that_was_told_to_rank_is_not_asked_to_write_without_a_word(kin
     settings = {"name": "m", "model": "gpt-4o", "base_url": "http://localhost/v1"}
     ranker, writer = kind(**settings, method="rank"), kind(**settings)
     task = corr2cause()
-    rankable = r"generate, or a prompt whose choices it can rank \(cls, cot_two_step, few_shot, plain, system\)"
+    rankable = r"generate\. These do: cls, cot_two_step, few_shot, plain, system"
     for name in ("cot", "enhanced"):
         with pytest.raises(ConfigError, match=rf"model\.method=rank: prompt {name} has model m write .*{rankable}\.$"):
             choose_prompt(task, ranker, name)
@@ -290,7 +290,7 @@ def test_a_model_that_does_not_write_is_told_of_fixed_replies():
         "format": "data",
     }
     ranker = Scripted(lambda request: Response("Yes"), accepts=(ChoiceRequest,))
-    with pytest.raises(ConfigError, match="with replies=fixed these do: closed, open"):
+    with pytest.raises(ConfigError, match="These do with replies=fixed: closed, open"):
         choose_prompt(build(section, "task"), ranker, None)
     assert choose_prompt(build(section, "task"), ranker, None, "fixed").name == "closed"
     encoder = Scripted(lambda request: Response("Yes"), accepts=(PairRequest,))

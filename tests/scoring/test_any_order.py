@@ -18,7 +18,7 @@ from harness.prompting import prompts
 from harness.scoring import bootstrap, choices, samples
 from harness.scoring.audit import by_judge
 from harness.settings import build, class_of
-from harness.types import JUDGE, NOT_IN_FORM, Answer, Failure, Judgement, Record, Response, Usage, replace
+from harness.types import JUDGE, NOT_IN_FORM, Answer, Failure, Judgement, Record, Response, Usage
 
 ITEMS = 40
 RULES = ("", "said", "announced", "opening", f"{NOT_IN_FORM}, said")
@@ -84,13 +84,6 @@ class Shipped:
         self.remarks = self.task.remarks
         self.items = {item.id: item for item in islice(self.task.items(), 90)}
         self._prompt = prompts.load(name, self.task.prompts[0], ())
-        self._right = {  # the right replies to earlier steps, without which every chain would break at its first
-            (item.fields["earlier"][0], question): str(item.fields["answered"])
-            .partition(f"{question}\n")[2]
-            .partition("\n\n")[0]
-            for item in self.items.values()
-            for question in item.fields.get("earlier", ())
-        }
 
     def records(self, draw):
         items = list(self.items.values())
@@ -99,11 +92,7 @@ class Shipped:
             yield kept | {"labels": item.labels}
 
     def answer(self, draw, kept, reply):
-        fields = self.items[kept["item"]].fields
-        asked = *fields.get("earlier", ()), fields.get("question")
-        if (right := self._right.get((asked[0], asked[-1]))) and draw.random() < 0.8:
-            reply = replace(reply, text=right)
-        return self._prompt.parse(reply, fields)
+        return self._prompt.parse(reply, self.items[kept["item"]].fields)
 
 
 NAMES = listed(CONFIGS, "task", own=False)

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from harness.codec import token_count
 from harness.errors import ConfigError
 from harness.models.api.openai import Chat
-from harness.models.api.replies import ended
-from harness.types import JSON, Request
+from harness.types import JSON, Request, ended
 
 if TYPE_CHECKING:
     from harness.models.api.client import HttpClient

@@ -7,19 +7,13 @@ type count as missing, or make the reply invalid. So nothing that a server sends
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal
+from typing import Any
 
 from harness.codec import charge, token_count
-from harness.types import Response, Usage
+from harness.types import Response, Usage, ended
 
 LONGEST = 300
 """Characters of a server's words that are shown and recorded with a failure."""
-_COMPLETE = {"", "stop", "end_turn", "stop_sequence", "eos", "eos_token", "end_of_text", "complete", "completed"}
-_TOOL = {"tool_calls", "tool_call", "tool_use", "function_call"}
-_REFUSED = {
-    *("content_filter", "content_filtered", "safety", "refusal", "sensitive", "recitation", "blocklist", "spii"),
-    *("prohibited_content", "image_safety", "guardrail_intervened"),
-}
 _LONGEST_NAME = 200
 _DEEPEST = 5
 """Levels of parts within parts that are read."""
@@ -63,14 +57,6 @@ def response(
         provider=name_of(provider.get("name") if isinstance(provider, dict) else provider),
         system_fingerprint=name_of(reply.get("system_fingerprint")),
     )
-
-
-def ended(reason: object) -> Literal["complete", "cut off", "refused", "tool call"]:
-    """Return what a finish reason means, of whatever API. One that nobody knows is no end."""
-    name = name_of(reason).lower()
-    if name in _REFUSED:
-        return "refused"
-    return "complete" if name in _COMPLETE else "tool call" if name in _TOOL else "cut off"
 
 
 def whole(text: str) -> str:

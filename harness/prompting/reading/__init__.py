@@ -13,8 +13,9 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from harness.prompting.reading.decide import UNREAD, decide
+from harness.prompting.reading.json_replies import of_json
 from harness.prompting.reading.normalise import normalised
-from harness.prompting.reading.options import choices_marked, held_alone, listed_words
+from harness.prompting.reading.options import choices_marked, held_alone, judged, listed_words
 from harness.prompting.reading.own_words import next_questions, own_words, said_again
 from harness.prompting.reading.statement_forms import marked
 from harness.prompting.reading.verdicts import verdicts
@@ -86,13 +87,14 @@ class _Question:
         if not self.choices and (listed := listed_words(words)):
             taken = replace(self, choices=listed).answer(words, cut_off=cut_off)
             return replace(taken, label=None if taken.label is None else int(listed[taken.label] in ("yes", "true")))
-        text = self.marked(words)
+        text, right = judged(self.marked(words)) if self.choices else (self.marked(words), None)
         answer = decide(*verdicts(text, choices=bool(self.choices)), cut_off=cut_off)
         if not self.choices:
             back = answer.rule == "opening" and compiled(_TURNED_BACK[answer.label == 1]).match(text)
             return UNREAD if back else answer
-        if answer.label is None and not cut_off and (held := held_alone(words, self.choices)) is not None:
-            return Answer(held, span=self.choices[held], rule="said")
+        if answer.label is None and not cut_off:
+            held = held_alone(words, self.choices) if right is None else right
+            return UNREAD if held is None else Answer(held, span=self.choices[held], rule="said")
         listing = cut_off and answer.rule == "opening" and "\n" in words  # it may be the first of all the choices
         if listing or answer.label is None or answer.label >= len(self.choices):
             return UNREAD
@@ -112,6 +114,11 @@ class _Question:
         if later.label not in (None, label) and later.rule in ("announced", "corrected"):
             return UNREAD
         return Answer(label, span=_in_letters(last["line"]), rule=IN_FORM)
+
+    def alone(self, words: str) -> Answer:
+        """Return the answer of a normalised text that is no more than one, or ends with one in the form."""
+        bare, answer = replace(self, form=PLACE).in_form(words), self.in_form(words)
+        return bare if bare.label is not None else answer if words.rstrip(" .,!)").endswith(answer.span) else UNREAD
 
 
 @lru_cache(maxsize=256)
@@ -135,15 +142,18 @@ def _in_letters(span: str) -> str:
 def _read(question: _Question, reply: str, cut_off: bool, next_words: Sequence[str]) -> Answer:
     """Return what a reply answers before the next question that a base model asks itself.
 
-    Where one may have begun, the text before it is the reply if it is an answer by itself. Nothing cuts off an answer
-    in the form but the prompt's own words after one.
+    Where one may have begun, the text before it is the reply if it is an answer by itself. An answer in the form is cut
+    off by the prompt's own words after one, and by what follows the reply's first answer alone, or in the form.
     """
-    text = own_words(reply)
+    text = of_json(own_words(reply))
+    places = next_questions(text, next_words)
     if question.form:
+        if places and (answer := question.alone(_plain(text[: places[0][0]]))).label is not None:
+            return answer
         for end in (*said_again(text, next_words), len(text)):
             if (answer := question.in_form(_plain(text[:end]))).label is not None:
                 return answer
-    for end, start in next_questions(text, next_words):
+    for end, start in places:
         answer = question.answer(_plain(text[start:end]))
         if answer.rule in ("opening", "announced"):
             return question.answer(_plain(text[:end])) if start else answer

@@ -53,6 +53,16 @@ _BOTH = (
     r"|C\d+ *(?:,|\?|/|&|\||,? ?(?:and|or|nor)) *C\d+|\b(?:yes, no|no, yes)\b(?! \w)"
     r"|\b(?:yes no|no yes)\b(?! (?:variable|other))"
 )
+_OF_SOME = r"(?:for|in|with|without|under|if|when|to|on|at|by|some\w*|half|part\w*)\b|\("
+_MIXED = (
+    rf"\b(?:(?P<yes>yes|true|correct)|no|false|incorrect)\b\W{{0,3}}(?:{_OF_SOME})[^.;:\n]{{0,60}}\W"
+    rf"(?(yes)(?:no|false|incorrect|not(?= (?:for|in|to) (?:the )?(?:others?|rest|all)\b))|(?:yes|true|correct))\b"
+    rf"\W{{0,3}}(?:{_OF_SOME}|otherwise\b)"
+    r"|\b(?:yes|true)\b,? (?:but )?(?:only )?(?:(?:for|in|under|with) (?:some|certain|a few|part|half|many|several|one)"
+    r"(?: (?:of (?:the|these|them)|\w+)){0,3}|sometimes|partly|partially|at times)\W*$"
+    r"|\b(?:in|for|under) (?:some|certain|a few)(?: \w+){0,2},? yes\W*$"
+)
+"""Yes for some, no for others; of some alone, where nothing else is said."""
 _TURN = r"\b(?:but|however|yet|instead)\b"
 """At first I thought yes, but the answer is no: what was said before is taken back."""
 
@@ -77,8 +87,9 @@ class Context:
         return start > self.supposed_from or compiled(_CONDITION_AFTER).match(self.sentence, end) is not None
 
     def offers_both(self, start: int) -> bool:
-        """Return whether the word at this place is one of two ("yes or no")."""
-        return any(both.start() <= start < both.end() for both in compiled(_BOTH).finditer(self.sentence))
+        """Return whether the word at this place is one of two ("yes or no", "yes for some, no for others")."""
+        both = (found for offer in (_BOTH, _MIXED) for found in compiled(offer).finditer(self.sentence))
+        return any(offer.start() <= start < offer.end() for offer in both)
 
     def mentions(self, start: int) -> bool:
         """Return whether what stands before the place makes it a mention, a first thought or somebody else's view."""

@@ -7,6 +7,9 @@ from harness.prompting.reading.words import compiled
 from harness.types import Answer
 
 UNREAD = Answer(label=None)
+_UNDECIDED = (
+    r"\W*(?:(?:yes and no|no and yes|it depends)\b|yes,? (?:but )?(?:only )?(?:for|in|under) some\b[^,]{0,40}$)"
+)
 
 
 def decide(verdicts: list[Verdict], sentences: list[str], *, cut_off: bool) -> Answer:
@@ -22,7 +25,7 @@ def decide(verdicts: list[Verdict], sentences: list[str], *, cut_off: bool) -> A
         return _announced(announced, whole, sentences)
     if verdicts and verdicts[0].kind == "opening":
         return _opened(verdicts[0], [verdict for verdict in whole if verdict is not verdicts[0]])
-    undecided = compiled(r"\W*(?:yes and no|no and yes|it depends)\b").match(sentences[0]) if sentences else None
+    undecided = compiled(_UNDECIDED).match(sentences[0]) if sentences else None
     return UNREAD if cut_off or undecided else _ended(whole or (verdicts if len(sentences) <= 2 else []), sentences)
 
 

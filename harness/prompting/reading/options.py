@@ -17,10 +17,24 @@ _COMPARED = r"\b(?:rather )?than\b|\b(?:instead of|as opposed to)\b|[(,] ?not\b"
 _ORDINALS = ("first", "second", "third", "fourth", "fifth")
 _ORDINAL = rf"\b(?:the )?({'|'.join(_ORDINALS)}) (?:one|option|alternative|choice|answer)\b"
 _LISTED = r"(?m)^[^\w\n]*C0[^\w\n]*\n(?:[^\w\n]*C[1-9]\d*[^\w\n]*(?:\n|\Z))+"
+_RIGHT = (
+    r"(?:(?:the|an?|most|more|very|quite|clearly|only) )*(?:«positive»|yes|likely|likeliest|plausible|possible|best"
+    r"|cause|answer|reason)\b"
+)
+_WRONG = (
+    r"(?:(?:the|an?|very|quite|clearly|highly) )*(?:«negative»|no|not|isn't|cannot|never|neither|unlikely|implausible"
+    r"|impossible|irrelevant|eliminated|excluded|ruled out|rejected|(?:less|least) \w+)\b"
+)
+_JUDGED = (
+    r"(?m)(?:^|(?<=[.;,!?)])\s)[^\w\n]{0,4}(?:(?:option|choice) )?C(?P<option>\d+)\b"
+    rf"(?:\s*[:=→(]|\s*-+\s|[.)]?\s+(?={_RIGHT}|{_WRONG}))\W*(?:(?:it|this|that)(?: is|'s) )?"
+    rf"(?:(?P<right>{_RIGHT})|(?P<wrong>{_WRONG})|)(?:(?![,)]\s*C\d)[^.;\n])*+[.;,)]*"
+)
+"""What is said of one option, in a list of them: "C0: wrong. C1: right, because …"."""
 _LONG = 5
 """Characters of words that are no others' by chance."""
 _BEFORE = (
-    r"^[^\w\n]*|[:=→]\s*|-\s+|[.!?,]\s+|\b(?:leaves|leaving|queda|is|was|be|not|est|es|ist|é|è|answer|with"
+    r"^[^\w\n]*|[:=→]\s*|-\s+|[.!?,;]\s+|\b(?:leaves|leaving|queda|is|was|be|not|est|es|ist|é|è|answer|with"
     r"|choos(?:e|ing)|prefer|alternativa|réponse|pick|select|say|so|actually|towards|thus|therefore|hence|and|or|nor"
     r"|either|neither|between|but|la|die|der|das|opt for|vote for)\s+"
 )
@@ -54,6 +68,15 @@ def choices_marked(text: str, choices: Sequence[str]) -> str:
         return f"{found['before'] or ''}C{place}{'' if same in (None, place) else f' or C{same}'}"
 
     return compiled(_LISTED).sub("", letters.sub(mark, text))
+
+
+def judged(text: str) -> tuple[str, int | None]:
+    """Return a text marked with choices without what it says of each, and the one that it alone calls right."""
+    said = list(compiled(_JUDGED).finditer(text))
+    if len({each["option"] for each in said}) < 2 and not any(each["wrong"] for each in said):
+        return text, None
+    right = {int(each["option"]) for each in said if each["right"]}
+    return compiled(_JUDGED).sub("\n", text), right.pop() if len(right) == 1 else None
 
 
 def held_alone(text: str, choices: Sequence[str]) -> int | None:

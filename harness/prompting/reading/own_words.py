@@ -8,13 +8,21 @@ from itertools import islice
 
 from harness.prompting.reading.words import compiled
 
-# <think> … </think>, [THINK] … [/THINK], ◁think▷ … ◁/think▷, <seed:think>, <|begin_of_thought|>, <|START_THINKING|>.
+# <think> … </think>, [THINK] … [/THINK], ◁think▷ … ◁/think▷, <seed:think>, <|begin_of_thought|>, <|START_THINKING|>,
+# and each of them without its end: "<think" before a blank.
 _MARK = (
     r"(?i)(?:</?|\[/?|◁/?|<[|｜]/?)(?P<prefix>(?:begin|start|end)[_▁](?:of[_▁])?|[a-z]{1,12}:)?(?:inner|internal)?[_-]?"
     r"(?:«reasoning»|details type=.?reasoning)(?:[_-](?:process|content|trace|steps?))?"
-    r"(?:[ \"'][^<>\[\]]{0,80})?(?:[|｜]>|>|\]|▷)"
+    r"(?:(?:[ \"'][^<>\[\]]{0,80})?(?:[|｜]>|>|\]|▷)|(?=\n|[|｜]?\Z)|(?<!\[)(?<=[a-z])(?= ))"
 )
-_CHANNEL = r"<\|channel\|>\s*(?P<channel>\w+)[^<]{0,80}(?:<\|constrain\|>\s*\w+\s*)?<\|message\|>"
+_NAMED_OTHERWISE = (("&lt;", "<"), ("&gt;", ">"), ("<unused94>", "<think>"), ("<unused95>", "</think>"))
+_HALF_OPENED = r"(?i)\A\s*(?:[a-z]{1,12}:)?«reasoning»[|｜]?[>\]▷]"
+# The channels of gpt-oss (<|channel|>analysis<|message|> … <|channel|>final<|message|>) and Gemma (<|channel>thought …
+# <channel|>), whole or in part.
+_CHANNEL = (
+    r"<(?P<opens>\|?)channel\|?>\s*(?P<name>(?:final|analysis|commentary|«reasoning»)\b)?"
+    r"(?:[^<\n]{0,80}(?:<\|constrain\|>\s*\w+\s*)?<\|?message\|?>)?"
+)
 # A code block of reasoning, and the block in which pages fold it away; either may have been cut off.
 _FOLDED = (
     r"(?is)```«reasoning»\s*\n.*?(?:```|\Z)"
@@ -26,8 +34,8 @@ _HEADED_END = (
     r"(?im)^\.\.\.done thinking\.?"
     r"|^\W{0,6}(?=(?:final |my |the )*(?:answer|verdict|conclusion|response|final|output)\b)"
 )
-# The harmony format where a server has taken its special tokens off: "analysisWe need … assistantfinalNo".
-_BARE_CHANNEL = r"\s*(?i:analysis|commentary)(?=[A-Z0-9(\"'])"
+# A channel where a server has taken its special tokens off: "analysisWe need … assistantfinalNo", "thought" on a line.
+_BARE_CHANNEL = r"\s*(?:(?i:analysis|commentary)(?=[A-Z0-9(\"'<])|(?:analysis|commentary|thought)\n)"
 _BARE_FINAL = r"(?i)(?:assistant\s?|(?<=[.!?]))final(?:\s?json)?(?=[\sA-Z0-9*{\"'(\\]|$|\w)"
 # What the next turn begins with, at the beginning of a line.
 _TURN = (
@@ -35,19 +43,21 @@ _TURN = (
     r"|[\[<]\|?(?:user|human)\|?[\]>])"
 )
 _NEXT_QUESTION = (
-    r"(?im)^[ \t#*>]*(?:(?:next )?question|q|instruction|premise|problem|exercise|example)\b[ \t]*\d*[ \t]*(?:[*:.]|$)"
+    r"(?im)^[ \t#*>]*(?:(?:next |new )?question|q|instruction|premise|problem|exercise|example)\b[ \t]*\d*[ \t]*"
+    r"(?:[*:.]|- |$)"
 )
 _FIELD = (
-    r"(?im)^(?:[ \t#*>]|\d{1,3}[.)])*+(?:hypothesis|context|input|task|statement|question|premise|response|student"
-    r"|q\d{1,3})\b[^:\n]{0,20}:"
+    r"(?im)^(?:[ \t#*>]|\(?\d{1,3}[.)])*+(?:hypothesis|context|input|task|statement|(?:[a-z-]+ )?question|premise"
+    r"|response|student|(?:query|prompt|scenario|passage|sentence|claim|next)(?= *:)|q\d{1,3})\b[^:\n]{0,20}:"
 )
 """What a next question may begin with just after an answer; in a chain of thought it may be the question's own."""
+_ON_ONE_LINE = r"(?i)\b(yes|no)\b([.!]?) +(?=(?:question|premise|hypothesis|q|user|human) ?\d*:)"
 _MOST_QUESTIONS = 8
 
 
 def own_words(text: str) -> str:
     """Return the part of a reply that its model says to the user: no reasoning, and nothing of the next turn."""
-    return _before_next_turn(_without_reasoning(text))
+    return _before_next_turn(compiled(_ON_ONE_LINE).sub("\\1\\2\n", _without_reasoning(text)))
 
 
 def next_questions(text: str, next_words: Sequence[str]) -> list[tuple[int, int]]:
@@ -82,12 +92,14 @@ def _after_the_first(pattern: str, text: str) -> Iterator[int]:
 
 def _without_reasoning(text: str) -> str:
     """Return the text outside reasoning, which ends with the text where it was never closed."""
-    text = _final_channel(text)
+    for name, plain in _NAMED_OTHERWISE:
+        text = text.replace(name, plain)
+    text = _final_channel(compiled(_HALF_OPENED).sub("<think>", text))
     if "```" in text or "<details" in text:
         text = compiled(_FOLDED).sub(" ", text)
-    if compiled(_HEADED).match(text):
+    if heading := compiled(_HEADED).match(text):
         ends = [end.end() for end in compiled(_HEADED_END).finditer(text) if end.start()]
-        text = text[ends[-1] :] if ends else text
+        text = text[ends[-1] :] if ends else "" if heading[0].endswith("...") else text
     if "<" not in text and "[" not in text and "◁" not in text:
         return text
     kept: list[str] = []
@@ -104,14 +116,19 @@ def _without_reasoning(text: str) -> str:
 
 
 def _final_channel(text: str) -> str:
-    """Return the final channel of the harmony format; nothing where the reply never came to it."""
-    if "<|channel|>" in text:
-        channels = list(compiled(_CHANNEL).finditer(text))
-        finals = [channel for channel in channels if channel["channel"] == "final"]
-        return text[finals[-1].end() :] if finals else text[: channels[0].start()] if channels else ""
-    if text.lstrip()[:10].startswith(("analysis", "commentary")):
-        *_, final = [None, *compiled(_BARE_FINAL).finditer(text)]
-        return text[final.end() :] if final else "" if compiled(_BARE_CHANNEL).match(text) else text
+    """Return the last final channel; what stands before all channels where the reply never came to it."""
+    if "channel" in text and (channels := list(compiled(_CHANNEL).finditer(text))):
+        ends = [*(channel.start() for channel in channels[1:]), len(text)]
+        finals = [
+            text[channel.end() : end]
+            for channel, end in zip(channels, ends, strict=True)
+            if channel["name"] == "final" or not (channel["opens"] or channel["name"])
+        ]
+        return finals[-1] if finals else text[: channels[0].start()]
+    if text.lstrip()[:10].startswith(("analysis", "commentary", "thought")):
+        bare = compiled(_BARE_CHANNEL).match(text)
+        finals = [*compiled(_BARE_FINAL).finditer(text)] or [*(compiled(_HEADED_END).finditer(text) if bare else ())]
+        return text[finals[-1].end() :] if finals else "" if bare else text
     return text
 
 
