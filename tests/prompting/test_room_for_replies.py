@@ -7,9 +7,6 @@ import pytest
 from harness import evaluate
 from harness.errors import ConfigError
 from harness.prompting.prompts import load
-from harness.report.items import Answers
-from harness.storage.record_lines import Line
-from harness.types import Answer, Record, Response
 from harness.verify.run import problems_of
 
 
@@ -32,14 +29,6 @@ def test_another_limit_is_another_variant_and_verifies(serve, key, tmp_path, mon
 def test_it_is_refused_where_nothing_is_written(key):
     with pytest.raises(ConfigError, match=r"max_tokens=64: .* writes no reply"):
         evaluate(model="openai", method="rank", max_tokens=64, limit=3, **{"model.model": "m"})
-
-
-def test_the_page_has_the_thoughts_of_a_reply():
-    answers = Answers()
-    for place, reasoning in enumerate(("Hm.", "")):
-        replied = Record("i", "c", {}, {"published": 0}, "r", Response("No", reasoning=reasoning), Answer(0))
-        answers.add(place, Line.of(replied, "published"), True)
-    assert answers.json()["reasoning"] == ["Hm.", ""]
 
 
 def test_a_first_try_of_a_prompt_needs_no_source(tmp_path):

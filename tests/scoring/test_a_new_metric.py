@@ -13,7 +13,7 @@ from harness.compare.__main__ import main as compare
 from harness.compare.difference import differences, of_counts
 from harness.leaderboard.__main__ import main as leaderboard
 from harness.scoring import definitions
-from harness.scoring.classification import AnswerCounts, decisions, ratios
+from harness.scoring.classification import ratios
 from harness.scoring.intervals import ClusterSums, ratio_intervals
 from harness.tables import results, terminal
 from harness.verify.__main__ import main as verify
@@ -137,11 +137,6 @@ def test_its_interval_rests_on_the_clusters_that_hold_either_class_and_either_an
     counts[0, [0, 2]] = 0
     counts[0, [1, 3]] = 1, 1
     assert "fewer than 6" in ratio_intervals([ClusterSums(counts, ratios("wrong"))])[0]["mcc"].reason
-
-
-def test_where_it_is_undefined(mcc):
-    value = {metric.name: metric.value for metric in decisions(AnswerCounts(tp=3, fp=2), unreadable="wrong")}
-    assert value["mcc"] is None and value["f1"] == 0.75
 
 
 def test_differences_of_runs_are_scikit_learns(mcc):

@@ -14,20 +14,9 @@ from harness.models.api import replies
 from harness.models.api.endpoint import CONTEXT_FULL, Endpoint
 from harness.models.api.families import Family, Limit, family_of
 from harness.models.api.ranking import ask_echoes, ranked, read_echoes
-from harness.models.api.replies import InvalidReplyError, first_choice, response, thoughts_of, whole
+from harness.models.api.replies import InvalidReplyError, ended, first_choice, response, thoughts_of, whole
 from harness.protocols import Outcomes, as_text
-from harness.types import (
-    JSON,
-    AnswerForm,
-    ChatRequest,
-    ChoiceRequest,
-    Failure,
-    Means,
-    PairRequest,
-    Request,
-    Response,
-    ended,
-)
+from harness.types import JSON, AnswerForm, ChatRequest, ChoiceRequest, Failure, Means, PairRequest, Request, Response
 
 if TYPE_CHECKING:
     from harness.models.api.client import Wire

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from harness.codec import charge, token_count
-from harness.types import Response, Usage, ended
+from harness.types import Response, Usage
+from harness.types import ended as ended
 
 LONGEST = 300
 """Characters of a server's words that are shown and recorded with a failure."""
