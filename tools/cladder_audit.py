@@ -90,7 +90,7 @@ def _errors(question: ToldQuestion) -> Iterator[float]:
     """Yield how far each printed probability is from that of the model."""
     query, scm = question.ask.query, question.model.scm
     exact = printed_tables(ExactNumbers(scm), query, scm.graph)
-    for key, table in question.model.facts(query).tables.items():
+    for key, table in question.model.tables(query).items():
         yield from (abs(theirs - ours) for theirs, ours in zip(table, exact[key], strict=True))
 
 
@@ -101,7 +101,7 @@ def _other_sign(question: ToldQuestion) -> bool:
     without a confounder. The authors' rule holds here too: an effect below 0.005 is none.
     """
     model, query = question.model, question.ask.query
-    told = {key: [percent / 100 for percent in table] for key, table in percents(model.facts(query).tables).items()}
+    told = {key: [percent / 100 for percent in table] for key, table in percents(model.tables(query)).items()}
     if query == "marginal":
         share, y = told["X", ()][0], told["Y", ("X",)]
         effect = (1 - share) * y[0] + share * y[1]

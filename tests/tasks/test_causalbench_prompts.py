@@ -9,7 +9,6 @@ from support.scripted import Scripted
 from harness.config_files import PROMPTS
 from harness.errors import ConfigError
 from harness.prompting import prompts
-from harness.prompting.fit import choose_prompt
 from harness.run import ask
 from harness.tasks.causalbench.networks import meanings
 from harness.types import ChatRequest, PairRequest, Response
@@ -80,18 +79,6 @@ def test_the_first_sentence_is_the_systems_or_the_users(form, tmp_path):
     assert load(task, "closed").digest != load(task, str(mine)).digest
 
 
-def test_the_turns_of_an_opening_have_the_sentence_too(tmp_path):
-    # The model answers the same conversation that the question comes after.
-    task = causalbench("Causality", networks="cancer", format="data", rows=10)
-    for name, role in (("closed", "system"), ("open", "user")):
-        scripted = Scripted(lambda request: Response("Yes"))
-        list(ask(task.items(), load(task, name), scripted, ChatRequest))
-        first, fifth, question = scripted.asked[0], scripted.asked[4], scripted.asked[5]
-        assert first.messages[0].role == role
-        assert fifth.messages == question.messages[: len(fifth.messages)]
-        assert first.messages == question.messages[: len(first.messages)]
-
-
 def test_what_an_nli_model_reads():
     def pair(task, item_id: str) -> PairRequest:
         item = next(item for item in task.items() if item.id == item_id)
@@ -112,11 +99,3 @@ def test_what_an_nli_model_reads():
     assert chain == PairRequest("A causes B, B causes C and C causes D.", "A causes D.")
     with pytest.raises(ConfigError, match=r"no words for task\.format=data"):
         load(causalbench("Causality", networks="asia", format="data"), "pair")
-
-
-def test_a_model_for_which_no_prompt_has_words_is_told_so():
-    task, pairs = causalbench("Causality", networks="asia", format="data"), Scripted(lambda request: Response(""))
-    pairs.accepts = (PairRequest,)
-    with pytest.raises(ConfigError) as refused:
-        choose_prompt(task, pairs, None)
-    assert str(refused.value).endswith("which takes pair requests. No prompt of the task does.")

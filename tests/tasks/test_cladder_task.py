@@ -75,8 +75,6 @@ def test_perturbed_questions_are_the_same_questions():
         ({"labels": "published"}, "nobody has published answers"),
         ({"variants": ["commonsense", "hard"]}, "twice"),
         ({"variants": ["x"]}, "commonsense"),
-        ({"queries": ["nde"], "graphs": ["chain"]}, "no item is left"),
-        ({"split": "sample", "queries": ["nde"], "graphs": ["chain"]}, "no item is left"),
     ],
 )
 def test_settings_that_mean_nothing_are_refused(settings, said):

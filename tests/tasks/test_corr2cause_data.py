@@ -106,13 +106,6 @@ def test_the_universe_has_six_claims_for_each_pair_of_each_class(n, size):
     assert len({claim.id for claim in claims}) == size
 
 
-def test_the_universe_of_six_variables_has_198090_claims():
-    claims = universe([6], split="all", seed=0)
-    first = [next(claims) for _ in range(180)]
-    assert set(Counter(claim.number for claim in first).values()) == {90}
-    assert len(premises(6, "all")) * 90 == 198090
-
-
 @pytest.mark.parametrize("n", [2, 3, 4, 5])
 def test_the_universe_has_one_of_each_equivalent_two(n):
     for claims in by_premise(universe([n], split="all", seed=3)).values():
@@ -176,25 +169,10 @@ def test_train_and_dev_share_out_the_other_premises(n):
     assert len(dev) == min(len(tested), len(representatives(n)) - len(tested))
 
 
-def test_claims_stay_on_the_premises_of_their_split():
-    for split in ("train", "dev"):
-        found = by_premise(universe([3, 4, 5], split=split, seed=0))
-        assert list(found) == [(n, number) for n in (3, 4, 5) for number in premises(n, split)]
-
-
-def test_dev_premises_are_not_simply_the_first():
-    others = sorted({*premises(6, "train"), *premises(6, "dev")})
-    assert premises(6, "dev") != others[: len(premises(6, "dev"))]
-
-
 def test_the_dev_split_stays_as_it_is():
     # A change would mix up everybody's train and dev numbers.
     assert premises(4, "dev") == [10, 46]
     assert premises(6, "dev") == [4953, 7998, 21026, 21779, 24063, 26158]
-
-
-def test_the_universe_is_the_same_at_every_call():
-    assert list(universe([4, 5], split="all", seed=5)) == list(universe([4, 5], split="all", seed=5))
 
 
 def test_the_seed_changes_the_order_of_arguments_only():
@@ -202,12 +180,6 @@ def test_the_seed_changes_the_order_of_arguments_only():
     assert meanings(one) == meanings(other)
     assert [claim.derived for claim in one] == [claim.derived for claim in other]
     assert 0.2 < sum(a != b for a, b in zip(one, other, strict=True)) / len(one) < 0.5
-
-
-def test_premises_draw_their_orders_apart():
-    found = by_premise(universe([5], split="all", seed=0))
-    orders = {tuple((claim.relation, claim.i, claim.j) for claim in claims) for claims in found.values()}
-    assert len(orders) == len(representatives(5))
 
 
 def test_table_10_pairs_have_equal_labels():

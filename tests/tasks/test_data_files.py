@@ -122,13 +122,6 @@ def test_marks_and_line_ends_of_any_kind(tmp_path, encoding, end):
     assert end == "\r" or rows(tmp_path / "a.jsonl", text.encode(encoding)) == [{"a": "x"}, {"a": "y"}]
 
 
-@pytest.mark.parametrize("sign", [";", "\t"])
-def test_other_separators_are_known_by_the_first_line(tmp_path, sign):
-    file = tmp_path / "a.csv"
-    assert rows(file, f"a{sign}b\nx, and{sign}1\n") == [{"a": "x, and", "b": "1"}]
-    assert rows(tmp_path / "a.tsv", "a\tb\nx\t1\n") == [{"a": "x", "b": "1"}]
-
-
 @pytest.mark.parametrize(
     ("content", "expected"),
     [

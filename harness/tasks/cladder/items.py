@@ -33,7 +33,6 @@ class QuestionChoice:
 
     variants: tuple[Variant, ...]
     queries: tuple[Query, ...] | None
-    graphs: tuple[str, ...] | None
     headline: str
     perturbation: Perturbation
     seed: int
@@ -241,7 +240,7 @@ def listed(sources: Iterable[S], choice: QuestionChoice, limit: int | None) -> t
     known = [source for source in wanted if choice.headline in source.labels]
     if not known:
         raise ConfigError(
-            "no item is left: none of the questions is of these task.variants, queries and graphs and has an answer by "
+            "no item is left: none of the questions is of these task.variants and queries and has an answer by "
             f"task.labels={choice.headline}."
         )
     chosen = known if limit is None else _subset(known, limit, choice.seed)
@@ -250,11 +249,8 @@ def listed(sources: Iterable[S], choice: QuestionChoice, limit: int | None) -> t
 
 def _wanted(candidates: Iterable[S], choice: QuestionChoice) -> Iterator[S]:
     for candidate in candidates:
-        if (
-            choice.takes(candidate.variant, candidate.difficulty)
-            and (choice.queries is None or candidate.query in choice.queries)
-            and (choice.graphs is None or candidate.graph in choice.graphs)
-        ):
+        asked = choice.queries is None or candidate.query in choice.queries
+        if asked and choice.takes(candidate.variant, candidate.difficulty):
             yield candidate
 
 

@@ -16,7 +16,7 @@ from math import sqrt
 from harness.tasks.cladder import wording
 from harness.tasks.cladder.graphs import Graph, Scm, Table, X, Y
 from harness.tasks.cladder.queries import NUMERIC, Ask, Query, TableKey, tables_given
-from harness.tasks.cladder.stated import XY, Range, Stated, effect_range, follows, stated_answer
+from harness.tasks.cladder.stated import XY, Stated, follows, stated_answer
 from harness.tasks.cladder.stories import ALIKE, WRONG_SIDE, GraphStory
 
 NO_EFFECT = 0.005
@@ -112,18 +112,6 @@ def printed_tables(numbers: ExactNumbers, query: Query, graph: Graph) -> dict[Ta
 
 
 @dataclass(frozen=True, eq=False)
-class Facts:
-    """What the questions of one kind about a model have in common."""
-
-    tables: Mapping[TableKey, Table]
-    """The probabilities that are given."""
-    value: float
-    """What is asked for, by the model; 0 where that is no number."""
-    range: Range
-    """What the printed numbers leave open of it."""
-
-
-@dataclass(frozen=True, eq=False)
 class ToldModel:
     """A model and the story that tells it."""
 
@@ -135,19 +123,13 @@ class ToldModel:
     """The mechanisms that a deterministic question tells of, where they are not the model's."""
     by_value: bool = False
     """Whether values are named where the authors' words have names that do not tell which is meant."""
-    _facts: dict[Query, Facts] = field(default_factory=dict)
+    _tables: dict[Query, Mapping[TableKey, Table]] = field(default_factory=dict)
 
-    def facts(self, query: Query) -> Facts:
-        """Return what questions of a kind have in common, made once."""
-        if query not in self._facts:
-            tables = printed_tables(self.numbers, query, self.scm.graph)
-            numeric = query in NUMERIC
-            self._facts[query] = Facts(
-                tables,
-                ExactNumbers(self.scm).value(query) if numeric else 0.0,
-                effect_range(query, self.scm.graph, percents(tables)) if numeric else (0.0, 0.0),
-            )
-        return self._facts[query]
+    def tables(self, query: Query) -> Mapping[TableKey, Table]:
+        """Return the probabilities that the questions of a kind give, made once."""
+        if query not in self._tables:
+            self._tables[query] = printed_tables(self.numbers, query, self.scm.graph)
+        return self._tables[query]
 
     @cached_property
     def background(self) -> str:
@@ -171,7 +153,7 @@ class ToldQuestion:
             return wording.mechanisms_in_words(story, model.mechanisms or model.scm.tables, ask)
         if ask.query == "collider_bias":
             return wording.collider_in_words(story, model.numbers.value(ask.query))
-        tables = model.facts(ask.query).tables
+        tables = model.tables(ask.query)
         if ask.query == "correlation":
             return wording.joint_in_words(story, *tables.values())
         return wording.tables_in_words(story, tables)
@@ -184,27 +166,26 @@ class ToldQuestion:
     def _by_value(self) -> bool:
         return self.model.by_value and not wording.names_tell(self.model.story, self.ask.query)
 
-    @property
+    @cached_property
     def value(self) -> float:
         """The value that the question asks for, by the model; 0 where it asks for none."""
-        return self.model.facts(self.ask.query).value
+        return ExactNumbers(self.model.scm).value(self.ask.query) if self.ask.query in NUMERIC else 0.0
 
     @cached_property
     def exact(self) -> int:
-        return exact_answer(self.model.scm, self.ask, self.value)
+        """The answer that the model implies."""
+        if self.ask.query in NUMERIC:
+            return int(bool(follows(self.ask, (self.value, self.value))))
+        return int(bool(stated_answer(Stated(self.model.scm.graph, self.ask, {}, self.model.scm.tables))))
 
     @cached_property
     def stated(self) -> int | None:
         """The answer that follows from the words, None where they leave it open."""
-        ask = self.ask
         if self.misleading:
             return None
-        if ask.query in NUMERIC:
-            answer = follows(ask, self.model.facts(ask.query).range)
-        else:
-            answer = stated_answer(
-                Stated(self.model.scm.graph, ask, {}, self.model.mechanisms or self.model.scm.tables)
-            )
+        model, query = self.model, self.ask.query
+        printed = percents(model.tables(query)) if query in NUMERIC else {}
+        answer = stated_answer(Stated(model.scm.graph, self.ask, printed, model.mechanisms or model.scm.tables))
         return None if answer is None else int(answer)
 
     @property
@@ -215,7 +196,7 @@ class ToldQuestion:
             return True
         if self.ask.query == "ett" and words[X].name in WRONG_SIDE:
             return True
-        tables = self.model.facts(self.ask.query).tables
+        tables = self.model.tables(self.ask.query)
         return any(words[cause].name in ALIKE for _, causes in tables for cause in causes)
 
     def published(self) -> int:
@@ -236,14 +217,6 @@ class ToldQuestion:
         if abs(value) < NO_EFFECT and ask.query != "exp_away":
             return 0
         return int((value > 0) == (ask.polarity != (ask.query == "ett")))
-
-
-def exact_answer(scm: Scm, ask: Ask, value: float | None = None) -> int:
-    """Return the answer that a model implies; `value` is what the question asks for, where it is known already."""
-    if ask.query not in NUMERIC:
-        return int(bool(stated_answer(Stated(scm.graph, ask, {}, scm.tables))))
-    value = ExactNumbers(scm).value(ask.query) if value is None else value
-    return int(bool(follows(ask, (value, value))))
 
 
 def percents(tables: Mapping[TableKey, Table]) -> dict[TableKey, list[int]]:

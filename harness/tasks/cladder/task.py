@@ -25,7 +25,7 @@ from harness.tasks.cladder.items import (
     sample_candidates,
 )
 from harness.tasks.cladder.models import Variant
-from harness.tasks.cladder.queries import RUNGS, TITLES, Query, asked_of
+from harness.tasks.cladder.queries import RUNGS, TITLES, Query
 from harness.types import JSON, Item, replace
 
 ORDERS: Mapping[str, Sequence[str]] = {
@@ -43,10 +43,6 @@ BUILTIN = ("fresh", "sample", BALANCED)
 
 _ONLY_SO_MANY = "Of some kinds ({}) there are only so many questions: seeds share some, and some may be public."
 
-GraphName = Literal[
-    "chain", "fork", "collision", "confounding", "mediation", "diamond", "diamondcut", "frontdoor", "IV", "arrowhead"
-]
-
 
 @dataclass(frozen=True)
 class CLadder(SourcedTask):
@@ -62,7 +58,6 @@ class CLadder(SourcedTask):
     labels: Literal["published", "exact", "stated"] | None = None
     perturbation: Perturbation = "none"
     queries: Annotated[tuple[Query, ...] | None, OneOrMore] = None
-    graphs: Annotated[tuple[GraphName, ...] | None, OneOrMore] = None
 
     orders = ORDERS
     hub_path = sources.HUB_PATH
@@ -79,12 +74,6 @@ class CLadder(SourcedTask):
         if len(set(self.variants)) < len(self.variants) or ("commonsense" in self.variants and halves):
             raise ConfigError(
                 f"task.variants=[{','.join(self.variants)}] names items twice: commonsense is easy and hard together."
-            )
-        graphs = [GRAPHS[name] for name in self.graphs or GRAPHS]
-        if not any(asked_of(query, graph) for query in self.queries or RUNGS for graph in graphs):
-            raise ConfigError(
-                f"no item is left: task.queries={in_brackets(self.queries)} are not asked of task.graphs="
-                f"{in_brackets(self.graphs)}."
             )
 
     def _check_origin(self) -> None:
@@ -162,7 +151,7 @@ class CLadder(SourcedTask):
 
     @cached_property
     def _choice(self) -> QuestionChoice:
-        return QuestionChoice(self.variants, self.queries, self.graphs, self.headline, self.perturbation, self.seed)
+        return QuestionChoice(self.variants, self.queries, self.headline, self.perturbation, self.seed)
 
     @cached_property
     def _listed(self) -> tuple[list[QuestionSource], int]:

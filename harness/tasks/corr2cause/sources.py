@@ -61,7 +61,8 @@ class HypothesisRow:
         return self._claim.relation
 
     @property
-    def num_nodes(self) -> int:
+    def n(self) -> int:
+        """How many variables the premise has."""
         return len(self._premise.names)
 
     def check(self, *, derivable: bool) -> None:
@@ -95,11 +96,11 @@ class HypothesisRow:
                 "relation": str(claim.relation),
                 "var_i": claim.i,
                 "var_j": claim.j,
-                "num_nodes": self.num_nodes,
+                "num_nodes": self.n,
             },
             labels=labels,
             cluster=cluster,
-            groups={"relation": str(claim.relation), "num_nodes": str(self.num_nodes)},
+            groups={"relation": str(claim.relation), "num_nodes": str(self.n)},
         )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Annotated, Literal, TypeVar
@@ -18,7 +18,7 @@ from harness.tasks.corr2cause.enumerate import CLASSES, COMPLETE, LARGEST, SIZES
 from harness.tasks.corr2cause.sources import HypothesisRow
 from harness.types import JSON, Item
 
-T = TypeVar("T")
+C = TypeVar("C", Claim, HypothesisRow)
 
 Split = Literal["test", "train", "dev", "all"]
 
@@ -156,8 +156,7 @@ class Corr2Cause(SourcedTask):
     @cached_property
     def _claims(self) -> list[Claim] | ClaimBlocks:
         if self.split == "test":
-            claims = public_test(self.version)
-            return self._filtered(claims, lambda claim: claim.relation, lambda claim: claim.n, lambda claim: claim.id)
+            return self._filtered(public_test(self.version))
         claim_blocks = blocks(
             dict.fromkeys(self.num_nodes or SIZES),
             split=self.split,
@@ -180,27 +179,25 @@ class Corr2Cause(SourcedTask):
             rows = list(sources.from_hub(*self.hub_place, split=self.split, perturbation=self.perturbation))
         for row in rows:
             row.check(derivable=self.headline == "audited")
-        return self._filtered(rows, lambda row: row.relation, lambda row: row.num_nodes, lambda row: row.id)
+        return self._filtered(rows)
 
-    def _filtered(
-        self,
-        values: Sequence[T],
-        relation: Callable[[T], Relation],
-        num_nodes: Callable[[T], int],
-        name: Callable[[T], str],
-    ) -> list[T]:
+    def _filtered(self, values: Sequence[C]) -> list[C]:
         fitting = [
             value
             for value in values
-            if (self.relations is None or relation(value) in self.relations)
-            and (self.num_nodes is None or num_nodes(value) in self.num_nodes)
+            if (self.relations is None or value.relation in self.relations)
+            and (self.num_nodes is None or value.n in self.num_nodes)
         ]
         if not fitting:
             raise self._nothing_left(len(values))
         if self.limit is None:
             return fitting
         return subset(
-            fitting, self.limit, stratum=lambda value: (relation(value), num_nodes(value)), name=name, seed=self.seed
+            fitting,
+            self.limit,
+            stratum=lambda value: (value.relation, value.n),
+            name=lambda value: value.id,
+            seed=self.seed,
         )
 
     def _nothing_left(self, of: int) -> ConfigError:
