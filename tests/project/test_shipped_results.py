@@ -50,8 +50,8 @@ def runs() -> list[Path]:
 
 def test_they_are_small():
     # A clone brings them along: eight models under four perturbations with their answers, compressed, what others have
-    # recorded (half a megabyte), graphs that baselines answered (150 kB), and the page.
-    assert sum(file.stat().st_size for file in shipped()) < 21_500_000
+    # recorded (half a megabyte), those of real language models (as much), graphs that baselines answered, and the page.
+    assert sum(file.stat().st_size for file in shipped()) < 22_000_000
 
 
 def test_every_run_is_complete_and_made_from_a_commit():
@@ -71,7 +71,8 @@ def test_records_ship_for_the_public_split_and_what_others_recorded_only_and_com
     for folder in runs():
         benchmark, variant, *_, model = folder.relative_to(ROOT / "results/shipped").parts
         made_again = variant in ("fresh", "pairs") or model in ("trees", "majority")
-        has_them = (benchmark == "corr2cause" and not made_again) or bool(load(folder).recorded)
+        asked = model in ("smollm2", "gemma3_270m")  # it takes minutes, and no two processors round alike
+        has_them = asked or (benchmark == "corr2cause" and not made_again) or bool(load(folder).recorded)
         is_there = folder / "records.jsonl.gz" in files
         assert is_there == has_them, (
             f"{folder}: git {'has' if is_there else 'lacks'} its records.jsonl.gz. What others recorded and "

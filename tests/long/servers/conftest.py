@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import subprocess
 import time
@@ -47,12 +48,8 @@ def started(name: str, arguments: list[str], log: Path, **environment: str) -> I
             time.sleep(0.5)
         yield f"http://127.0.0.1:{port}/v1"
     finally:
-        process.terminate()
-        try:
-            process.wait(30)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+        os.killpg(process.pid, signal.SIGKILL)  # with all that it has started
+        process.wait()
 
 
 def answers(port: int) -> bool:

@@ -13,7 +13,6 @@ from harness.models.api.openai import Chat, Completions
 from harness.types import ChatRequest, Failure, Response
 
 pytestmark = pytest.mark.servers
-OTHER_NAME = {"transformers_serve": "pinned", "vllm": "`another` does not exist"}
 
 
 @pytest.fixture(params=["llama_cpp", "transformers_serve", "vllm"])
@@ -41,7 +40,6 @@ def test_it_writes_and_counts(server, model, kind):
     outcome = ask(kind, server, WRITTEN, model=model)
     assert isinstance(outcome, Response) and outcome.text and outcome.finish_reason == "length"
     assert outcome.usage.output == 5 and outcome.usage.input > 5 and outcome.served_model.startswith(model)
-    assert ask(kind, server, WRITTEN, model=model).text == outcome.text
 
 
 def test_a_form_is_held_or_the_reply_is_seen_to_be_none(engine, server, model):
@@ -62,7 +60,7 @@ def test_another_name_is_refused_in_its_words_or_answered_all_the_same(engine, s
     if engine == "llama_cpp":
         assert ask(Chat, server, WRITTEN, model="another").served_model == "tiny"
     else:
-        with pytest.raises(RunStopped, match=OTHER_NAME[engine]):
+        with pytest.raises(RunStopped, match=r"pinned|`another` does not exist"):
             ask(Chat, server, *requests, model="another", attempts=1)
 
 
