@@ -14,7 +14,7 @@ from harness.compare.measure import holm
 from harness.compare.pairing import pair
 from harness.compare.runs import Loader
 from harness.errors import ConfigError, HarnessError
-from harness.leaderboard.columns import constants
+from harness.leaderboard.columns import constants, lost_notes
 from harness.leaderboard.comparable import items_text, runs_text, sort_key
 from harness.leaderboard.over_setting import name_columns, view_heading
 from harness.leaderboard.series import RunSetting, Series, series_of, sets_of, steps_of
@@ -94,6 +94,7 @@ def _table(
         lines.append(Line([*cells, *numbers], "", run, ranked=first.ranked))
     sets = {items_text(run): step for series in rows for step, run in series.by_step.items()}
     about = [" ".join(interval_notes(scores))] if intervals != "none" else []
+    about += lost_notes([(f"{run.model}, {step}", run) for series in rows for step, run in series.by_step.items()])
     return Table(
         task,
         columns,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
+from harness.leaderboard.columns import lost_notes
 from harness.leaderboard.comparable import ComparableRuns, best_first, comparable_sets, items_text, task_title
 from harness.leaderboard.series import RunSetting
 from harness.scoring.definitions import definition, main_metrics
@@ -70,7 +71,7 @@ def table(runs: Sequence[Run], metrics: Sequence[str], intervals: Intervals, not
         notes=[
             *([" ".join(interval_notes(shown))] if intervals != "none" else []),
             _CHOICE,
-            *_lost([run for of_model in models.values() for run in of_model]),
+            *lost_notes([(f"{run.model}, {task_title(run.task)}", run) for runs in models.values() for run in runs]),
             *notes,
         ],
         settings="; ".join(f"{task}: {items_text(comparable.runs[0])}" for task, comparable in sets.items()),
@@ -94,10 +95,3 @@ def _words(comparable: ComparableRuns) -> str:
     return (
         f"{task_title(run.task)}{heading}: {overall.items:,} items in {overall.clusters:,} {overall.unit or 'cluster'}s"
     )
-
-
-def _lost(runs: Sequence[Run]) -> list[str]:
-    """Return how many replies stand behind no answer, of the runs that have such."""
-    counts = [(run, run.result.overall.unreadable, run.result.overall.failed) for run in runs]
-    lost = [f"{run.model}, {task_title(run.task)}: {a:,} and {b:,}" for run, a, b in counts if a or b]
-    return [f"Unreadable replies and failed calls: {'; '.join(lost)}; of all others none."] if lost else []

@@ -151,7 +151,24 @@ def number_notes(runs: Sequence[Run], columns: Sequence[NumberColumn], intervals
     notes = [" ".join(interval_notes(scores))] if intervals != "none" else []
     about = {**DERIVED_NOTES, **OF_RUNS_NOTES}
     notes.append(" ".join(dict.fromkeys(about[column.number] for column in columns if column.number in about)))
-    return [note for note in notes if note]
+    return [note for note in notes if note] + unreadable_notes(runs)
+
+
+def unreadable_notes(runs: Sequence[Run]) -> list[str]:
+    """Return how replies without an answer are counted, if there are any."""
+    rules = dict.fromkeys(run.result.unreadable for run in runs if run.result.overall.unreadable)
+    counted = {"wrong": "as the wrong answer (where No is right, as a Yes)", "no": "as a No (task.unreadable=no)"}
+    return [f"Replies without an answer count {counted[rule]}; failed calls are in no metric." for rule in rules]
+
+
+def lost_notes(named: Sequence[tuple[str, Run]]) -> list[str]:
+    """Return how many replies of which runs stand behind no answer, where a table has no column for them."""
+    scores = [(name, run.result.overall) for name, run in named]
+    lost = [f"{name}: {row.unreadable:,} and {row.failed:,}" for name, row in scores if row.unreadable or row.failed]
+    if not lost:
+        return []
+    counts = f"Unreadable replies and failed calls: {'; '.join(lost)}; of all others none."
+    return [counts, *unreadable_notes([run for _, run in named])]
 
 
 def readings_notes(runs: Sequence[Run]) -> list[str]:

@@ -13,7 +13,7 @@ from statistics import fmean, median, stdev
 
 from harness.compare.runs import load
 from harness.errors import ConfigError, HarnessError
-from harness.leaderboard.columns import constants
+from harness.leaderboard.columns import constants, lost_notes
 from harness.leaderboard.comparable import best_first, capitalized, runs_text, settings_words
 from harness.leaderboard.series import RunSetting, Series, series_of, sets_of, steps_of
 from harness.scoring.definitions import definition, main_metrics
@@ -86,12 +86,13 @@ def _table(
         line = [*cells, *numbers, _changing(series, intervals), Cell(f"{count:,}", count)]
         lines.append(Line(line, "", run, ranked=series.first.ranked))
     _, caption = constants([run.result.overall for run in runs])
+    lost = lost_notes([(f"{run.model}, {step}", run) for series in rows for step, run in series.by_step.items()])
     return Table(
         task,
         columns,
         lines,
         above="; ".join(["Best mean first, metrics in percent", *shared, *caption]) + ".",
-        notes=[_note(setting), *notes],
+        notes=[_note(setting), *lost, *notes],
         heading=view_heading("over", setting, rows[0].first),
         settings=f"{setting.title}: {', '.join(steps_of(runs, setting))}",
         label_set=rows[0].first.result.headline,

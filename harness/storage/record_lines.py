@@ -181,6 +181,7 @@ _FIRST = (
     "answer",
     "probability",
     "correct",
+    "readable",
     "failure",
     "failure_detail",
     "asked",
@@ -228,6 +229,9 @@ class RecordSource(Protocol):
     def lines(self) -> Iterator[Line]:
         """Yield the lines of its records."""
 
+    def right(self, line: Line) -> bool | None:
+        """Return whether the answer of a line counts as right; None for a failed call."""
+
 
 def frame(runs: Sequence[RecordSource]) -> Any:
     """Return a pandas.DataFrame with a line for each record."""
@@ -249,7 +253,7 @@ def columns(runs: Sequence[RecordSource]) -> dict[str, type]:
     labels = [name for name in names if name.startswith("label_")]
     groups = [name for name in names if name.startswith("group_")]
     plain = [name for name in names if name not in (*groups, *labels, "sample")]
-    types = _TYPES | dict.fromkeys(("asked", "grade"), str) | {"correct": bool}
+    types = _TYPES | dict.fromkeys(("asked", "grade"), str) | dict.fromkeys(("correct", "readable"), bool)
     return {
         **dict.fromkeys((*PLACE, *plain), str),
         "sample": int,
@@ -266,7 +270,7 @@ def rows(runs: Sequence[RecordSource], types: Mapping[str, type]) -> Iterator[di
     """Yield a dictionary with all columns for each record; None where there is nothing."""
     for run in runs:
         for line in run.lines():
-            row = dict.fromkeys(types) | {**run.place, **item_columns(line), **reply_columns(line), **_rest(line)}
+            row = dict.fromkeys(types) | {**run.place, **item_columns(line), **reply_columns(line), **_rest(line, run)}
             yield {name: _cell(row[name], kind) for name, kind in types.items()}
 
 
@@ -274,10 +278,11 @@ def _cell(value: Any, kind: type) -> Any:
     return json.dumps(value) if isinstance(value, tuple | dict) else None if value is None else kind(value)
 
 
-def _rest(line: Line) -> dict[str, Any]:
+def _rest(line: Line, run: RecordSource) -> dict[str, Any]:
     return {
         "gold": line.gold,
-        "correct": line.correct,
+        "correct": run.right(line),  # as the scores count it, so that means of it are theirs
+        "readable": line.answer.label is not None if line.answer else None,
         "asked": "\n\n".join(turn["content"] for turn in line.turns) or None,
         "request": line.request.digest if line.request else None,
     }

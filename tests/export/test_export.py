@@ -82,7 +82,8 @@ def test_csv_has_every_record(folder, tmp_path, capsys):
     assert "5 records of 1 run." in capsys.readouterr().out
     rows = table(tmp_path / "o.csv")
     assert [row["item"] for row in rows] == [f"i{n}" for n in range(5)]
-    assert [row["correct"] for row in rows] == ["true", "false", "", "", "true"]
+    assert [row["correct"] for row in rows] == ["true", "false", "false", "", "true"]
+    assert [row["readable"] for row in rows] == ["true", "true", "false", "", "true"]
     assert rows[0] | {"model": "org/m", "gold": "1", "answer": "1", "probability": "0.75", "cost_usd": "0.5"} == rows[0]
     assert rows[0] | {"group_relation": "parent", "label_published": "1", "input_tokens": "5"} == rows[0]
     assert rows[1]["text"] == HOSTILE.replace("\ud83d", "?").replace("\0", "�")
@@ -133,7 +134,7 @@ def test_parquet_and_hf_have_the_same_columns(folder, tmp_path, target):
         rows = parquet.read_table(out).to_pylist()
     main([str(folder), "to=csv", f"out={tmp_path / 'o.csv'}"])
     assert list(rows[0]) == list(table(tmp_path / "o.csv")[0])
-    assert [row["correct"] for row in rows] == [True, False, None, None, True]
+    assert [row["correct"] for row in rows] == [True, False, False, None, True]
     assert [row["text"] for row in rows][1:] == [HOSTILE.replace("\ud83d", "?"), "perhaps", None, "=HYPERLINK(1)"]
     assert (rows[0]["probability"], rows[0]["cost_usd"], rows[0]["output_tokens"]) == (0.75, 0.5, 2)
 

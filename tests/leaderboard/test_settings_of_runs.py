@@ -13,8 +13,9 @@ from statistics import mean, median, stdev
 
 import pytest
 from msgspec import structs
+from support.compared_runs import put, record
 from support.page_help import run
-from support.written_runs import board_row
+from support.written_runs import board_row, write_manifest
 
 from harness.charts import charts_of
 from harness.compare import runs as replies
@@ -26,6 +27,7 @@ from harness.leaderboard.build import BoardOptions, build
 from harness.leaderboard.comparable import find_runs
 from harness.leaderboard.series import find_setting
 from harness.report.__main__ import content
+from harness.scoring.summary import summarize
 from harness.storage import replies as storage_replies
 from harness.storage.manifest import Manifest
 from harness.storage.replies import ReplyReader
@@ -298,3 +300,18 @@ def test_a_run_whose_every_call_failed_is_named_and_not_ranked():
     (table,) = build([failed("ctx", 20), failed("good", 1)])
     assert [line.cells[0].text for line in table.lines] == ["good"]
     assert table.notes[-1] == "Not ranked, as there is no answer (every call failed): default/plain/ctx."
+
+
+@pytest.mark.parametrize("view", [(), ("by=perturbation",), ("over=perturbation",), ("by=task",)])
+def test_what_is_without_an_answer_is_counted_below_every_table(tmp_path, capsys, view):
+    for step, variant, lost in (("none", "default", 3), ("permutation", "perturbation=permutation", 0)):
+        answers = [record(n, None if n < lost else n % 2, gold=n % 2, cluster=f"c{n // 4}") for n in range(40)]
+        folder = Path(put(tmp_path / step, answers, variant=variant, perturbation=step))
+        place = {"task": "corr2cause", "variant": variant, "prompt": "plain", "model": "m"}
+        result = summarize(answers, headline="published", orders={}, unreadable="wrong")
+        settings = {"task": {"perturbation": step}, "data": {}, "prompt": {"name": "plain"}, "model": {}}
+        write_manifest(folder, place, result, items="a" * 64, configuration=settings)
+    assert leaderboard.main([str(tmp_path), *view]) == 0
+    said = capsys.readouterr().out
+    assert "Replies without an answer count as the wrong answer (where No is right, as a Yes)" in said
+    assert "3 and 0" in said if view else "unreadable" in said
