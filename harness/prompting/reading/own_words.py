@@ -127,8 +127,8 @@ def _final_channel(text: str) -> str:
         return finals[-1] if finals else text[: channels[0].start()]
     if text.lstrip()[:10].startswith(("analysis", "commentary", "thought")):
         bare = compiled(_BARE_CHANNEL).match(text)
-        finals = [*compiled(_BARE_FINAL).finditer(text)] or [*(compiled(_HEADED_END).finditer(text) if bare else ())]
-        return text[finals[-1].end() :] if finals else "" if bare else text
+        ends_of = [*compiled(_BARE_FINAL).finditer(text)] or [*(compiled(_HEADED_END).finditer(text) if bare else ())]
+        return text[ends_of[-1].end() :] if ends_of else "" if bare else text
     return text
 
 

@@ -108,6 +108,9 @@ def _announced(context: Context, match: re.Match[str]) -> Verdict | None:
     label, start = label_of(match), match.start("verdict")
     if label is None or context.supposes(match.start(), match.end()) or context.offers_both(start):
         return None
+    # "A fallacy, where the conclusion is not supported" says what such fallacies are.
+    if compiled(r"\b(?:where|whereby|whose|in which)\s+(?:(?:the|an?)\s+)?\Z").search(sentence[: match.start()]):
+        return None
     # "The answer is correct" says what somebody's answer is, where "Answer: correct" gives one.
     word = groups.get("positive") or groups.get("negative")
     judges = word in _OF_AN_ANSWER and re.search(r"[:=→-]", match[0]) is None
