@@ -21,7 +21,6 @@ from harness.config_files import read_yaml
 from harness.errors import DataError, HarnessError
 from harness.models.local import checkpoint
 from harness.prompting import schema
-from harness.settings import without_path
 from harness.tasks.data_files import DataFile
 
 
@@ -93,18 +92,6 @@ def test_what_is_no_ordinary_file_is_refused_unread(reader, kind, data):
             read(place)
     assert not isinstance(refused.value, TimeoutError)
     assert len(str(refused.value)) < 400
-
-
-@pytest.mark.parametrize("kind", ["fifo", "link to a fifo", "zeros"])
-def test_the_sentence_says_what_it_is(tmp_path, kind):
-    SPECIAL[kind](place := tmp_path / "mine.csv")
-    with (
-        seconds(20),
-        pytest.raises(DataError, match=r"mine\.csv cannot be read: it is a pipe or a device, and no file\.$"),
-    ):
-        list(questions(place).items())
-    with seconds(20), pytest.raises(DataError, match="it is a pipe or a device"):
-        without_path(place)
 
 
 @settings(max_examples=20)

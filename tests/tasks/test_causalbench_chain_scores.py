@@ -54,9 +54,3 @@ def test_the_longest_chain_ends_before_the_first_that_was_not_right(hole, letter
         int(hole is MISSED),
         int(hole == "Could be."),
     )
-
-
-def test_a_model_that_always_says_yes_is_no_good_at_chains():
-    scores = chains(lambda item: "Yes")
-    assert scores["kind"]["chain"]["accuracy"] == 1 and scores["kind"]["chain"]["longest_chain"] == 26
-    assert scores["overall"]["all"]["accuracy"] == 0.5 and scores["overall"]["all"]["longest_chain"] == 0

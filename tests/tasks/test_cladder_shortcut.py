@@ -9,12 +9,11 @@ import pytest
 from support.cladder_help import task
 from support.thinned import few
 
-from harness import evaluate
 from harness.config_files import PROMPTS
 from harness.prompting.prompts import load
 from harness.settings import build
 from harness.tasks.cladder.shortcut import FEATURES, features, last_question, shipped, words_of
-from harness.types import ChatRequest, Message
+from harness.types import ChatRequest
 
 
 def model(sees):
@@ -60,15 +59,3 @@ def test_they_find_the_question_in_every_prompt_that_ships(name, sees):
         ((_, response),) = next(iter(model(sees).respond([request])))
         expected = "Yes" if shipped(sees)(str(item.fields["text"])) > 0 else "No"
         assert response.text == expected
-
-
-def test_what_is_no_question_of_cladders_is_said_to_be_none():
-    (said,) = [
-        text.text for _, text in next(iter(model("words").respond([ChatRequest((Message("user", "Why?"),), 4)])))
-    ]
-    assert said.startswith("Unreadable:")
-
-
-def test_they_run_as_baselines(tmp_path):
-    run = evaluate(model="cladder_shortcut", task="cladder", limit=60, results=str(tmp_path))
-    assert run.role == "baseline" and run.result.overall.unreadable == 0 and run.scores["accuracy"].value > 0.6

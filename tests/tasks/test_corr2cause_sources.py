@@ -109,14 +109,6 @@ def test_audited_labels_that_cannot_be_derived_name_the_row(tmp_path, row, depar
         of_file(path, labels="audited")
 
 
-def test_filters_and_limit_apply_to_a_file(tmp_path):
-    path = written(tmp_path / "a.csv", in_two_columns())
-    assert [item.id for item in of_file(path, relations="parent")] == ["a-1", "a-4"]
-    assert len(of_file(path, limit=2)) == 2
-    with pytest.raises(ConfigError, match="no item is left: none of the 4 items"):
-        of_file(path, num_nodes=5)
-
-
 # Files that cannot be read
 
 
@@ -216,13 +208,6 @@ def test_a_perturbation_that_the_data_set_lacks_is_named(hub):
     readme.write_text(readme.read_text().replace("perturbation_by_paraphrasing", "other_words"))
     with pytest.raises(ConfigError, match=r"configuration for task\.perturbation=paraphrase; it has default, other_w"):
         list(corr2cause(source="hub", path=hub, perturbation="paraphrase").items())
-
-
-def test_a_folder_with_one_configuration_needs_no_name(hub):
-    (Path(hub) / "README.md").write_text(
-        "---\nconfigs:\n- config_name: mine\n  data_files:\n  - split: test\n    path: test.csv\n---\n"
-    )
-    assert next(iter(corr2cause(source="hub", path=hub).items())).id == "mine-test-1"
 
 
 def test_the_data_of_the_hub_are_told_by_revision_and_a_folder_by_its_content(hub):

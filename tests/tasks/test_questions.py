@@ -196,12 +196,6 @@ def test_what_cannot_be_asked_or_scored_is_one_sentence(tmp_path, rows, settings
         items_of(path, **settings)
 
 
-def test_rows_of_a_table_are_counted_without_its_header_and_it_is_said(tmp_path):
-    path = written(tmp_path / "a.csv", [{"question": "a", "label": 1, "id": "x"}] * 2)
-    with pytest.raises(DataError, match=r"row 2 \(the header not counted\) has the id 'x' of row 1"):
-        items_of(path)
-
-
 def test_a_file_whose_columns_no_prompt_names_is_told(tmp_path):
     path = written(tmp_path / "a.csv", [{"sentence": "A", "label": 1}])
     with pytest.raises(ConfigError, match=r"has the columns sentence, label, .*task\.columns=\{question: …\}"):

@@ -86,18 +86,6 @@ COUNTED_UP_TO = 1000
 """Members up to which it is counted in how many a hypothesis holds."""
 
 
-@dataclass(frozen=True)
-class Why:
-    """The answer by logic, and what shows it."""
-
-    holds: bool
-    member: int
-    """Where among the shown ones the member stands that refutes the hypothesis, or the first where all bear it out."""
-    sentence: str
-    edges: list[Edge]
-    """Edges of that member."""
-
-
 @dataclass
 class Class:
     """The graphs that fit a premise, in a fixed order: those first that run along the order of the variables."""
@@ -112,8 +100,12 @@ class Class:
         self.members.sort(key=lambda dag: (sum(a > b for a, b in edges(dag)), edges(dag)))
         self.visible = list(range(min(len(self.members), FIRST)))
 
-    def why(self, claim: Hypothesis, names: tuple[str, ...], published: int | None) -> Why:
-        """Return whether the hypothesis follows, and why, with the variables called by these names."""
+    def why(self, claim: Hypothesis, names: tuple[str, ...], published: int | None) -> dict[str, JSON]:
+        """Return whether the hypothesis follows, and why, with the variables called by these names.
+
+        `member` is where among the shown ones the member stands that refutes the hypothesis, or the first where all
+        bear it out; `marked` are edges of it.
+        """
         i, j = names.index(claim.i), names.index(claim.j)
         holds = follows(self.premise, Hypothesis(claim.relation, self.premise.names[i], self.premise.names[j]))
         place = 0 if holds else next(k for k in range(len(self.members)) if not self._holds(k, claim.relation, i, j))
@@ -129,7 +121,8 @@ class Class:
         if published is not None and published != holds:
             label, logic = _word(published), _word(holds)
             sentence += f" The published label says {label}; by logic, and in the audited labels, it is {logic}."
-        return Why(holds, self.visible.index(place), sentence, way.edges if way else [])
+        marked: JSON = [list(edge) for edge in way.edges] if way else []
+        return {"holds": holds, "member": self.visible.index(place), "said": sentence, "marked": marked}
 
     def json(self) -> dict[str, JSON]:
         visible = [[list(edge) for edge in edges(self.members[place])] for place in self.visible]
@@ -185,12 +178,9 @@ class ClaimExplanations(Explanations):
             premise = read_premise(str(item.fields["premise"]))
             claim = _hypothesis(item.fields, premise)
             number, graphs = self._class_of(premise)
-            why = graphs.why(claim, premise.names, item.labels.get("published"))
+            return number, premise.names, graphs.why(claim, premise.names, item.labels.get("published"))
         except (KeyError, ValueError):
             return None
-        edges = [list(edge) for edge in why.edges]
-        told = {"holds": why.holds, "member": why.member, "said": why.sentence, "marked": edges}
-        return number, premise.names, told
 
     def classes(self) -> list[JSON]:
         """Return the classes of the items so far."""
