@@ -1,7 +1,6 @@
 """Make the index of matched pairs anew: `python tools/pairs.py`, in some minutes.
 
-It looks at every class over five to seven variables, a premise of a public test set apart, and takes each premise once.
-What two halves of a pair have in common is in MATCHED.
+It looks at every class over five to seven variables but those of public test sets, and takes each premise once.
 """
 
 from __future__ import annotations
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+FOLDER = Path(__file__).parents[1] / "harness" / "data" / "corr2cause"
 MATCHED: Mapping[Matching, tuple[str, ...]] = {
     "counts": FEATURES,
     "strict": (
@@ -207,10 +207,9 @@ def main() -> int:
     import numpy as np
 
     made = [make(n) for n in SIZES]
-    out = Path(__file__).parents[1] / "harness" / "data" / "corr2cause" / FILE
     lists = {name: [row for lists in made for row in lists[name]] for name in made[0]}
     arrays: dict[str, Any] = {name: np.array(rows, dtype=np.int32) for name, rows in lists.items()}
-    np.savez_compressed(out, **arrays)
+    np.savez_compressed(FOLDER / FILE, **arrays)
     return 0
 
 

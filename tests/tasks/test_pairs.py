@@ -16,7 +16,6 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from support.premise_theory import assert_label
 
-from harness import evaluate
 from harness.errors import ConfigError, DataError
 from harness.settings import build
 from harness.tasks.corr2cause.enumerate import public_test
@@ -263,16 +262,6 @@ def test_every_pair_is_right_or_missed_in_one_way(answers):
     parts = [row[name] for name in ("pair_accuracy", "yes_missed", "no_missed", "both_missed")]
     assert sum(parts) == pytest.approx(1)
     assert row["accuracy"] == pytest.approx(parts[0] + (parts[1] + parts[2]) / 2)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("same", [False, True])
-def test_counting_is_at_chance_and_logic_is_not(tmp_path, same):
-    settings = {"task": "corr2cause/pairs", "limit": 200, "same_premise": same, "results": str(tmp_path)}
-    counting = evaluate(model="shortcut", **settings).result.overall
-    assert counting["pair_accuracy"] == 0 and counting["accuracy"] == 0.5
-    assert counting["auroc"] == pytest.approx(0.5, abs=1e-12)
-    assert evaluate(model="reasoner", **settings).result.overall["pair_accuracy"] == 1
 
 
 def test_names_are_those_that_are_asked_for_and_change_nothing_else():

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import numpy as np
+import yaml
+from support.late import Late
 from support.tools import TOOLS, tool
 
 from harness.causal.relations import Relation
@@ -11,7 +16,10 @@ from harness.tasks.cladder.task import CLadder
 from harness.tasks.corr2cause.fresh.matching import index
 from harness.tasks.corr2cause.shortcut import CLAIMS
 from harness.tasks.corr2cause.small_models import _text
+from harness.tasks.question import questions
 from harness.tasks.text_models import Forest
+
+datasets = Late("datasets")
 
 
 def test_plain_numbers_say_what_scikit_learn_says():
@@ -33,9 +41,8 @@ def test_the_shortcuts_of_cladder_are_fitted_anew():
 
 
 def test_the_threshold_is_the_best_one_on_the_data():
-    data = tool("small_models").LabelledClaims(
-        [("x",)], {"a": [(0, 1)] * 9 + [(0, 0)], "b": [(0, 1)] * 4 + [(0, 0)] * 6, "c": [(0, 0)] * 9}, ""
-    )
+    claims = {"a": [(0, 1)] * 9 + [(0, 0)], "b": [(0, 1)] * 4 + [(0, 0)] * 6, "c": [(0, 0)] * 9}
+    data = tool("small_models").LabelledClaims([("x",)], claims, "")
     assert tool("small_models").fit_shares(data).threshold == 0.2  # a and b are Yes: F1 0.79, where a alone has 0.78
 
 
@@ -50,10 +57,24 @@ def test_the_index_is_what_its_command_makes():
         assert [row for row in shipped if row[0] == 5] == list(map(tuple, rows))
 
 
-def test_richer_counts_tell_the_halves_of_a_pair_apart_only_where_they_are_not_matched(monkeypatch):
+def test_separations_tell_the_halves_of_strict_pairs_apart_of_a_common_effect_alone(monkeypatch):
     monkeypatch.syspath_prepend(TOOLS)
     row = tool("pair_trees").row
-    for name in ("counts", "strict"):
-        assert {bool((row(pair, pair.yes) == row(pair, pair.no)).all()) for pair in index(name)[:9]} == {
-            name == "strict"
-        }
+    for kind, alike in (("parent", True), ("ancestor", True), ("collider", False)):
+        pairs = [pair for pair in index("strict") if pair.kind == kind][:5]
+        assert {bool((row(pair, pair.yes) == row(pair, pair.no)).all()) for pair in pairs} == {alike}
+
+
+def test_load_dataset_takes_the_folder_with_its_card(tmp_path):
+    program = [sys.executable, str(TOOLS / "hub_dataset.py"), str(tmp_path / "set"), "causalbench_cot"]
+    subprocess.run(program, check=True, capture_output=True, cwd=TOOLS.parent)
+    rows = list(datasets.load_dataset(str(tmp_path / "set"), "causalbench_cot", split="test", cache_dir=str(tmp_path)))
+    asked = {question.id: question for question in questions("causalbench/cot")}
+    assert len(rows) == 64 and asked.keys() == {row["id"] for row in rows}
+    for row in rows:
+        assert row["choices"][ord(row["target"]) - 65] == asked[row["id"]].answer
+        assert row["prompt"] == asked[row["id"]].messages[-1]["content"]
+    head, _, body = (tmp_path / "set" / "README.md").read_text().removeprefix("---\n").partition("---\n")
+    assert yaml.safe_load(head)["license"] == ["cc-by-4.0"]
+    line = next(line for line in body.splitlines() if line.startswith("| causalbench_cot"))
+    assert [cell.strip() for cell in line.strip("|").split("|")][5:] == ["64", "64", "50.0", "50.0", "66.7"]

@@ -1,8 +1,9 @@
 """A model that is asked until enough is known of it, however often one looks (harness_lab.sequences).
 
-Items are asked in an order in which whole draws come at random. A draw counts when the answers to all its items and to
-those of all draws before it are there: fast answers would be no random sample. So the same answers always lead to the
-same interval, in whatever order they land.
+What is estimated is the score that a run of all items would have, which the settings name. They are asked in whole
+clusters in random order. A cluster counts when the answers to all its items and to those of all before it are there:
+fast answers would be no random sample. So the same answers always lead to the same interval, in whatever order they
+land.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, islice
+from itertools import chain
 from operator import length_hint
 from pathlib import Path
 
@@ -31,50 +32,42 @@ from harness_lab.sequences import DIFFERENCES, RatioSequence
 Outcome = int | None
 """Of an item: the place among true and false positives, false and true negatives; None for a failed call."""
 _PLACES = {"tp": 0, "fp": 1, "fn": 2, "tn": 3, "unreadable_positive": 2}
-MOST_ITEMS = 1_000_000
+MOST_ITEMS = 50_000
+"""All are made before the first is asked, as their order is random."""
 
 
 class Order:
-    """The items of a task as independent draws in random order."""
+    """The items that a task's settings name, a whole cluster a draw, in random order.
+
+    So no draw is of another difficulty than those before, whatever order the task gives its items in.
+    """
 
     def __init__(self, task: Task, seed: object) -> None:
         self.task, self._seed = task, seed
-        self.drawn = task.draw_size
-        """How many items a draw has where the task gives them in independent draws of a large population."""
 
     @cached_property
-    def _clusters(self) -> Sequence[Sequence[Item]]:
+    def draws(self) -> Sequence[Sequence[Item]]:
+        """The items cluster by cluster. Raises ConfigError where they are too many."""
         if length_hint(self.task.items()) > MOST_ITEMS:
-            raise ConfigError(f"items are asked in random order, {MOST_ITEMS:,} at most: add task.limit=….")
+            raise ConfigError(
+                f"items are asked in random order, so all are made first, {MOST_ITEMS:,} at most: add task.limit=…. "
+                "The interval is then of what a run with this limit asks."
+            )
         by_name: dict[str, list[Item]] = defaultdict(list)
         for item in CheckedItems(self.task):
             by_name[item.cluster].append(item)
         return [by_name[name] for name in sorted(by_name, key=lambda name: (uniform(self._seed, "until", name), name))]
 
-    def draws(self) -> Iterator[Sequence[Item]]:
-        """Yield the items draw by draw, in the same order at every call."""
-        if self.drawn is None:
-            yield from self._clusters
-            return
-        items = iter(CheckedItems(self.task))
-        while draw := tuple(islice(items, self.drawn)):
-            yield draw
-
-    @property
-    def number(self) -> int | None:
-        """How many draws there are; None where they do not use up what they are drawn from."""
-        return len(self._clusters) if self.drawn is None else None
-
-    @property
+    @cached_property
     def size(self) -> int:
         """How many items the largest draw has."""
-        return self.drawn or max(map(len, self._clusters))
+        return max(map(len, self.draws))
 
     def __iter__(self) -> Iterator[Item]:
-        return chain.from_iterable(self.draws())
+        return chain.from_iterable(self.draws)
 
-    def __length_hint__(self) -> int:
-        return length_hint(self.task.items()) if self.drawn is not None else sum(map(len, self._clusters))
+    def __len__(self) -> int:
+        return sum(map(len, self.draws))
 
 
 class OtherRun:
@@ -133,7 +126,7 @@ def metric_of(name: str | None, order: Order, *, decides: bool) -> tuple[str, Un
     can = [known for known in can if known in DIFFERENCES] if decides else can
     if metric not in can:
         raise ConfigError(f"this is not known of {definition(metric).title}: metric={' | '.join(can)} are.")
-    several = order.drawn is None and any(label > 1 for item in order for label in item.labels.values())
+    several = any(label > 1 for item in order for label in item.labels.values())
     if several and metric not in ("accuracy", "pair_accuracy"):
         raise ConfigError(f"{definition(metric).title} is not of questions with choices: add metric=accuracy.")
     return metric, empty.unreadable
@@ -152,7 +145,7 @@ class Estimate:
                 size,
                 alpha=sequences.ALPHA / len(self._ratios),
                 aim=None if until.width is None else until.width / 2,
-                draws=until.order.number,
+                draws=len(until.order.draws),
                 grid=grid,
             )
             for ratio in self._ratios
@@ -214,7 +207,7 @@ class Looks:
 
     def asked(self) -> Iterator[Item]:
         """Yield the items in the order in which they are asked."""
-        for draw in self._until.order.draws():
+        for draw in self._until.order.draws:
             if self.decision:
                 return
             self._open.append(draw)

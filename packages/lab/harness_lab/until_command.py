@@ -32,12 +32,15 @@ if TYPE_CHECKING:
 HELP = """\
 Ask a model until enough is known of it, however often one looks.
 
-  harness until width=5 model=gpt4o task=corr2cause task.split=all      until F1's interval is at most 5 points wide
-  harness until against=results/…/gpt4 model=gpt4o task=corr2cause      until it is better or worse than that run
+  harness until width=10 metric=accuracy budget.usd=5 model=gpt4o task=corr2cause/fresh task.limit=2000
+                        until the interval of the accuracy is at most 10 points wide, or $5 are spent
+  harness until against=results/…/gpt4 budget.usd=5 model=gpt4o task=corr2cause
+                        until it is better or worse than that run
 
-Whole clusters of items are asked in random order, with a look after each. The interval that is printed holds with 95%
-at every look; a usual one would not. All answers stand in the cache, so that a narrower width, or a run without
-`until`, goes on from there; no run is left in results. All other settings are those of a run.
+Whole clusters of items are asked in random order, with a look after each. The interval that is printed is of the score
+that all items of these settings would have, and holds with 95% at every look; a usual one would not. All answers stand
+in the cache, so that a narrower width, or a run without `until`, goes on from there; no run is left in results. All
+other settings are those of a run.
 
   width=5        points from one end of the interval to the other, 0.2 to 90
   against=       the folder of a finished run on the same items (a baseline's, such as of model=always_no, too)
@@ -150,7 +153,7 @@ def ask(prepared: Prepared, until: Until) -> dict[str, Any]:
         "level": 1 - ALPHA,
         "items": looks.items,
         "draws": looks.draws,
-        "of_draws": until.order.number,
+        "of_draws": len(until.order.draws),
         "failed_for_now": len(failures),
     }
 
@@ -161,10 +164,10 @@ def sentence(found: dict[str, Any]) -> str:
     joined = {"better": f" than {than}", "worse": f" than {than}", "equal": f" to {than}"}.get(decision, "")
     low, high = (100 * end for end in found["interval"])
     value = "–" if found["value"] is None else f"{100 * found['value']:.2f}"
-    of = f" of {found['of_draws']:,}" if found["of_draws"] else ""
     again = f" {found['failed_for_now']:,} calls failed for now: the same command asks for them again."
     return (
-        f"{decision.capitalize()}{joined} after {found['items']:,} items in {found['draws']:,}{of} draws: "
+        f"{decision.capitalize()}{joined} after {found['items']:,} items in "
+        f"{found['draws']:,} of {found['of_draws']:,} clusters: "
         f"{f'difference of {number}' if than else number} {value} [{low:.2f}, {high:.2f}], "
         f"{100 * found['level']:g}% however often one looks.{again * bool(found['failed_for_now'])}"
     )

@@ -13,7 +13,6 @@ from support import brute_force
 from support.compared_runs import put
 from support.corr2cause_help import corr2cause, meaning
 
-from harness import evaluate
 from harness.causal.dag import bits, children, from_integer
 from harness.causal.equivalence import members
 from harness.causal.relations import Relation, common_relations
@@ -245,31 +244,4 @@ def test_bad_input_is_refused_in_a_sentence(tmp_path, told):
     run(tmp_path / "c", lambda item: None)
     text = told(tmp_path / "c")
     assert "16 premises with answers to less than 50%" in text and "960 answers that cannot be read" in text
-    evaluate("always_no", "questions", **{"task.path": str(questions(tmp_path)), "results": str(tmp_path / "d")})
-    assert "none of the 1 runs asks about premises" in told(tmp_path / "d", code=1)
     assert "has to end in" in told(tmp_path / "c", "out=x.pdf", code=1)
-
-
-def questions(folder):
-    file = folder / "questions.csv"
-    file.write_text("question,label\nIs it?,yes\nIs it not?,no\nOr is it?,yes\n")
-    return file
-
-
-def test_a_run_of_the_reasoner_from_the_command(tmp_path, told):
-    settings = {"split": "all", "whole": True, "num_nodes": [4], "perturbation": "permutation"}
-    evaluate("reasoner", "corr2cause", results=str(tmp_path), **settings)
-    told(tmp_path, f"out={tmp_path / 'x.csv'}")
-    (row,) = csv.DictReader((tmp_path / "x.csv").open(encoding="utf-8"))
-    assert float(row["flips"]) == float(row["answers_off"]) == 0 and int(row["premises"]) > 5
-
-
-def test_answers_that_fit_some_world_however_they_are_shuffled_have_no_ratio(tmp_path, told):
-    """Two answers about each premise: one Yes is never too many."""
-    items = [
-        item for k in range(16) for item in PREMISES[60 * k :][:60] if item.id.endswith(("parent-A-B", "parent-A-C"))
-    ]
-    run(tmp_path, lambda item: int(item.id.endswith("B")), items=items)
-    line = next(line for line in told(tmp_path, "least=0.01").splitlines() if line.startswith("| m "))
-    cells = [cell.strip() for cell in line.strip("| ").split("|")]
-    assert cells[1] == "16" and cells[4:7] == ["0.00", "0.00", "–"]

@@ -8,12 +8,14 @@ import re
 import sys
 
 import pytest
-from harness_lab.until import Looks, Order, OtherRun, Until
+from harness_lab.until import Looks, Order, Until
 from harness_lab.until_command import main
 from hypothesis import given
 from hypothesis import strategies as st
+from simulate_until import ALIKE, Simulation
 
 from harness import evaluate
+from harness.errors import ConfigError
 from harness.runtime.signals import STOP
 from harness.scoring.samples import summarize_votes
 from harness.tasks.base import TaskBase
@@ -82,23 +84,22 @@ def test_what_cannot_be_is_one_sentence(asked, settings, said):
 
 
 class Numbers(TaskBase):
-    """Items in clusters of several sizes, or in draws of a number."""
+    """Items in clusters of several sizes."""
 
     prompts = ("plain",)
     headline = "gold"
 
-    def __init__(self, sizes, draw=None):
+    def __init__(self, sizes, sizes_of_graphs="5"):
         super().__init__("corr2cause")
         object.__setattr__(self, "sizes", sizes)
-        object.__setattr__(self, "draw", draw)
+        object.__setattr__(self, "sizes_of_graphs", sizes_of_graphs)
 
-    @property
-    def draw_size(self):
-        return self.draw
+    def graph(self, k):
+        return {"num_nodes": self.sizes_of_graphs[k * len(self.sizes_of_graphs) // len(self.sizes)]}
 
     def items(self):
         return [
-            Item(f"{k}-{n}", {"input": f"{k} {n}"}, {"gold": (k * 7 + n) % 3 % 2}, f"c{k}", groups={})
+            Item(f"{k}-{n}", {"input": f"{k} {n}"}, {"gold": (k * 7 + n) % 3 % 2}, f"c{k}", groups=self.graph(k))
             for k, size in enumerate(self.sizes)
             for n in range(size)
         ]
@@ -162,18 +163,31 @@ def test_failed_and_unreadable_replies_count_as_in_the_table(sizes, metric, unre
         assert looks.estimate.value == (None if score is None else pytest.approx(score, abs=1e-6))
 
 
-def test_pairs_are_right_where_both_are_and_draws_come_as_the_task_gives_them():
-    task = Numbers([2] * 40, draw=2)
+def test_pairs_are_right_where_both_are():
+    task = Numbers([2] * 40)
     what = until(task, 0.002, "pair_accuracy")
-    assert [i.id for i in what.order] == [i.id for i in task.items()] and what.order.number is None
     right = {0: "No", 1: "Yes"}
-    says = [right[i.labels["gold"]] if k % 8 else "failed" if k % 16 else "Perhaps" for k, i in enumerate(task.items())]
+    says = {
+        i.id: right[i.labels["gold"]] if k % 8 else "failed" if k % 16 else "Perhaps"
+        for k, i in enumerate(task.items())
+    }
     looks = Looks(what)
-    looks.follow(record(item, said) for item, said in zip(looks.asked(), says, strict=True))
+    looks.follow(record(item, says[item.id]) for item in looks.asked())
+    STOP.requested = False
     # Five of them failed, five are unreadable.
     assert looks.draws == 40 and looks.estimate.value == pytest.approx(30 / 35)
 
 
-def test_another_run_that_is_not_whole_is_refused(tmp_path):
-    with pytest.raises(Exception, match="nowhere"):
-        OtherRun(tmp_path / "nowhere")
+@pytest.mark.parametrize("alike", ALIKE)
+def test_the_interval_holds_the_score_of_all_items_though_the_task_gives_the_easy_ones_first(alike):
+    """simulate_until.py asks this of real tasks, 300 times each."""
+    simulation = Simulation(Numbers([1] * 60 + [3] * 60, sizes_of_graphs="567"), "accuracy")
+    runs = [simulation.run(alike, seed) for seed in range(20)]
+    assert sum(lost for lost, _ in runs) <= 2
+    assert all(asked < len(simulation.items) for _, asked in runs)
+
+
+def test_more_items_than_can_be_put_into_an_order_need_a_limit(monkeypatch):
+    monkeypatch.setattr("harness_lab.until.MOST_ITEMS", 9)
+    with pytest.raises(ConfigError, match=r"9 at most: add task\.limit"):
+        _ = Order(Numbers([1] * 10), 0).draws
