@@ -10,8 +10,7 @@ from typing import Any
 from harness.codec import set_fields
 from harness.errors import HarnessError
 from harness.storage.manifest import TracedItems
-from harness.storage.rebuild import SPARE, task_of
-from harness.storage.rebuild import items_of as rebuild_items
+from harness.storage import rebuild
 from harness.storage.record_lines import Line, reply_columns
 from harness.storage.runs import Run
 from harness.tasks.find import benchmark_of
@@ -19,6 +18,7 @@ from harness.types import JSON, Item
 
 _IN_WORDS = ("hypothesis", "question", "statement")
 """Fields of an item that say in short what is asked, the first that it has."""
+SPARE = 100_000  # items that a stopped run may have looked at beyond those that it has records of
 
 
 class ItemColumns:
@@ -94,7 +94,7 @@ def items_of(run: Run) -> Generator[None, None, ItemColumns]:
         count = (run.manifest.items or {}).get("count")
         if count is None or (count > SPARE and count > SPARE + sum(1 for _ in run.lines())):
             return items
-        source = rebuild_items(task_of(run.manifest), run.manifest, run.records_file)
+        source = rebuild.items_of(rebuild.task_of(run.manifest), run.manifest, run.records_file)
         # Of a complete run one more, to see that there are no others.
         traced = TracedItems(islice(source, count + run.complete))
         yield from items.add_all(traced)

@@ -7,8 +7,6 @@ than any run leaves it is refused before it takes memory.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -66,24 +64,6 @@ def read_json(path: Path) -> dict[str, Any]:
         raise DamagedError(path) from None
 
 
-def below(folder: Path, name: str) -> Iterator[Path]:
-    """Yield what has that name below a folder, ordinary folders apart, sorted. Links to folders are not entered.
-
-    Not by Path.rglob, which calls itself for every level: somebody may have made thousands.
-    """
-    paths: list[Path] = []
-    waiting = [str(folder)]
-    while waiting:
-        place = waiting.pop()
-        with suppress(OSError), os.scandir(place) as entries:
-            for entry in entries:
-                if entry.is_dir(follow_symlinks=False):
-                    waiting.append(entry.path)
-                elif entry.name == name:
-                    paths.append(Path(entry.path))
-    yield from sorted(paths)
-
-
 def inside(folder: Path, *parts: str) -> Path | None:
     """Return the file at a path below a folder, or None.
 
@@ -92,7 +72,7 @@ def inside(folder: Path, *parts: str) -> Path | None:
     place = folder
     for part in parts:
         place = place / part
-        if place.is_symlink():
+        if place.is_symlink() or part == "..":
             raise DataError(f"{place} {LINK}")
     if not place.exists():
         return None

@@ -9,7 +9,6 @@ from typing import Literal
 
 from harness.errors import DataError, HarnessError
 from harness.runtime.console import clean
-from harness.storage import files
 from harness.storage.run_folder import RESULT
 from harness.storage.runs import Run, load
 
@@ -35,7 +34,7 @@ def find(folders: Sequence[str], *, need: Literal["each", "one", "none"] = "each
             raise DataError(
                 f"there is no folder {name}: give one that a run wrote to (results=… there), or one above it."
             )
-        places_below = [(file.parent, file.relative_to(top).parts) for file in files.below(top, RESULT)]
+        places_below = [(file.parent, file.relative_to(top).parts) for file in sorted(top.rglob(RESULT))]
         below = [folder for folder, parts in places_below if SWEEPS not in parts and parts[0] != SHIPPED]
         if not below:
             empty.append(name)

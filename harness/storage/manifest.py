@@ -120,6 +120,8 @@ class Manifest(Struct, frozen=True, kw_only=True):
     items: Items | None = None
     counts: Facts | None = None
     records: SealedRecords | None = None
+    files: Mapping[str, str] | None = None
+    """The digests of the run's further files, such as graphs, by name; None where it has none."""
     reading: Facts | None = None
     """By which rules the replies were read; None where there were none to be read."""
     ended: str | None = None
@@ -169,7 +171,7 @@ NO_MANIFEST = Manifest(run={}, configuration={})
 """Of a run whose manifest cannot be read."""
 SEALS = "digest"
 """The part that is the digest of all others."""
-FOUND = ("items", "counts", "records", "reading", "ended", "result", SEALS)
+FOUND = ("items", "counts", "records", "files", "reading", "ended", "result", SEALS)
 """The parts that a run has when it has ended, and that are made anew when its replies are read again."""
 
 

@@ -7,7 +7,7 @@ whose digest the run holds. Nothing else that a folder names is imported, opened
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -27,32 +27,39 @@ if TYPE_CHECKING:
     from harness.storage.manifest import Manifest
     from harness.types import Item
 
-MOST_ITEMS = 1_000_000
-"""Items that are generated again for a run without records."""
-SPARE = 100_000
-"""Items that a stopped run may have looked at beyond those that it has records of; lines that are counted in full."""
 _READS_NO_FILE = ("harness.models.api.openai.", "harness.models.baselines.")
 """Models whose identity follows from their settings alone, as that of a benchmark's own; a checkpoint's needs files."""
 
 
-def task_of(manifest: Manifest) -> Task:
-    """Return the task of a run.
+def task_of(manifest: Manifest, data: Sequence[str] = ()) -> Task:
+    """Return the task of a run; its items may come from one of the files that the user names as `data`.
 
     Raises NotHereError, or ConfigError or DataError where it cannot be made.
     """
     settings = _section(manifest, "task")
     if path := settings.get("path"):
-        _check_file(str(path), (manifest.configuration.get("task") or {}).get("path"))
+        recorded = (manifest.configuration.get("task") or {}).get("path")
+        settings = {**settings, "path": _file_of_items(str(path), recorded, data)}
     task: Task = _part(settings, "task")
     return task
 
 
-def _check_file(path: str, recorded: object) -> None:
-    """Refuse a file of items, or a folder of a data set, that is not here, or has another content than in the run."""
+def _file_of_items(path: str, recorded: object, data: Sequence[str]) -> str:
+    """Return the file of items, or the folder of a data set, that has the name and content that the run has recorded.
+
+    Raises NotHereError where there is none, DataError where what is there has another content.
+    """
+    for file in data:
+        if without_path(file) == recorded:
+            return file
     if (found := without_path(path)) == path:
-        raise NotHereError(f"the run's items come from task.path={path:.200}, which is no file or folder here.")
+        raise NotHereError(
+            f"the run's items come from task.path={path:.200}, which is no file or folder here: name the file beside "
+            "the run's folder (harness verify FOLDER FILE)."
+        )
     if found != recorded:
         raise DataError(f"task.path={path:.200} has another content than when the run was made.")
+    return path
 
 
 def items_of(task: Task, manifest: Manifest, records_file: Path | None) -> Iterable[Item]:
@@ -61,12 +68,6 @@ def items_of(task: Task, manifest: Manifest, records_file: Path | None) -> Itera
         return task.items()
     names = {record.item for record in records.read(records_file)}
     return (item for item in task.items() if item.id in names)
-
-
-def check_size(items: int) -> None:
-    """Raise NotHereError if a manifest alone claims a number of items that would take minutes to make."""
-    if items > MOST_ITEMS:
-        raise NotHereError(f"the run says that it was of {items:,} items, and holds no records of them.")
 
 
 def prompt_of(task: Task, manifest: Manifest) -> Prompt:

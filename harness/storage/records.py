@@ -123,6 +123,14 @@ class Seal:
         return {"count": self._count, "sha256_sum": f"{self._sum % (1 << 256):064x}"}
 
 
+def sealed(path: Path) -> SealedRecords:
+    """Return the number of a file's lines and their digest. Raises DataError where it cannot be read."""
+    seal = Seal()
+    for line in lines(path):
+        seal.add(line)
+    return seal.as_json
+
+
 def read(path: Path) -> Iterator[Record]:
     """Yield the records of a file (.gz too). Raises DataError for a line that is not one."""
     return (line.record for _, line in read_lines(path))

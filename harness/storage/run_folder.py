@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
 
-from harness.codec import digest
+from harness.codec import digest, text_digest
 from harness.errors import ConfigError, DataError, StoreError
 from harness.storage.atomic_write import beside, format_json, full, json_round_trip, object_in, prepare, write
 from harness.storage.configuration import difference
@@ -142,6 +142,7 @@ class Folder:
                 items=items,
                 counts=counts(result),
                 records=self._records,
+                files={name: text_digest(text) for name, text in result.files.items()} or None,
                 ended=self.manifest.ended or datetime.now(UTC).isoformat(timespec="seconds"),
                 complete=complete,
                 result=digest(content),
@@ -210,19 +211,9 @@ class Folder:
 
     def check(self) -> None:
         """Raise ConfigError or StoreError now if the run could not begin in this folder. Changes nothing."""
-        import filelock
-
         manifest = self.path / MANIFEST
         if not manifest.exists():
             return
-        if (self.path / ".lock").exists():
-            try:
-                with filelock.FileLock(self.path / ".lock", timeout=0):
-                    pass
-            except filelock.Timeout:  # an OSError, too
-                raise self._in_use() from None
-            except OSError:
-                pass  # the run itself will say so
         if any((self.path / name).exists() for name in (RECORDS, COMPRESSED, RESULT)) and self._holds_answers():
             self._refuse_another(manifest)
 

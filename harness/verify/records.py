@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -44,7 +44,7 @@ MOST_LISTED = 5
 
 
 class RecordCheck:
-    """One pass over the records of a run, beside one over the items of its task."""
+    """One pass over the records of a run, beside the items of its task."""
 
     def __init__(
         self,
@@ -69,7 +69,7 @@ class RecordCheck:
         self.openings = prompt is not None and bool(prompt.words.opening)
         self.readings = Readings(prompt, judge)
         self._judge, self._complete = judge, False
-        self._items = ItemsById(items)
+        self._items = {item.id: item for item in items}
         self._prompt, self._headline, self._samples, self._price = prompt, headline, samples, price
         self._kind = fitting(prompt, model) if prompt is not None and model is not None else None
         self._own = model if model is not None and model.traits.instant else None
@@ -78,19 +78,12 @@ class RecordCheck:
         self._words: set[str] = set()
         self._without_words: Counter[str] = Counter()
         self._openings: dict[tuple[str, int], tuple[str, ...]] = {}
-        self._seal = records.Seal()
 
-    @property
-    def seal(self) -> Mapping[str, Any]:
-        return self._seal.as_json
-
-    def problems(self, path: Path, bar: Iterator[int], *, complete: bool, paid: bool) -> Iterator[str]:
-        """Yield what does not hold, with the line; `bar` advances with each record."""
+    def problems(self, path: Path, *, complete: bool, paid: bool) -> Iterator[str]:
+        """Yield what does not hold, with the line."""
         self._complete = complete
         counts: Counter[str] = Counter()
-        for number, (text, line) in enumerate(records.read_lines(path), start=1):
-            next(bar)
-            self._seal.add(text)
+        for number, (_, line) in enumerate(records.read_lines(path), start=1):
             for problem in self._of_line(line, line.record, paid=paid):
                 counts[problem] += 1
                 if counts[problem] <= MOST_LISTED:
@@ -100,7 +93,7 @@ class RecordCheck:
                 yield f"{path.name}: {count:,} lines in all: {problem}."
         if twice := [item for item, count in self._records.items() if count > self._samples]:
             yield f"{path.name}: {len(twice):,} items have more than {self._samples} records, such as {twice[0]}."
-        missing = [item for item in self._items.rest() if self._records[item] < self._samples]
+        missing = [item for item in self._items if self._records[item] < self._samples]
         if complete and missing:
             yield (
                 f"{path.name}: {len(missing):,} items have no record, such as {missing[0]}, though the run is complete."
@@ -110,7 +103,7 @@ class RecordCheck:
 
     def _of_line(self, line: Line, record: Record, *, paid: bool) -> Iterator[str]:
         self._records[record.item] += 1
-        item = self._items.get(record.item, last=self._records[record.item] >= self._samples)
+        item = self._items.get(record.item)
         if item is None:
             yield "the task has no such item"
             return
@@ -282,25 +275,3 @@ def _by_digest(request: Asked) -> dict[str, Any]:
     for words in (*content.get("messages", ()), content.get("premise", {}), content.get("hypothesis", {})):
         words.pop("text", None)
     return content
-
-
-class ItemsById:
-    """The items of a task by id, generated only as far as records need them: records come in nearly their order."""
-
-    def __init__(self, items: Iterable[Item]) -> None:
-        self._source = iter(items)
-        self._waiting: dict[str, Item] = {}
-
-    def get(self, name: str, *, last: bool) -> Item | None:
-        """Return the item with this id, or None. `last` says that it will not be needed again."""
-        while name not in self._waiting:
-            item = next(self._source, None)
-            if item is None:
-                return None
-            self._waiting[item.id] = item
-        return self._waiting.pop(name) if last else self._waiting[name]
-
-    def rest(self) -> Iterator[str]:
-        """Yield the ids of the items that have too few records."""
-        yield from self._waiting
-        yield from (item.id for item in self._source)

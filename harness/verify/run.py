@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness.codec import digest
+from harness.codec import content_digest, digest
 from harness.cost.price import costs_money, from_json
 from harness.errors import DataError
 from harness.prompting.fit import fitting
 from harness.prompting.version import by_other_rules
-from harness.storage import rebuild, records, runs
+from harness.storage import rebuild, runs
+from harness.storage.atomic_write import format_json
 from harness.storage.configuration import of_algorithm, of_answerer, of_judge, of_model
+from harness.storage.files import inside, read_bytes
 from harness.storage.manifest import SEALS, Manifest, Settings, TracedItems
+from harness.storage.records import sealed
 from harness.storage.run_folder import MANIFEST, RESULT
 from harness.types import Role
 from harness.verify.readings import JudgeCheck
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
     from harness.cost.price import Price
     from harness.prompting.prompts import Prompt
     from harness.protocols import Model, Task
+    from harness.storage.runs import Run
 
 _REQUIRED = (
     "run",
@@ -38,16 +42,18 @@ _REQUIRED = (
     "started",
     "ended",
 )
+MOST_ITEMS = 1_000_000
+"""Items that are made again beyond those that there are records of: a manifest may claim any number."""
 _BY_MACHINE = ("dtype",)
 """Parts of a checkpoint's identity that its settings leave to the machine (auto)."""
 
 
-def problems_of(folder: Path, bar: Iterator[int] | None = None, *, of_reading: bool = True) -> Iterator[str]:
+def problems_of(folder: Path, *, of_reading: bool = True, data: Sequence[str] = ()) -> Iterator[str]:
     """Yield a sentence for each thing in a run's folder that does not hold.
 
-    `bar` advances with each record. A run whose replies were read by other rules than today's has to hold in all else;
-    one sentence says so, unless `of_reading` is false. Raises NotHereError where the run needs what is not
-    here, DataError where a file cannot be read.
+    `data` are files of items that may be those of the run. A run whose replies were
+    read by other rules than today's has to hold in all else; one sentence says so, unless `of_reading` is false. Raises
+    NotHereError where the run needs what is not here, DataError where a file cannot be read.
     """
     run = runs.load(folder)
     if run.manifest_error:
@@ -56,8 +62,8 @@ def problems_of(folder: Path, bar: Iterator[int] | None = None, *, of_reading: b
     if missing := [name for name in _REQUIRED if run.manifest_json.get(name) is None]:
         yield f"{MANIFEST} does not say {', '.join(missing)}: the run has not ended, or somebody has taken it out."
         return
-    yield from _of_seals(result, run.manifest_json)
-    task = rebuild.task_of(manifest)
+    lines = yield from problems_of_files(run)
+    task = rebuild.task_of(manifest, data)
     config, count = manifest.config or {}, (manifest.items or {}).get("count")
     by_model = "algorithm" not in config
     prompt = rebuild.prompt_of(task, manifest) if by_model else None
@@ -69,16 +75,12 @@ def problems_of(folder: Path, bar: Iterator[int] | None = None, *, of_reading: b
     price = _price(manifest.price)
     yield from _of_cost(result, manifest, model, price)
     path, samples = run.records_file, _samples(config)
-    lines = None if path is None else sum(1 for _ in records.lines(path))
     if count is None:
         yield f"{MANIFEST} does not say how many items there were."
         return
-    if problem := _of_sizes(count, lines, samples):
-        yield problem
-        return
-    # As many as were asked; of a complete run one more, to see that there are no others. A task may have millions.
-    source = rebuild.items_of(task, manifest, path)
-    items = TracedItems(itertools.islice(source, count + result["complete"]))
+    # As many as were asked; of a complete run one more, to see that there are no others.
+    most = min(count + result["complete"], (lines or 0) + MOST_ITEMS)
+    items = TracedItems(itertools.islice(rebuild.items_of(task, manifest, path), most))
     check = RecordCheck(items, prompt, task.headline, samples, price if "cost" in result else None, model, judge)
     check.recorded = manifest.recorded is not None
     check.readings.as_recorded = by_model and by_other_rules(manifest.reading)
@@ -89,36 +91,37 @@ def problems_of(folder: Path, bar: Iterator[int] | None = None, *, of_reading: b
         return
     free = model is not None and not costs_money(model.traits.service)
     paid = "cost" in result and not free
-    yield from check.problems(path, bar or itertools.count(), complete=result["complete"], paid=paid)
+    yield from check.problems(path, complete=result["complete"], paid=paid)
     if free and ("cost" in result) != (check.usd > 0) and not check.openings:
         yield f"{RESULT}: answers of this model are free unless its server says otherwise, and it does not tell so."
     yield from _of_items(items, manifest)
     yield from check.readings.problems(folder, manifest) if of_reading else ()
-    if check.seal != manifest.records:
-        yield f"{path.name} is not the file of which {MANIFEST} holds the digest: a line was changed, added or removed."
     yield from problems_of_scores(run, task, check, price, judge, samples if by_model else None)
 
 
-def _of_sizes(count: int, lines: int | None, samples: int) -> str | None:
-    """Return the problem of a folder that asks for far more work than its records account for.
+def problems_of_files(run: Run) -> Generator[str, None, int | None]:
+    """Yield a sentence for each file of a run's folder that is not, byte for byte, what the run has left there.
 
-    Raises NotHereError where nothing but the folder says that a run was so large.
+    Return how many records there are; None for a folder without.
     """
-    if lines is None:
-        rebuild.check_size(count)
-    elif count > lines + rebuild.SPARE or lines > count * samples + rebuild.SPARE:
-        return f"{MANIFEST} tells of {count:,} items with {samples:,} answers each, and there are {lines:,} records."
-    return None
-
-
-def _of_seals(result: Mapping[str, Any], manifest: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a sentence for each digest that does not match what it was computed from."""
+    result, manifest, path = run.result_json, run.manifest_json, run.records_file
+    seal = None if path is None else sealed(path)
+    if path is not None and seal != manifest.get("records"):
+        yield f"{path.name} is not the file of which {MANIFEST} holds the digest: a line was changed, added or removed."
+    for name, expected in (manifest.get("files") or {}).items():
+        file = inside(run.folder, *name.split("/"))
+        if file is None or content_digest(file) != expected:
+            yield f"{name} is not the file of which {MANIFEST} holds the digest."
+    for name, content in ((RESULT, result), (MANIFEST, manifest)):
+        if read_bytes(run.folder / name) != f"{format_json(content)}\n".encode(errors="replace"):
+            yield f"{name} is not written as a run writes it: somebody has changed it."
     if digest(manifest["configuration"]) != manifest["configuration_digest"]:
         yield f"{MANIFEST}: the configuration's digest is another."
     if digest(result) != manifest.get("result"):
         yield f"{RESULT} is not the file of which {MANIFEST} holds the digest."
     if digest({name: value for name, value in manifest.items() if name != SEALS}) != manifest.get(SEALS):
         yield f"{MANIFEST} does not have its own digest: it was changed after the run."
+    return None if seal is None else seal["count"]
 
 
 def _of_settings(

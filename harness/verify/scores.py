@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from harness.errors import NotHereError
+from harness.scoring.definitions import OWN, definitions
 from harness.scoring.samples import summarize
 from harness.storage import records
 from harness.storage.files import inside, read_bytes
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from harness.cost.price import Price
     from harness.protocols import Task
     from harness.storage.runs import Run
+    from harness.types import Result, Scores
 
 
 def problems_of_scores(
@@ -50,7 +53,8 @@ def problems_of_scores(
         expected["cost"] = _cost(result["cost"], check, price, exact=exact)
     if judge is not None:
         yield from judge.problems_of_cost(result.get("judge") or {}, expected["judge"])
-    yield from differences(result, expected, RESULT)
+    added, gone = _metrics_apart(run.result, again)
+    yield from differences(_without(result, gone), _without(expected, added), RESULT)
     yield from differences(manifest.counts, tallied, f"{MANIFEST}: counts")
     if result["complete"] and again.curable:
         yield f"{RESULT} says complete, and {again.curable:,} calls failed in a way that may pass."
@@ -58,6 +62,44 @@ def problems_of_scores(
         file = inside(run.folder, *name.split("/"))
         if file is None or read_bytes(file) != text.encode():
             yield f"{name} is not what the records come to."
+    if gone:
+        names = ", ".join(sorted(gone))
+        raise NotHereError(f"{RESULT} has metrics of no installed package ({names:.200}); all else was checked.")
+
+
+def _metrics_apart(there: Result, again: Result) -> tuple[set[str], set[str]]:
+    """Return the metrics that a plug-in has added since a result was made, and those that no package has any more."""
+    before, now = ({metric.name for row in _rows(result) for metric in row.metrics} for result in (there, again))
+    return now - before - {metric.name for metric in OWN}, before - now - definitions().keys()
+
+
+def _rows(result: Result) -> Iterator[Scores]:
+    for breakdowns in result.scores.values():
+        for groups in breakdowns.values():
+            yield from groups.values()
+
+
+def _without(value: Any, names: Collection[str]) -> Any:
+    """Return a result as JSON without some metrics, which have their parts in every row."""
+    if not names or not isinstance(value, dict):
+        return value
+    if "positives" not in value:
+        beginnings = tuple(f"{name}_" for name in names)
+        return {
+            name: {draw: v for draw, v in part.items() if not draw.startswith(beginnings)}
+            if name == "samples"
+            else _without(part, names)
+            for name, part in value.items()
+        }
+    kept = {}
+    for name, part in value.items():
+        if name == "no_interval":
+            part = {why: left for why, of in part.items() if (left := [metric for metric in of if metric not in names])}
+        elif name in ("intervals", "bounds", "firm"):
+            part = {metric: pair for metric, pair in part.items() if metric not in names}
+        if name not in names and part != {}:
+            kept[name] = part
+    return kept
 
 
 def _usage(there: Mapping[str, int], tokens: Mapping[str, int], *, exact: bool) -> Mapping[str, int]:

@@ -16,7 +16,8 @@ from support.resealing import change
 from harness.cli.own_configs import register
 from harness.report import items as report_items
 from harness.report.__main__ import main
-from harness.storage.rebuild import SPARE, task_of
+from harness.report.items import SPARE
+from harness.storage.rebuild import task_of
 from harness.storage.runs import load
 from harness.types import replace
 
@@ -45,7 +46,7 @@ def test_no_more_items_are_made_than_the_records_account_for(folder, claimed, co
     first = next(iter(task_of(read.manifest).items()))
     manifest = replace(read.manifest, items={"count": claimed, "sha256": "0"})
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(report_items, "task_of", lambda manifest, folder: SimpleNamespace(items=items))
+        patch.setattr(report_items.rebuild, "task_of", lambda manifest, folder: SimpleNamespace(items=items))
         for _ in report_items.items_of(dataclasses.replace(read, manifest=manifest, complete=complete)):
             pass
     assert made <= min(claimed, ASKED + SPARE) + 1

@@ -10,6 +10,7 @@ from typing import Any
 from harness.codec import canonical, digest, text_digest
 from harness.scoring.samples import summarize_votes
 from harness.storage import records
+from harness.storage.atomic_write import format_json
 from harness.storage.manifest import SEALS, Manifest
 from harness.storage.rebuild import task_of
 from harness.storage.records import Seal
@@ -23,12 +24,11 @@ def load(path: Path) -> dict[str, Any]:
 
 
 def save(path: Path, content: object) -> None:
-    path.write_text(_text(content), encoding="utf-8")
+    path.write_text(_text(content, f"{format_json(content)}\n"), encoding="utf-8")
 
 
-def _text(content: object) -> str:
+def _text(content: object, text: str) -> str:
     """Return JSON as the writer has it; half a character by its number, since UTF-8 cannot write it."""
-    text = json.dumps(content, ensure_ascii=False)
     return json.dumps(content) if any("\ud800" <= sign <= "\udfff" for sign in text) else text
 
 
@@ -37,7 +37,7 @@ def lines(folder: Path) -> list[Line]:
 
 
 def save_lines(folder: Path, changed: list[Line]) -> None:
-    text = "".join(f"{_text(line)}\n" for line in changed)
+    text = "".join(f"{_text(line, json.dumps(line, ensure_ascii=False))}\n" for line in changed)
     (folder / "records.jsonl").write_text(text, encoding="utf-8")
 
 

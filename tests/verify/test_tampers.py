@@ -166,7 +166,7 @@ def test_every_change_is_found_but_what_the_run_alone_can_say(finished_runs, tmp
         except (KeyError, TypeError, HarnessError):  # a run without a price; what cannot be scored any more
             shutil.rmtree(run)
             continue
-        verdict, problems = _verdict(run, iter(range(10**9)))
+        verdict, problems = _verdict(run)
         assert problems or verdict == HOLDS
         (not_found if verdict == HOLDS else found).add(tamper)
         shutil.rmtree(run)
@@ -178,4 +178,4 @@ def test_every_change_is_found_but_what_the_run_alone_can_say(finished_runs, tmp
 def test_a_run_in_another_order_and_in_another_folder_holds(finished_runs, tmp_path):
     renamed = run_of(finished_runs, "paid", tmp_path).rename(tmp_path / "elsewhere")
     save_lines(renamed, lines(renamed)[::-1])
-    assert _verdict(renamed, iter(range(10**9))) == (HOLDS, [])
+    assert _verdict(renamed) == (HOLDS, [])

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 from support import forks
 
-from harness.runtime.progress import Progress
 from harness.verify.__main__ import main
 from harness.verify.run import problems_of
 
@@ -52,85 +51,15 @@ def test_runs_as_they_were_made_hold(runs, capsys):
     assert "3 of 3 runs hold." in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("on_terminal", [True, False])
-def test_one_bar_goes_over_the_records_of_all_runs(runs, capsys, monkeypatch, on_terminal):
-    """On a terminal the verdicts wait for the bar's end, and are all there."""
-    bars = []
-
-    class Watched(Progress):
-        def watch(self, values, items, each=1):
-            bars.append(self)
-            return super().watch(values, items, each)
-
-    monkeypatch.setattr("harness.verify.__main__.Progress", Watched)
-    monkeypatch.setattr("harness.runtime.console.capable", lambda stream: on_terminal)
-    monkeypatch.setattr("sys.stdout.isatty", lambda: on_terminal)
-    assert main([]) == 0
-    (bar,) = bars
-    assert bar.done == bar.total == sum(len(path.read_text().splitlines()) for path in runs.rglob("records.jsonl"))
-    output = capsys.readouterr().out.splitlines()
-    assert [line.rpartition(": ")[2] for line in output] == [*(["holds"] * 3), "3 of 3 runs hold."]
-
-
-@pytest.mark.parametrize("place", PLACES.values(), ids=PLACES)
-def test_a_score_that_the_records_do_not_give_is_found(runs, place):
-    result = json.loads((runs / place / "result.json").read_text())
-    row = result["scores"][result["headline"]]["overall"]["all"]
-    row["accuracy"] = 0.9876
-    (runs / place / "result.json").write_text(json.dumps(result))
-    assert any("accuracy: 0.9876 there" in problem for problem in problems_of(runs / place))
-
-
 def flip_answer(lines):
     lines[3]["answer"]["label"] = 1 - lines[3]["answer"]["label"]
     return lines
-
-
-def flip_gold(lines):
-    lines[3]["labels"]["published"] = 1 - lines[3]["labels"]["published"]
-    return lines
-
-
-def other_words(lines):
-    lines[0]["request"]["messages"][0]["text"] += " Really?"
-    return lines
-
-
-def other_request(lines):
-    lines[5]["request"]["max_tokens"] += 1
-    return lines
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (flip_answer, "the reply reads otherwise today"),
-        (flip_gold, "the labels are not the item's"),
-        (other_words, "the words do not have their digest"),
-        (other_request, "the request is not the one that the prompt makes of the item"),
-        (lambda lines: lines[:-1], "1 items have no record"),
-        (lambda lines: [*lines, lines[7]], "1 items have more than 1 records"),
-    ],
-)
-def test_a_record_that_was_changed_is_found(runs, change, message):
-    changed_lines(runs / PLACES["reasoner"] / "records.jsonl", change)
-    assert any(message in problem for problem in problems_of(runs / PLACES["reasoner"]))
 
 
 def test_a_graph_that_was_changed_is_found(runs):
     (first, *_) = sorted((runs / PLACES["coin"]).rglob("graphs/**/*.csv"))
     first.write_text(first.read_text().replace("1", "0"))
     assert any("is not what the records come to" in problem for problem in problems_of(runs / PLACES["coin"]))
-
-
-def test_other_settings_and_other_words_are_found(runs):
-    path = runs / PLACES["reasoner"] / "manifest.json"
-    manifest = json.loads(path.read_text())
-    manifest["configuration"]["prompt"]["digest"] = "0" * 64
-    path.write_text(json.dumps(manifest))
-    problems = list(problems_of(runs / PLACES["reasoner"]))
-    assert any("configuration's digest" in problem for problem in problems)
-    assert any("configuration / prompt / digest" in problem for problem in problems)
 
 
 def compressed(place: Path) -> Path:
