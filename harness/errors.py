@@ -57,7 +57,7 @@ class BudgetReached(RunStopped):
 
 
 def nearest(value: str, names: Iterable[str]) -> str:
-    """Return a hint at the nearest name, also one with letters swapped (gtp, gpt-4); empty if none is near.
+    """Return a hint at the nearest name, empty if none is near.
 
     A beginning of one name is that name, of a folder's names all of them: none of these is nearer than the others.
     """
@@ -65,15 +65,7 @@ def nearest(value: str, names: Iterable[str]) -> str:
     if below := [name for name in candidates if name.startswith(f"{value}/")]:
         return f" (did you mean {' or '.join(map(repr, below[:6]))}?)"
     longer = [name for name in candidates if len(value) > 2 and name.startswith(value)]
-    near = (
-        (longer if len(longer) == 1 else [])
-        or difflib.get_close_matches(value, candidates, n=5, cutoff=0.6)
-        or [
-            name
-            for name in candidates
-            if len(value) > 2 and sorted(name[: len(value)].lower()) == sorted(value.lower())
-        ]
-    )
+    near = (longer if len(longer) == 1 else []) or difflib.get_close_matches(value, candidates, n=1, cutoff=0.6)
     return f" (did you mean {near[0]!r}?)" if near else ""
 
 

@@ -6,7 +6,7 @@ import csv
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -70,9 +70,6 @@ mlflow and wandb have its scores alone.
 
 In the csv, text that a spreadsheet would take for a formula (= + - @ first) has a ' before it.
 """
-
-UNFINISHED = ".unfinished"
-"""Where an export writes, inside its folder, until all of it is whole."""
 
 
 @dataclass(frozen=True)
@@ -159,28 +156,23 @@ def _cell(value: Any) -> Any:
 
 @contextmanager
 def unfinished_folder(out: str) -> Iterator[Path]:
-    """Yield a folder to write to; its content appears in `out` once all of it is whole.
+    """Yield a folder to write to, which takes its place once all of it is whole.
 
     Raises StoreError where something is in `out`, or cannot be written. An interruption leaves nothing behind.
     """
     path = Path(out)
-    there, unfinished = path.exists(), path / UNFINISHED
+    unfinished = path.with_name(f".{path.name}.tmp")
     try:
-        path.mkdir(parents=True, exist_ok=True)
-        shutil.rmtree(unfinished, ignore_errors=True)  # of an export that was killed
-        if any(path.iterdir()):
+        if path.is_dir() and any(path.iterdir()):
             raise StoreError(f"{out} is not empty: choose another out=, or remove it.")
-        unfinished.mkdir()
+        shutil.rmtree(unfinished, ignore_errors=True)  # of an export that was killed
+        unfinished.mkdir(parents=True)
         yield unfinished
-        for part in sorted(unfinished.iterdir()):
-            part.rename(path / part.name)
+        unfinished.replace(path)
     except OSError as error:
         raise cannot_write(out, error) from error
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
-        if not there:
-            with suppress(OSError):  # what was written is in it
-                path.rmdir()
 
 
 def number_of(runs: Sequence[Run], what: str = "run") -> str:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import length_hint
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol
 
 from harness.types import (
     JSON,
@@ -73,18 +73,9 @@ class Task(Protocol):
         """Return the scores."""
 
 
-@runtime_checkable
-class Trained(Protocol):
-    """A model that comes with a record of its training."""
-
-    @property
-    def training(self) -> Mapping[str, JSON]:
-        """What manifests quote of that record, or {}. No part of the model's identity."""
-
-
 def training_of(model: Model) -> Mapping[str, JSON]:
-    """Return what is known of a model's training."""
-    return model.training if isinstance(model, Trained) else {}
+    """Return what a model says of its training, in `training`: what manifests quote, and no part of its identity."""
+    return getattr(model, "training", {})
 
 
 class Service(Protocol):

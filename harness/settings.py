@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from enum import Enum
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
@@ -57,14 +58,10 @@ def build(section: Mapping[str, Any], group: str) -> Any:
     return part
 
 
-_ADAPTERS: dict[Any, TypeAdapter[Any]] = {}
-
-
+@cache
 def adapter(kind: Any) -> TypeAdapter[Any]:
     """Return what validates settings of a class: made once, since that takes milliseconds and sweeps have many jobs."""
-    if kind not in _ADAPTERS:
-        _ADAPTERS[kind] = TypeAdapter(kind)
-    return _ADAPTERS[kind]
+    return TypeAdapter(kind)
 
 
 def class_of(target: str, group: str) -> Any:

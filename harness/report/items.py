@@ -9,8 +9,8 @@ from typing import Any
 
 from harness.codec import set_fields
 from harness.errors import HarnessError
-from harness.storage.manifest import TracedItems
 from harness.storage import rebuild
+from harness.storage.manifest import TracedItems
 from harness.storage.record_lines import Line, reply_columns
 from harness.storage.runs import Run
 from harness.tasks.find import benchmark_of

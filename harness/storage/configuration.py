@@ -116,22 +116,16 @@ def setting_text(value: Any) -> str:
 _ABSENT = object()
 
 
-def difference(
-    there: Any, mine: Any, words: tuple[Any, Any], run: Mapping[str, str], renamed_by: str = "model.name"
-) -> str:
-    """Return how the run in a folder differs from another one, and the way out, as the end of a sentence.
-
-    `there` and `mine` are configurations, `words` those of the prompts as the manifests have them.
-    """
-    out = "or another place (results=…), or remove the folder."
+def difference(there: Any, mine: Any, renamed_by: str = "model.name") -> str:
+    """Return how the configuration in a folder differs from another one, and the way out, as the end of a sentence."""
     if isinstance(there, Mapping) and {**there, "prompt": None} == {**mine, "prompt": None}:
-        before, now = (part if isinstance(part, Mapping) else {} for part in words)
-        parts = [part for part in {**before, **now} if part != "source" and before.get(part) != now.get(part)]
-        what = ", ".join(parts) or "the examples before the questions"
-        return f"a run with other words of the prompt {run['prompt']} ({what}): give yours another name, {out}"
-    at, old, new = _first(there, mine)
-    shown = f"{at.replace('.sampling.', '.')}: {_json(old)} there, {_json(new)} now"
-    return f"a run with another configuration ({shown}): give this one another name ({renamed_by}=…), {out}"
+        shown, name = f"other words of the prompt {mine['prompt'].get('name')}", "the prompt another name"
+    else:
+        at, old, new = _first(there, mine)
+        setting = at.replace(".sampling.", ".")
+        shown = f"another configuration ({setting}: {_json(old)} there, {_json(new)} now)"
+        name = f"this one another name ({renamed_by}=…)"
+    return f"a run with {shown}: give {name}, or another place (results=…), or remove the folder."
 
 
 def _first(there: Any, mine: Any, at: str = "") -> tuple[str, Any, Any]:

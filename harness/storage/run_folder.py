@@ -223,8 +223,7 @@ class Folder:
         if not isinstance(there := content.get("configuration"), dict):
             raise StoreError(f"{manifest} {DAMAGED}.")
         if there != mine:
-            words = content.get("words"), json_round_trip(self.manifest.words)
-            raise ConfigError(f"{self.path} holds {difference(there, mine, words, self.manifest.run, self.renamed_by)}")
+            raise ConfigError(f"{self.path} holds {difference(there, mine, self.renamed_by)}")
 
     def _in_use(self) -> StoreError:
         return StoreError(f"another run is writing to {self.path}: wait for it or choose another results=.")
