@@ -7,6 +7,7 @@ import os
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack
+from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -26,7 +27,6 @@ from harness.storage.record_lines import Line
 from harness.storage.run_folder import MANIFEST, Folder
 from harness.storage.runs import Run
 from harness.types import JSON, Record, Response, Result, Usage, replace
-from harness.verify.records import ItemsById
 from harness.verify.run import problems_of
 
 Reading = int | None
@@ -64,12 +64,11 @@ class RereadableRun:
         """Yield each record as today's rules read it, with its line as it is."""
         path = self.run.records_file
         assert path is not None
-        items, seen = ItemsById(self.task.items()), Counter[str]()
+        source = rebuild.items_of(self.task, self.run.manifest, path)
+        items = {item.id: item for item in islice(source, self.items.get("count"))}
         for _, line in records.read_lines(path):
             record = line.record
-            seen[record.item] += 1
-            item = items.get(record.item, last=seen[record.item] >= self.run.samples)
-            assert item is not None  # verified
+            item = items[record.item]  # it is there, as verified
             again = record
             if isinstance(record.outcome, Response):
                 again = replace(record, answer=self.prompt.parse(record.outcome, item.fields), judgement=None)
