@@ -1,8 +1,7 @@
-"""Whatever is changed in a run's folder by hand is found."""
+"""Whatever is changed in a run's folder by hand is found, and where verify cannot look it calls nothing false."""
 
 from __future__ import annotations
 
-import gzip
 import json
 import os
 import shutil
@@ -11,7 +10,11 @@ from pathlib import Path
 import pytest
 from support import forks
 
-from harness.verify.__main__ import main
+import harness.scoring.definitions as metrics
+from harness import evaluate
+from harness.plugin import Plugin
+from harness.storage.files import read_json
+from harness.verify.__main__ import HOLDS, NOT_CHECKED, WRONG, _verdict, main
 from harness.verify.run import problems_of
 
 PLACES = {
@@ -19,6 +22,11 @@ PLACES = {
     "coin": "results/causalbench/causality/networks=asia/closed/random_uniform",
     "constant": "results/causalbench/causality/networks=cancer/closed/always_yes",
 }
+
+METRIC = metrics.MetricDefinition(
+    name="specificity", title="specificity", made_of="counts", of_counts=lambda tp, fp, fn, tn: (tn, tn + fp)
+)
+PLUGIN = Plugin(name="another", home=Path(), metrics=("another:METRIC",))
 
 
 @pytest.fixture(scope="module")
@@ -41,53 +49,15 @@ def runs(finished_runs, tmp_path, monkeypatch) -> Path:
     return tmp_path / "copy"
 
 
-def changed_lines(path: Path, change) -> None:
-    lines = [json.loads(line) for line in path.read_text().splitlines()]
-    path.write_text("".join(json.dumps(line) + "\n" for line in change(lines)))
-
-
 def test_runs_as_they_were_made_hold(runs, capsys):
     assert main([]) == 0
     assert "3 of 3 runs hold." in capsys.readouterr().out
-
-
-def flip_answer(lines):
-    lines[3]["answer"]["label"] = 1 - lines[3]["answer"]["label"]
-    return lines
 
 
 def test_a_graph_that_was_changed_is_found(runs):
     (first, *_) = sorted((runs / PLACES["coin"]).rglob("graphs/**/*.csv"))
     first.write_text(first.read_text().replace("1", "0"))
     assert any("is not what the records come to" in problem for problem in problems_of(runs / PLACES["coin"]))
-
-
-def compressed(place: Path) -> Path:
-    (place / "records.jsonl.gz").write_bytes(gzip.compress((place / "records.jsonl").read_bytes()))
-    (place / "records.jsonl").unlink()
-    return place / "records.jsonl.gz"
-
-
-def test_compressed_records_hold_and_what_was_changed_in_them_is_found(runs, capsys):
-    place = runs / PLACES["reasoner"]
-    compressed(place)
-    assert main([str(place)]) == 0
-    assert "1 of 1 runs hold." in capsys.readouterr().out
-    (place / "records.jsonl").write_bytes(gzip.decompress((place / "records.jsonl.gz").read_bytes()))
-    changed_lines(place / "records.jsonl", flip_answer)
-    compressed(place)
-    assert "records.jsonl.gz, line 4: the reply reads otherwise today." in list(problems_of(place))
-
-
-def test_records_that_cannot_be_read_do_not_hold_and_the_others_are_still_checked(runs, capsys):
-    archive = compressed(runs / PLACES["reasoner"])
-    archive.write_bytes(archive.read_bytes()[:-20])
-    (compressed(runs / PLACES["coin"]).parent / "records.jsonl").touch()
-    assert main([]) == 1
-    output = capsys.readouterr().out
-    assert (
-        "records.jsonl.gz cannot be read" in output and "remove one of them" in output and "1 of 3 runs hold." in output
-    )
 
 
 def test_a_result_that_is_cut_off_does_not_hold(runs, capsys):
@@ -115,3 +85,58 @@ def test_a_folder_without_runs_is_one_sentence(tmp_path, monkeypatch, capsys, ar
     monkeypatch.chdir(tmp_path)
     assert main(arguments) == 1
     assert capsys.readouterr().err.startswith("error: ")
+
+
+@pytest.fixture
+def install(monkeypatch):
+    """Return what installs the metric of a plug-in, or removes it."""
+
+    def change(*plugins: Plugin) -> None:
+        monkeypatch.setattr(metrics, "plugins", lambda: plugins)
+        monkeypatch.setattr(metrics, "load", lambda path: METRIC)
+        metrics.definitions.cache_clear()
+
+    yield change
+    metrics.definitions.cache_clear()
+
+
+def run_of(**settings: object) -> Path:
+    return evaluate(model="random_uniform", limit=20, **settings).folder
+
+
+def test_a_metric_that_a_plug_in_adds_makes_no_earlier_run_false(install, tmp_path):
+    install()
+    run = run_of(task="corr2cause", samples=3, results=str(tmp_path))
+    install(PLUGIN)
+    assert _verdict(run) == (HOLDS, [])
+
+
+def test_a_metric_that_no_package_has_any_more_is_named_and_all_else_is_checked(install, tmp_path):
+    install(PLUGIN)
+    run = run_of(task="corr2cause", samples=3, results=str(tmp_path))
+    assert _verdict(run) == (HOLDS, [])
+    install()
+    verdict, problems = _verdict(run)
+    assert verdict == NOT_CHECKED and "(specificity); all else was checked" in problems[0]
+    result = read_json(run / "result.json")
+    result["scores"]["published"]["overall"]["all"]["accuracy"] += 0.1
+    (run / "result.json").write_text(json.dumps(result))
+    verdict, problems = _verdict(run)
+    assert verdict == WRONG and any("accuracy" in problem for problem in problems)
+
+
+def test_a_file_of_items_of_the_run_will_do_wherever_it_lies(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("mine.csv").write_text("question,label\n" + "".join(f"Is {n} even?,{(n + 1) % 2}\n" for n in range(9)))
+    run = run_of(task="questions", path="mine.csv")
+    assert main([str(run)]) == 0
+    Path("elsewhere").mkdir()
+    moved = Path("mine.csv").rename("elsewhere/mine.csv")
+    assert main([str(run)]) == 1
+    assert "NOT CHECKED\n  the run's items come from task.path=mine.csv, which is no file" in capsys.readouterr().out
+    assert main([str(run), str(moved)]) == 0
+    moved.write_text(moved.read_text().replace("8", "7"))
+    assert main([str(run), str(moved)]) == 1
+    moved.rename("mine.csv")
+    assert main([str(run)]) == 1
+    assert "DOES NOT HOLD\n  task.path=mine.csv has another content" in capsys.readouterr().out
