@@ -20,7 +20,7 @@ from harness.cli.commands import COMMANDS, module_of
 HOME = Path(__file__).resolve().parents[2]
 ROOMS: dict[str, tuple[int, int]] = {
     "benchmarks": (1493, 20),
-    "harness/*.py": (2943, 17),
+    "harness/*.py": (2915, 17),
     "harness/cache": (1014, 9),
     "harness/causal": (703, 7),
     "harness/charts": (547, 5),
@@ -36,10 +36,10 @@ ROOMS: dict[str, tuple[int, int]] = {
     "harness/prompting": (2185, 21),
     "harness/recorded": (399, 4),
     "harness/report": (738, 5),
-    "harness/reread": (460, 4),
+    "harness/reread": (459, 4),
     "harness/runtime": (781, 8),
     "harness/scoring": (2362, 15),
-    "harness/storage": (2201, 14),
+    "harness/storage": (2180, 14),
     "harness/sweep": (617, 5),
     "harness/tables": (1069, 8),
     "harness/tasks": (1092, 8),
