@@ -37,7 +37,7 @@ def test_no_text_of_a_run_comes_twice_and_none_is_public(seed, perturbation, que
 def test_of_kinds_without_numbers_there_are_only_so_many():
     anti = {"queries": ["backadj"], "variants": ["anticommonsense"]}
     items = list(task(**anti).items())
-    assert 50 < len(items) < 1500 and len({item.fields["text"] for item in items}) == len(items)
+    assert len(items) > 50 and len({item.fields["text"] for item in items}) == len(items)
     with pytest.raises(ConfigError, match=f"there are {len(items)} such questions and no more"):
         list(task(**anti, limit=5000).items())
     with pytest.raises(ConfigError, match=r"no item is left: .* are public"):
