@@ -181,6 +181,9 @@ def test_the_pages_table_counts_the_index():
         kinds = Counter((pair.n, pair.kind) for pair in index(f"{name}_same" if same else name))
         cells = " | ".join(f"{kinds[7, kind]:,} ({kinds[6, kind]})" for kind in matching.CLAIMS)
         assert f"| {name}{', same premise' if same else ''} | {cells} |" in page
+        floor = matching.floors(f"{name}_same" if same else name)
+        cells = " | ".join(f"{floor[kind][0]:.1f}" if kind in floor else "–" for kind in matching.CLAIMS)
+        assert f"| {name}{', same premise' if same else ''} | {cells} |" in page
 
 
 def test_a_smaller_limit_begins_a_larger_one_in_balanced_pairs():
