@@ -65,6 +65,7 @@ FORMS = {"cot": COT, "choice": "", "plain": "{answer}", "network": "{answer}", "
         ("replies_fourth.jsonl", 11, 0),
         ("replies_fifth.jsonl", 10, 0),
         ("short_choices.jsonl", 0, 0),
+        ("replies_real.jsonl", 0, 0),
     ],
 )
 def test_replies_of_five_prompts_are_read_in_their_form_and_choices(file, unread, harm):

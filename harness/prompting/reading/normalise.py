@@ -8,7 +8,7 @@ from html import unescape
 
 from harness.prompting.reading.words import compiled
 
-_INVISIBLE = (
+INVISIBLE = (
     r"[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufe00-\ufe0f\ufeff]"
 )
 _SIGNS = {".": "。।۔｡", ",": "、،", "?": "؟", ";": "؛", "-": "‐‑‒–—―−", "→": "⟶⇒⟹➔➜➡►▶", " ": "¿¡", ")": "\u20e3"}
@@ -62,7 +62,7 @@ def normalised(text: str) -> str:
     if not text.isascii():
         text = _plain_characters(text)
     elif not text.isprintable():
-        text = compiled(_INVISIBLE).sub("", text)
+        text = compiled(INVISIBLE).sub("", text)
     text = text.replace("`", "'")
     for signs, pattern, plain in _STEPS:
         if any(sign in text for sign in signs):
@@ -81,6 +81,6 @@ def _plain_characters(text: str) -> str:
     text = unicodedata.normalize("NFKC", text.translate(_PUNCTUATION)).translate(_PUNCTUATION)
     text = compiled(_FOREIGN_DENIAL).sub("\n不能. ", text)
     text = compiled(_FOREIGN_ANSWER).sub(r"\g<answer>: ", text)
-    text = compiled(_INVISIBLE).sub("", text)
+    text = compiled(INVISIBLE).sub("", text)
     pictures = {sign for sign in set(text) if sign not in "→`^\n\t" and unicodedata.category(sign) in _PICTURES}
     return text.translate(dict.fromkeys(map(ord, pictures), " "))

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
+from harness.prompting.reading.normalise import INVISIBLE
 from harness.prompting.reading.words import compiled
 
 # <think> … </think>, [THINK] … [/THINK], ◁think▷ … ◁/think▷, <seed:think>, <|begin_of_thought|>, <|START_THINKING|>,
@@ -57,7 +58,8 @@ _MOST_QUESTIONS = 8
 
 def own_words(text: str) -> str:
     """Return the part of a reply that its model says to the user: no reasoning, and nothing of the next turn."""
-    return _before_next_turn(compiled(_ON_ONE_LINE).sub("\\1\\2\n", _without_reasoning(text)))
+    shown = compiled(rf"\A(?:\s|{INVISIBLE})+").sub("", text)
+    return _before_next_turn(compiled(_ON_ONE_LINE).sub("\\1\\2\n", _without_reasoning(shown)))
 
 
 def next_questions(text: str, next_words: Sequence[str]) -> list[tuple[int, int]]:
