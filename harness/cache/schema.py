@@ -87,7 +87,7 @@ def _closed_on_error(db: sqlite3.Connection) -> Iterator[None]:
 
 
 def _check(db: sqlite3.Connection, path: Path) -> None:
-    """Raise StoreError for a database of another program or of another version."""
+    """Raise StoreError for a database of another program or of another version; packages may add tables to ours."""
     if _is_empty(db):
         return
     application, schema = (db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version"))
@@ -96,13 +96,8 @@ def _check(db: sqlite3.Connection, path: Path) -> None:
         raise StoreError(
             f"the cache {path} has schema {schema}, this version reads {SCHEMA}: {way}, or choose another cache.path."
         )
-    # Plain tables of packages may stand beside ours. A view or a trigger from elsewhere could run for ever.
-    found = dict(db.execute("SELECT coalesce(sql, name), type FROM sqlite_master"))
-    if application != APPLICATION or not found.keys() >= {*_TABLES} or {"view", "trigger"} & {*found.values()}:
-        raise StoreError(
-            f"{path} is an SQLite file, but not a cache of this program, and is left as it is: choose another "
-            "cache.path."
-        )
+    if application != APPLICATION:
+        raise StoreError(f"{path} is no cache of this program, and is left as it is: choose another cache.path.")
 
 
 def tables_with_requests(db: sqlite3.Connection) -> list[str]:

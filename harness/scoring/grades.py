@@ -23,11 +23,9 @@ GRADES = {
 FIRM = frozenset((FORM, ANNOUNCED, BY_OTHERS))
 """Of a recorded answer nothing but itself is known: without it there is no run whose scores could be shown beside."""
 _OF_RULE = {
-    **dict.fromkeys(("", IN_FORM, "a ranking", "nothing to rank", "a story", "a number in a box"), FORM),
-    **dict.fromkeys(("a list", "an empty list", "a word in the line of the answer"), FORM),
+    **dict.fromkeys(("", IN_FORM, "a ranking", "nothing to rank", "a story"), FORM),
     **dict.fromkeys(("announced", "opening", "closing", "corrected"), ANNOUNCED),
-    **dict.fromkeys(("a number after the word answer", "the only number"), ANNOUNCED),
-    **dict.fromkeys(("said", "what the last line comes to"), SAID),
+    "said": SAID,
     JUDGE: JUDGED,
     RECORDED: BY_OTHERS,
 }

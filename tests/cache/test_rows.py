@@ -177,3 +177,16 @@ def test_a_name_with_control_characters_is_printed_clean(path):
         assert not set("\x1b\x07") & set(done.stdout + done.stderr), done
         assert "evil" in done.stdout + done.stderr
     assert "\nmodel" not in outputs[0].stdout
+
+
+def test_plain_tables_of_plug_ins_stay_beside_the_answers(path):
+    fill(path, 12)
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        db.execute("CREATE TABLE more (x TEXT PRIMARY KEY, request TEXT NOT NULL) WITHOUT ROWID")
+        db.execute("CREATE INDEX more_x ON more (x)")
+        db.execute("INSERT INTO more SELECT key, request FROM answers LIMIT 1")
+        texts = db.execute("SELECT count(*) FROM texts").fetchone()
+    assert command("prune", "task=t", "yes=true", f"cache={path}").returncode == 0 and count(path) == 0
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        assert db.execute("SELECT count(*) FROM more").fetchone() == (1,)
+        assert db.execute("SELECT count(*) FROM texts").fetchone() == (2,) != texts  # the words of what more refers to

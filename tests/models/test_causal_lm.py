@@ -215,12 +215,12 @@ def test_choices_that_change_the_only_token_of_the_prompt_cannot_be_ranked(tmp_p
 def test_many_texts_are_split_at_once_and_as_one_by_one(kind, gpt2_path, llama_path, monkeypatch):
     model = lm({"gpt2": gpt2_path, "llama": llama_path}[kind])
     tokenizer, _ = model._parts
-    monkeypatch.setattr("harness.models.local.causal_lm.CHARACTERS", 700)
+    monkeypatch.setattr("harness.models.local.causal_lm.AT_ONCE", 7)
     batches: list[int] = []
 
     class Counting:
         def __call__(self, texts, **settings):
-            batches.append(sum(map(len, texts)))
+            batches.append(len(texts))
             return tokenizer(texts, **settings)
 
         def __getattr__(self, name):
@@ -232,8 +232,8 @@ def test_many_texts_are_split_at_once_and_as_one_by_one(kind, gpt2_path, llama_p
     assert list(model._turns.tokens(texts, templated)) == [
         tokenizer(text, add_special_tokens=not templated)["input_ids"] for text in texts
     ]
-    assert 1 < len(batches) < len(texts) and max(batches) <= 700
+    assert 1 < len(batches) < len(texts) and max(batches) <= 7
     batches.clear()
-    monkeypatch.setattr("harness.models.local.causal_lm.CHARACTERS", 10**6)
+    monkeypatch.setattr("harness.models.local.causal_lm.AT_ONCE", 10**6)
     list(each(model.respond([choice(text) for text in TEXTS])))
     assert len(batches) == 1

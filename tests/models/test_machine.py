@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import pytest
 
 from harness.models.local import checkpoint
@@ -27,28 +25,12 @@ def test_low_precision_is_chosen_where_the_machine_multiplies_in_it(flags, devic
     checkpoint._cpu_flags.cache_clear()
 
 
-@pytest.mark.parametrize(
-    "told, expected",
-    [
-        ("9.0\n", "bfloat16"),
-        ("8.0\n8.0\n", "bfloat16"),
-        ("12.0\n", "bfloat16"),
-        ("7.5\n", "float32"),  # torch.cuda.is_bf16_supported() is true of these: it counts emulation in
-        ("8.6\n7.0\n", "float32"),
-        (None, "bfloat16"),  # no nvidia-smi: AMD
-    ],
-)
-def test_a_gpu_computes_in_bfloat16_where_it_has_the_hardware(told, expected, monkeypatch):
-    def smi(command, **settings):
-        if told is None:
-            raise FileNotFoundError(command[0])
-        return SimpleNamespace(stdout=told)
-
-    monkeypatch.setattr(checkpoint.subprocess, "run", smi)
-    checkpoint._gpu_has_bfloat16.cache_clear()
+@pytest.mark.parametrize(("capability", "expected"), [((9, 0), "bfloat16"), ((8, 6), "bfloat16"), ((7, 5), "float32")])
+def test_a_gpu_computes_in_bfloat16_where_it_has_the_hardware(capability, expected, monkeypatch):
+    monkeypatch.setattr("torch.cuda.is_available", lambda: True)
+    monkeypatch.setattr("torch.cuda.get_device_capability", lambda: capability)
     assert dtype_of("auto", "cuda") == expected
     assert dtype_of("bfloat16", "cuda") == "bfloat16"
-    checkpoint._gpu_has_bfloat16.cache_clear()
 
 
 @pytest.mark.parametrize("quota, expected", [("max 100000", 8), ("200000 100000", 2), ("50000 100000", 1), (None, 8)])

@@ -19,7 +19,6 @@ from harness.cli import setting_lines
 from harness.codec import content_digest
 from harness.config_files import read_yaml
 from harness.errors import DataError, HarnessError
-from harness.models.local import checkpoint
 from harness.prompting import schema
 from harness.tasks.data_files import DataFile
 
@@ -74,7 +73,6 @@ READERS: dict[str, tuple[str, Callable[[Path], object]]] = {
     "prompt": (".yaml", schema.read),
     "config": (".yaml", read_yaml),
     "help": (".yaml", setting_lines.text_of),
-    "checkpoint": (".json", checkpoint.settings_in),
 }
 """What reads a file that a user names, and the endings such a file has."""
 

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 CHAT_DATE = date(2024, 7, 26)
 """The date for chat templates that ask for today's (Llama 3 writes it into every prompt)."""
-CHARACTERS = 1 << 20
-"""Characters that go to the tokenizer at once: its output takes a hundred times their memory."""
+AT_ONCE = 64
+"""Texts that go to the tokenizer at once: its output takes a hundred times their memory."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -270,7 +270,8 @@ class Turns:
 
     def tokens(self, texts: list[str], templated: bool) -> Iterator[list[int]]:
         """Yield the tokens of each text. Many texts go to the tokenizer at once, which uses several threads."""
-        for batch in _in_parts(texts):
+        for start in range(0, len(texts), AT_ONCE):
+            batch = texts[start : start + AT_ONCE]
             for ids in self._tokenizer(batch, add_special_tokens=not templated, verbose=False)["input_ids"]:
                 # Some tokenizers end every text with an end token, which a continuation must not follow.
                 ended = ids and ids[-1] == self._tokenizer.eos_token_id and not templated
@@ -279,20 +280,6 @@ class Turns:
     def decode(self, tokens: list[int]) -> str:
         text: str = self._tokenizer.decode(tokens, skip_special_tokens=True)
         return text
-
-
-def _in_parts(texts: list[str]) -> Iterator[list[str]]:
-    """Yield the texts in lists of at most CHARACTERS, or of a single text."""
-    batch: list[str] = []
-    size = 0
-    for text in texts:
-        if batch and size + len(text) > CHARACTERS:
-            yield batch
-            batch, size = [], 0
-        batch.append(text)
-        size += len(text)
-    if batch:
-        yield batch
 
 
 def _dated(template: str) -> str:

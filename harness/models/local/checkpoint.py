@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import logging
 import os
 import platform
 import re
 import shutil
-import subprocess
 from collections.abc import Iterator
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
-from harness.codec import open_plain, user_path
+from harness.codec import user_path
 from harness.errors import ConfigError
 from harness.models.local import gguf
 from harness.runtime.environment import installing
@@ -109,20 +107,6 @@ def training_record(folder: Path) -> dict[str, JSON]:
     return {"file": RECORD, "sha256": _sha256(folder / RECORD), **quoted} if quoted else {}
 
 
-def settings_in(file: Path) -> dict[str, Any]:
-    """Return what a JSON file of a checkpoint says. Raises ConfigError where that is no object."""
-    try:
-        with open_plain(file) as content:
-            settings = json.load(content)
-    except OSError as error:
-        raise ConfigError(f"{file} cannot be read ({error.strerror}).") from None
-    except (ValueError, RecursionError):
-        raise ConfigError(f"{file} is not JSON.") from None
-    if not isinstance(settings, dict):
-        raise ConfigError(f"{file} is no JSON object.")
-    return settings
-
-
 def device_of(setting: Device) -> str:
     """Return the device to use; `auto` takes an accelerator if the operating system shows one."""
     if setting != "auto":
@@ -167,18 +151,11 @@ def _cpu_flags() -> frozenset[str]:
     return frozenset()
 
 
-@cache
 def _gpu_has_bfloat16() -> bool:
-    """Test whether all NVIDIA GPUs here multiply bfloat16 (compute capability 8.0 on); True without any.
+    """Test whether the GPU multiplies bfloat16 (compute capability 8.0 on): torch says so of those that emulate it."""
+    import torch
 
-    torch says yes for older ones too, on which it emulates it; and it would have to be imported.
-    """
-    command = ["nvidia-smi", "--query-gpu=compute_cap", "--format=csv,noheader"]
-    try:
-        output = subprocess.run(command, capture_output=True, text=True, timeout=20).stdout
-    except (OSError, subprocess.TimeoutExpired):
-        return True
-    return all(int(major) >= 8 for major in re.findall(r"^(\d+)\.\d+$", output, re.MULTILINE))
+    return not torch.cuda.is_available() or torch.cuda.get_device_capability()[0] >= 8
 
 
 def missing_packages(path: str) -> str:
@@ -188,7 +165,7 @@ def missing_packages(path: str) -> str:
 def _has_weights(folder: Path) -> bool:
     """Test whether the weights are complete: all files that an index names, or any file without an index."""
     for index in sorted(folder.glob("*.safetensors.index.json")) or sorted(folder.glob("*.bin.index.json")):
-        files = set(settings_in(index).get("weight_map", {}).values())
+        files = set(atomic_write.object_in(index).get("weight_map", {}).values())
         return all((folder / name).exists() for name in files)
     return any(not _IDLE.search(file.name) for pattern in _WEIGHTS for file in folder.glob(pattern))
 

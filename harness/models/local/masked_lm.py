@@ -12,10 +12,10 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from harness.errors import ConfigError, RunStopped
-from harness.models.local.checkpoint import settings_in
 from harness.models.local.encoder import Encoded, Encoder
 from harness.models.local.loading import exact_head
 from harness.protocols import as_text
+from harness.storage.atomic_write import object_in
 from harness.types import JSON, ChoiceRequest, Failure, Request
 
 
@@ -54,7 +54,7 @@ class MaskedLM(Encoder[Masked]):
 
     def _head(self) -> dict[str, JSON]:
         """Return the setting that selects DeBERTa's original head, lm_predictions, rather than transformers' own."""
-        config = settings_in(self.folder / "config.json")
+        config = object_in(self.folder / "config.json")
         original = config.get("model_type") in ("deberta", "deberta-v2") and "legacy" not in config
         return {"legacy": False} if original else {}
 
