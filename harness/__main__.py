@@ -114,6 +114,8 @@ def show(prepared: Prepared, outcome: RunOutcome) -> None:
         print(where_from)
     if not prepared.stored and not prepared.instant:
         print(f"cache=off: {progress.done - progress.failed:,} answers stand in the records only; none was stored.")
+    if prepared.stored and service is not None and outcome.result.overall.unreadable:
+        print(f"To ask again what could not be read: harness cache prune unreadable={folder.path} yes=true, then this.")
     costs = prepared.spending.ledger.lines()
     if (judge := prepared.judge_spending) is not None:
         costs += [f"Judge {judge.model.name}: {line}" for line in judge.ledger.lines()]

@@ -41,7 +41,7 @@ GONE: Mapping[str, str] = {
     "setting budget.tokens": "budget.usd and budget.requests limit a run",
     "setting model.dialect": "model=anthropic and model=gemini_native ask by the providers' own SDKs",
     "setting model.limit_parameter": "model.reasoning=true sends max_completion_tokens, false max_tokens",
-    "setting model.rank": "choices of one word are ranked by the next token, those of several by echo",
+    "setting model.rank": "choices are ranked by the next token",
     "setting model.context": "a server refuses what is too long by itself",
 }
 """By kind and name, as error messages have them."""

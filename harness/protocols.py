@@ -117,9 +117,6 @@ class Service(Protocol):
     def limit(self) -> str:
         """The name of the parameter that limits a reply."""
 
-    def ranks_by_token(self, choices: tuple[str, ...]) -> bool:
-        """Test whether a ranking is one call with one token written, rather than a call for each choice."""
-
     @property
     def means(self) -> Means | None:
         """How it is asked to hold a reply to a prompt's choices; None where it cannot be."""

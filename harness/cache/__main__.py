@@ -8,9 +8,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any
-
-from pydantic import BeforeValidator
+from typing import Any
 
 from harness.cache import Store, upkeep
 from harness.cache.merging import Merged, merge
@@ -20,6 +18,7 @@ from harness.errors import ConfigError, DataError, StoreError
 from harness.runtime.console import clean
 from harness.runtime.progress import Progress
 from harness.storage.atomic_write import atomic_file
+from harness.storage.runs import load
 from harness.tables import terminal
 from harness.tables.table import Table
 
@@ -42,22 +41,10 @@ The cache of answers: every one that was paid for, in one SQLite file.
 settings of prune
   model=                answers of the models of this name
   task=                 answers that this task asked for first
+  unreadable=           answers that could not be read in the run of this folder: the run's command asks them again
   before=               answers stored before a date: 2026-01-31, or 2026-01-31T12:00:00
   yes=false             true: remove them; without it they are only shown
-
-examples:
-  harness cache import node1/answers.sqlite node2/answers.sqlite
-  harness cache prune model=gpt4 before=2026-01-31
-  harness cache verify cache=shared/answers.sqlite
 """
-
-
-def _date(text: str) -> float:
-    """Return a date as seconds since 1970; a date without a zone is in local time."""
-    try:
-        return datetime.fromisoformat(text).timestamp()
-    except (ValueError, OverflowError, OSError):
-        raise ConfigError(f"before={text}: it is no date; write it as 2026-01-31.") from None
 
 
 @dataclass(frozen=True)
@@ -73,13 +60,15 @@ class PruneSettings(CacheSettings):
 
     model: str | None = None
     task: str | None = None
-    before: Annotated[float | None, BeforeValidator(_date)] = None
+    unreadable: Path | None = None
+    before: datetime | None = None
     yes: bool = False
 
     @property
-    def conditions(self) -> upkeep.Conditions:
+    def conditions(self) -> dict[str, Any]:
         """Those that are given, in SQL."""
-        every_condition = {"i.name = ?": self.model, "a.task = ?": self.task, "a.stored < ?": self.before}
+        before = self.before and self.before.timestamp()
+        every_condition = {"i.name = ?": self.model, "a.task = ?": self.task, "a.stored < ?": before}
         return {condition: value for condition, value in every_condition.items() if value is not None}
 
 
@@ -141,9 +130,11 @@ def prune(names: list[str], settings: PruneSettings) -> int:
     """Print the chosen answers, and remove them if `yes`."""
     _no_names("prune", names)
     conditions = settings.conditions
-    if not conditions:
-        raise ConfigError("say which answers to remove: model=, task= or before= (prune shows them first).")
+    if not conditions and settings.unreadable is None:
+        raise ConfigError("say which answers to remove: model=, task=, before= or unreadable= (prune shows them).")
     with closing(Store(settings.cache, readonly=not settings.yes)) as store:
+        if settings.unreadable is not None:
+            conditions |= upkeep.unread_in(store, load(settings.unreadable))
         groups = upkeep.groups(store, conditions)
         if not groups:
             raise ConfigError(f"{settings.cache} holds no answer that all of the settings fit: nothing to remove.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sqlite3
 from collections import defaultdict
@@ -13,6 +14,8 @@ from typing import Any
 from harness.cache.schema import UNREADABLE, is_damage, key_of, response_of, tables_with_requests, words_of
 from harness.cache.store import Store, text_of
 from harness.codec import canonical, request_from_json, request_json, response_json, text_digest
+from harness.storage.runs import Run
+from harness.types import Response
 
 Conditions = Mapping[str, Any]
 """Conditions in SQL on answers `a` and identities `i`, with their parameters: all have to hold."""
@@ -27,12 +30,8 @@ def groups(store: Store, conditions: Conditions) -> list[tuple[Any, ...]]:
     The task is the one that asked first; any other may use the answer.
     """
     columns = "i.name, a.task, count(*), date(min(a.stored), 'unixepoch'), date(max(a.stored), 'unixepoch')"
-    select = f"SELECT {columns} {_FROM} {_all(conditions)} GROUP BY 1, 2 ORDER BY 1, 2"
+    select = f"SELECT {columns} {_FROM} {' AND '.join(conditions) or '1'} GROUP BY 1, 2 ORDER BY 1, 2"
     return list(store.query(select, *conditions.values()))
-
-
-def _all(conditions: Conditions) -> str:
-    return " AND ".join(conditions) or "1"
 
 
 def lines(store: Store) -> Iterator[str | None]:
@@ -56,12 +55,20 @@ def lines(store: Store) -> Iterator[str | None]:
             yield None
 
 
+def unread_in(store: Store, run: Run) -> Conditions:
+    """Return the conditions for a model's answers that could not be read in a run."""
+    read = ((record.request, record.answer) for record in run.records() if isinstance(record.outcome, Response))
+    unread = [request for request, answer in read if answer is not None and answer.label is None]
+    store.connection.create_function("sha256", 1, lambda text: hashlib.sha256(text.encode()).hexdigest())
+    return {"i.name = ?": run.model, "sha256(a.request) IN (SELECT value FROM json_each(?))": json.dumps(unread)}
+
+
 def prune(store: Store, conditions: Conditions) -> int:
     """Remove the chosen answers, with identities and words that no other answer needs; return their number."""
     with store.transaction() as db:
         db.execute("CREATE TEMP TABLE IF NOT EXISTS needed (digest TEXT PRIMARY KEY) WITHOUT ROWID")
         db.execute("DELETE FROM temp.needed")
-        chosen = f"DELETE FROM answers WHERE key IN (SELECT a.key {_FROM} {_all(conditions)})"
+        chosen = f"DELETE FROM answers WHERE key IN (SELECT a.key {_FROM} {' AND '.join(conditions) or '1'})"
         count = db.execute(chosen, tuple(conditions.values())).rowcount
         for table in tables_with_requests(db):
             for (request,) in db.execute(f'SELECT request FROM "{table}"'):

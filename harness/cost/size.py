@@ -53,7 +53,7 @@ def size(request: Request, service: Service | None) -> Size:
         texts = [message.content for message in request.messages]
     about = sum(map(tokens_about, texts)) + _AROUND * len(texts)
     most = sum(map(_bytes, texts)) + _AROUND_MOST * (len(texts) + 1)
-    if isinstance(request, ChoiceRequest) and service is not None and service.ranks_by_token(request.choices):
+    if isinstance(request, ChoiceRequest) and service is not None:
         return Size(1, about, most, 1, 1)
     if isinstance(request, ChoiceRequest):  # every choice is a text of its own
         calls = len(request.choices)

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from support.cache_help import ask, command, count, fill, says
+from support.openai_server import chat_reply
 from support.outcomes import each
 from support.scripted import Scripted
 
@@ -64,7 +65,7 @@ def test_prune_shows_first_and_removes_what_nobody_else_needs(path, chosen, left
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
-    [([], "say which answers to remove"), (["model=c"], "holds no answer that all"), (["before=soon"], "is no date")],
+    [([], "say which answers to remove"), (["model=c"], "holds no answer that all"), (["before=soon"], "before=soon")],
 )
 def test_prune_without_aim_is_a_sentence(path, arguments, said):
     done = command("prune", *arguments, f"cache={path}")
@@ -99,3 +100,16 @@ def test_verify_finds_what_was_changed(path, change, said):
     done = command("verify", f"cache={path}")
     assert done.returncode == 1 and said in done.stdout, done.stdout
     assert "is not sound" in done.stderr
+
+
+def test_what_a_router_wrote_of_its_own_is_asked_again(harness, serve, key):
+    """As a 200, of which nothing can be read: its answers alone go, and the run's last lines say how."""
+    odd = lambda number: chat_reply("Upstream returned an empty response" if number in (2, 5) else "No")  # noqa: E731
+    server = serve(lambda path, body, number: odd(number))
+    run = ("model=gpt4", f"model.base_url={server.url}", "task.limit=6")
+    said = harness(*run).stdout
+    (line,) = [line for line in said.splitlines() if line.startswith("To ask again what could not be read: ")]
+    prune = line.partition("harness cache ")[2].removesuffix(", then this.").split()
+    assert "2 answers removed." in harness(*prune, module="harness.cache").stdout
+    said = harness(*run).stdout
+    assert len(server.calls) == 8 and "To ask again" not in said and "could not be read" not in said

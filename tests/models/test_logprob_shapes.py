@@ -126,16 +126,6 @@ def test_thoughts_are_seen_in_the_first_token_also_where_the_text_hides_them(ser
             ask(kind, serve(lambda *_, text=text: reply_of(kind, thinking, text)))
 
 
-def test_a_server_that_does_not_echo_is_not_taken_for_one_that_does(serve, key):
-    """It scores the token that it wrote, which says nothing of a choice."""
-    written = {"tokens": ["x"], "token_logprobs": [-0.5], "text_offset": [0], "top_logprobs": [{"x": -0.5}]}
-    server = serve(lambda *_: reply_of(Completions, written, "x"))
-    request = ChoiceRequest((Message("user", "Is it so?"),), ("Yes, it is", "No"))
-    model = Completions(name="m", model="tiny", base_url=server.url, attempts=1, method="rank")
-    with pytest.raises(RunStopped, match=r"for a prompt \(echo\), which choices of several words need"):
-        list(model.respond([request]))
-
-
 def test_the_identity_tells_writing_and_ranking_apart():
     def identity(**settings):
         return Completions(name="m", model="m", base_url="http://localhost/v1", **settings).identity

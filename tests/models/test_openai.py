@@ -232,29 +232,6 @@ def test_completions_send_one_text(serve, key):
     assert (response.text, response.usage.input) == (" No", 9)
 
 
-def echo(path, body, number):
-    """Score " Yes, it is" at -0.5 and " No" at -1.5 - 0.25, in two tokens, as a server with echo does."""
-    prompt = body["prompt"]
-    start = prompt.rindex(":") + 1
-    tail = [(start, -0.5)] if prompt.endswith(" Yes, it is") else [(start, -1.5), (start + 2, -0.25)]
-    offsets = [0, 3, *(offset for offset, _ in tail)]
-    logprobs = {
-        "tokens": ["?"] * len(offsets),
-        "token_logprobs": [None, -7.0, *(p for _, p in tail)],
-        "text_offset": offsets,
-        "top_logprobs": None,
-    }
-    assert (body["echo"], body["max_tokens"]) == (True, 1)  # there are servers that take 0 for no limit
-    return {
-        "id": "1",
-        "object": "text_completion",
-        "created": 0,
-        "model": "davinci",
-        "choices": [{"index": 0, "text": prompt, "finish_reason": "length", "logprobs": logprobs}],
-        "usage": {"prompt_tokens": 4, "completion_tokens": 0, "total_tokens": 4},
-    }
-
-
 def test_a_completion_that_the_server_withheld_is_a_failure(serve, key):
     withheld = {"choices": [{"text": "", "finish_reason": "content_filter"}], "model": "m"}
     server = serve(lambda *_: withheld)
@@ -265,14 +242,10 @@ def test_a_completion_that_the_server_withheld_is_a_failure(serve, key):
     )
 
 
-def test_completions_rank_by_the_echoed_log_probabilities(serve, key):
-    model = completions(serve(echo), method="rank")
-    assert model.accepts[0] is ChoiceRequest
-    (response,) = outcomes(model, [SEVERAL_WORDS]).values()
-    assert response.logprobs == {"Yes, it is": -0.5, "No": -1.75}
-
-
-SEVERAL_WORDS = ChoiceRequest((Message("user", "Is it so? Answer:"),), ("Yes, it is", "No"))
+def test_choices_of_several_words_are_not_ranked_by_the_next_token(serve, key):
+    request = ChoiceRequest((Message("user", "Is it so? Answer:"),), ("Yes, it is", "No"))
+    with pytest.raises(ConfigError, match="begin alike"):
+        outcomes(completions(serve(), method="rank"), [request])
 
 
 def ranker(server, **settings):

@@ -7,13 +7,12 @@ import time
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import suppress
-from typing import Any
 
 from harness.errors import BudgetReached, RunStopped
 from harness.models.api.endpoint import Endpoint
 from harness.models.api.faults import usage_of_failed
 from harness.models.api.pace import Pace
-from harness.models.api.replies import InvalidReplyError, usage_in_all, usage_of
+from harness.models.api.replies import InvalidReplyError, usage_of
 from harness.models.api.retry import Call, Policy
 from harness.protocols import Admission, Outcome, Outcomes
 from harness.runtime.under_way import RETRIES
@@ -207,10 +206,10 @@ class _Calls:
             # `read` checks what it takes from a reply. If one breaks it all the same, only that reply is lost. A bug of
             # ours would break every reply, and the run stops with the name of the error.
             if isinstance(error, InvalidReplyError):
-                raise type(error)(str(error), _usage(reply)) from error
-            raise InvalidReplyError(f"{type(error).__name__}: {error}", _usage(reply)) from error
+                raise type(error)(str(error), usage_of(reply)) from error
+            raise InvalidReplyError(f"{type(error).__name__}: {error}", usage_of(reply)) from error
         if isinstance(outcome, Failure):
-            self._admission.failed(request, _usage(reply))
+            self._admission.failed(request, usage_of(reply))
         else:
             self._slowest = max(self._slowest, seconds)
             self._watch_prompts(request, outcome)
@@ -230,7 +229,3 @@ class _Calls:
                 f"{max(lengths):,} characters: it cuts them to its context, or does not count (num_ctx of Ollama, "
                 "--ctx-size of llama.cpp)"
             )
-
-
-def _usage(reply: Any) -> Any:
-    return usage_of(reply) if isinstance(reply, dict) else usage_in_all(reply)

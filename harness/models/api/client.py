@@ -26,9 +26,8 @@ from harness.models.api.replies import InvalidReplyError, LostError, one_line
 from harness.runtime.secrets import SECRET, mask_keys
 from harness.types import JSON
 
-MOST_BYTES, MOST_BYTES_ECHO, MOST_BYTES_ERROR = 16 << 20, 64 << 20, 1 << 20
-"""The largest reply that is read, after unpacking: completions may echo prompts of a million tokens with the
-log-probability of each. An error that unpacks to a gigabyte must not take memory either: its first words are enough."""
+MOST_BYTES, MOST_BYTES_ERROR = 16 << 20, 1 << 20
+"""The largest reply that is read, after unpacking; of an error's gigabyte the first words are enough."""
 CONNECT_TIMEOUT = 30.0
 """Seconds for connecting, if model.timeout is longer: even a busy server accepts connections at once."""
 _UNCONNECTED = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError, aiohttp.ClientHttpProxyError)
@@ -76,9 +75,8 @@ class HttpClient(DefaultAioHttpClient):
 
 
 async def _bounded(response: httpx2.Response) -> bytes:
-    failed, path = response.status_code >= 300, response.request.url.path
-    echo = path.endswith("/completions") and not path.endswith("/chat/completions")
-    most = MOST_BYTES_ERROR if failed else MOST_BYTES_ECHO if echo else MOST_BYTES
+    failed = response.status_code >= 300
+    most = MOST_BYTES_ERROR if failed else MOST_BYTES
     content = bytearray()
     async for piece in response.aiter_bytes():
         content += piece

@@ -209,10 +209,6 @@ class Endpoint(ABC):
         return CONTEXT_FULL if name_of(reason) == "length" and usage.output < most else reason
 
     @abstractmethod
-    def ranks_by_token(self, choices: tuple[str, ...]) -> bool:
-        """Test whether a ranking is one call that writes one token, rather than one call per choice."""
-
-    @abstractmethod
     def call(self, request: Request) -> tuple[str, dict[str, JSON]]:
         """Return the one call that answers a request: its path below base_url, and its body."""
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -13,14 +12,10 @@ from harness.errors import ConfigError
 from harness.models.api import replies
 from harness.models.api.endpoint import CONTEXT_FULL, Endpoint
 from harness.models.api.families import Family, Limit, family_of
-from harness.models.api.ranking import ask_echoes, ranked, read_echoes
+from harness.models.api.ranking import ranked
 from harness.models.api.replies import InvalidReplyError, ended, first_choice, response, thoughts_of, whole
 from harness.protocols import Outcomes, as_text
 from harness.types import JSON, AnswerForm, ChatRequest, ChoiceRequest, Failure, Means, PairRequest, Request, Response
-
-if TYPE_CHECKING:
-    from harness.models.api.client import Wire
-
 
 FORM = "answer"
 """What the schema of a reply, or the tool in its place, and its field are called."""
@@ -73,9 +68,6 @@ class Chat(Endpoint):
                 "model.method=rank reads the model's own probabilities, and draws nothing: some servers give them as "
                 f"changed by model.temperature={self.temperature}. Leave it out."
             )
-
-    def ranks_by_token(self, choices: tuple[str, ...]) -> bool:
-        return True
 
     @property
     def means(self) -> Means | None:
@@ -201,22 +193,18 @@ class Completions(Endpoint):
 
     kind: ClassVar[str] = "openai.completions"
 
-    def ranks_by_token(self, choices: tuple[str, ...]) -> bool:
-        """Test whether a ranking is one call that writes one token: several words are echoed, a call each choice."""
-        return all(len(choice.split()) == 1 for choice in choices)
-
     @property
     def identity(self) -> Mapping[str, JSON]:
         ranking = {"rank": "next token", "top_logprobs": self.top_logprobs, "several_tokens": "echo"}
         return {**super().identity, **(ranking if self.method == "rank" else {})}
 
     def call(self, request: Request) -> tuple[str, dict[str, JSON]]:
-        """Return the path and the body of a completion. Raises ConfigError for choices that need a call each."""
+        """Return the path and the body of a completion. Raises ConfigError for a ranking of several words."""
         assert not isinstance(request, PairRequest)
-        if isinstance(request, ChoiceRequest) and not self.ranks_by_token(request.choices):
+        if isinstance(request, ChoiceRequest) and any(len(choice.split()) != 1 for choice in request.choices):
             raise ConfigError(
-                f"{self.name} ranks choices of several words by a call for each, and a batch has one for each request: "
-                "set model.method=generate."
+                f"{self.name} ranks by the next token, and choices of several words begin alike: set "
+                "model.method=generate, or rank them by a model on this machine."
             )
         prompt = whole(as_text(request.messages))
         parameters: dict[str, JSON] = {"model": self.model, "prompt": prompt, **self.sampling()}
@@ -227,17 +215,7 @@ class Completions(Endpoint):
             parameters["stop"] = list(request.stop)
         return "/completions", parameters
 
-    async def send(self, wire: Wire, request: Request) -> Any:
-        """Return the server's reply: one completion, or a list with the echo of each choice."""
-        if not isinstance(request, ChoiceRequest) or self.ranks_by_token(request.choices):
-            return await super().send(wire, request)
-        # Echoing scores the prompt's own tokens and draws nothing, so no sampling parameters are sent.
-        post = partial(wire.post, "/completions")
-        return await ask_echoes(post, {"model": self.model, **self.extra}, as_text(request.messages), request.choices)
-
     def read(self, reply: Any, request: Request, seconds: float) -> Response | Failure:
-        if isinstance(request, ChoiceRequest) and isinstance(reply, list):
-            return read_echoes(reply, as_text(request.messages), request.choices, seconds, self.base_url)
         choice = first_choice(reply)
         if ended(choice.get("finish_reason")) == "refused":
             return Failure("content_filter", f"the server withheld the reply ({choice['finish_reason']})")

@@ -1,20 +1,16 @@
-"""The log-probability of each choice by a server's replies.
-
-Either by the likeliest tokens that may come next, in one call; or of the whole choice, in one call per choice, at
-completion servers that echo prompt and choice.
-"""
+"""The log-probability of each choice, by the likeliest tokens that may come next in a server's reply."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from typing import Any
 
-from harness.models.api.replies import InvalidReplyError, UnsupportedError, first_choice, name_of, usage_in_all
-from harness.types import JSON, Failure, Response, replace
+from harness.models.api.replies import InvalidReplyError, UnsupportedError
+from harness.types import Response, replace
 
 Token = tuple[str, float]
 """A token as text, and its log-probability."""
@@ -161,73 +157,3 @@ def choices_begun(token: str, choices: tuple[str, ...]) -> tuple[str, ...]:
 def _begins(word: str, choice: str) -> bool:
     rest = word.removeprefix(choice)
     return choice.startswith(word) or (rest != word and not rest[0].isalnum() and rest[0] not in "-'’_")
-
-
-async def ask_echoes(
-    post: Callable[[Mapping[str, JSON]], Awaitable[Any]],
-    parameters: Mapping[str, JSON],
-    prompt: str,
-    choices: tuple[str, ...],
-) -> list[Any]:
-    """Return the reply to the prompt followed by each choice, with the log-probabilities of these tokens.
-
-    One token is written as well, since some servers take 0 for no limit.
-    """
-    import asyncio
-
-    scored = {"max_tokens": 1, "echo": True, "logprobs": 1, **parameters}
-    calls = (post({**scored, "prompt": f"{prompt} {choice}"}) for choice in choices)
-    # All are awaited even if one fails: none may still run when all are retried.
-    replies = await asyncio.gather(*calls, return_exceptions=True)
-    for reply in replies:
-        if isinstance(reply, BaseException):
-            raise reply
-    return replies
-
-
-def read_echoes(replies: Any, prompt: str, choices: tuple[str, ...], seconds: float, where: str) -> Response | Failure:
-    """Return the log-probability of each choice; a Failure if one of them is not finite."""
-    start = len(prompt)
-    logprobs = {
-        choice: logprob_of(first_choice(reply).get("logprobs"), start, start + 1 + len(choice), where)
-        for choice, reply in zip(choices, replies, strict=True)
-    }
-    if not all(map(math.isfinite, logprobs.values())):
-        return Failure("invalid_logprobs", f"the server's log-probabilities are {logprobs}")
-    best = max(logprobs, key=lambda choice: logprobs[choice])
-    name = name_of(replies[0].get("model"))
-    return Response(
-        best, logprobs, usage=usage_in_all(replies), finish_reason="stop", served_model=name, seconds=seconds
-    )
-
-
-def logprob_of(logprobs: Any, start: int, end: int, where: str) -> float:
-    """Return the summed log-probability of the tokens between two characters of the echoed text.
-
-    A token that begins before `start` and reaches past it counts; what the server writes after `end` does not.
-    """
-    tokens, begins = (
-        logprobs.get(part) if isinstance(logprobs, dict) else None for part in ("token_logprobs", "text_offset")
-    )
-    # A single token is the one that was written: the server did not echo the prompt.
-    if not tokens or not begins or (_are(tokens, int, float) and len(tokens) == 1):
-        raise UnsupportedError(
-            f"{where} gives no log-probabilities for a prompt (echo), which choices of several words need: use "
-            "model.method=generate, or choices of one word each."
-        )
-    if not (_are(tokens, int, float, type(None)) and _are(begins, int) and len(tokens) == len(begins)):
-        raise InvalidReplyError("the reply's log-probabilities are not one number and one offset for each token")
-    spans = zip(tokens, begins, [*begins[1:], math.inf], strict=True)
-    # The very first token follows nothing, so it has no probability.
-    inside = [p for p, begin, stop in spans if stop > start and begin < end and (p is not None or begin > 0)]
-    if not inside or None in inside:
-        raise InvalidReplyError("the reply has no log-probability for a token that was asked for")
-    try:
-        return float(sum(inside))
-    except OverflowError:
-        return math.nan
-
-
-def _are(values: object, *kinds: type) -> bool:
-    """Test whether a value is a list of exactly these types; True and False do not count as numbers."""
-    return isinstance(values, list) and all(type(value) in kinds for value in values)

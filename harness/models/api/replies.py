@@ -6,7 +6,7 @@ type count as missing, or make the reply invalid. So nothing that a server sends
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from harness.codec import charge, token_count
@@ -171,17 +171,6 @@ def _charged(usage: Mapping[str, Any]) -> float | None:
         return usd
     upstream = charge(details.get("upstream_inference_cost")) if isinstance(details, dict) else None
     return None if upstream is None else usd + upstream
-
-
-def usage_in_all(replies: Iterable[Mapping[str, Any]]) -> Usage:
-    """Return the usage of several echoed replies together, with input and cost None if any reply lacks them."""
-    counts = [usage_of(reply) for reply in replies]
-    inputs, charges = [count.input for count in counts], [count.usd for count in counts]
-    return Usage(
-        input=None if None in inputs else sum(filter(None, inputs)),
-        output=sum(count.output or 0 for count in counts),
-        usd=None if None in charges else sum(filter(None, charges)),
-    )
 
 
 def one_line(text: str) -> str:

@@ -1,14 +1,12 @@
-"""llama.cpp's own server: log-probabilities of the next token in a form of its own, grammars, no echo."""
+"""llama.cpp's own server: log-probabilities of the next token in a form of its own, grammars."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import pytest
 from asking import RANKED, ask, probabilities
 
-from harness.errors import RunStopped
 from harness.models.api.openai import Chat, Completions
 from harness.types import Response
 
@@ -22,8 +20,3 @@ def test_it_ranks_as_the_checkpoint_does(llama_cpp, tiny, kind):
     assert isinstance(outcome, Response) and not outcome.bounded
     found = {choice: math.exp(p) for choice, p in outcome.logprobs.items()}
     assert found == pytest.approx(probabilities(tiny, kind is Chat), rel=0.02)  # it computes with fewer digits
-
-
-def test_it_ignores_echo_and_the_run_is_told_so(llama_cpp):
-    with pytest.raises(RunStopped, match=r"gives no log-probabilities for a prompt \(echo\)"):
-        ask(Completions, llama_cpp, replace(RANKED, choices=("Yes, so", "No")), method="rank")
