@@ -19,9 +19,9 @@ from harness.cli.commands import COMMANDS, module_of
 
 HOME = Path(__file__).resolve().parents[2]
 ROOMS: dict[str, tuple[int, int]] = {
-    "benchmarks": (1493, 20),
-    "harness/*.py": (2915, 17),
-    "harness/cache": (1009, 9),
+    "benchmarks": (1433, 19),
+    "harness/*.py": (2914, 17),
+    "harness/cache": (1007, 9),
     "harness/causal": (703, 7),
     "harness/charts": (547, 5),
     "harness/cli": (1328, 9),
@@ -30,7 +30,7 @@ ROOMS: dict[str, tuple[int, int]] = {
     "harness/exports": (370, 4),
     "harness/leaderboard": (1545, 10),
     "harness/models": (228, 3),
-    "harness/models/api": (2445, 14),
+    "harness/models/api": (2338, 14),
     "harness/models/local": (1972, 12),
     "harness/plot": (266, 3),
     "harness/prompting": (2185, 21),
