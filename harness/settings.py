@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from enum import Enum
 from functools import cache
@@ -58,10 +58,8 @@ def build(section: Mapping[str, Any], group: str) -> Any:
     return part
 
 
-@cache
-def adapter(kind: Any) -> TypeAdapter[Any]:
-    """Return what validates settings of a class: made once, since that takes milliseconds and sweeps have many jobs."""
-    return TypeAdapter(kind)
+adapter: Callable[[Any], TypeAdapter[Any]] = cache(TypeAdapter)
+"""What validates settings of a class: made once, since that takes milliseconds and sweeps have many jobs."""
 
 
 def class_of(target: str, group: str) -> Any:
