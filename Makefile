@@ -77,7 +77,7 @@ real: $(REAL)/.ready  ## two real language models (135 and 270 million weights) 
 	$(ASK) model=$(BESIDE),$(MODELS) task.perturbation=none,permutation
 	$(ASK) model=$(BESIDE) task.limit=100
 	$(ASK) model=$(MODELS) model.method=generate task.limit=100
-	$(ASK) model=always_yes,always_no,$(MODELS) task=causalbench/causality 'task.networks=[asia,cancer,earthquake]'
+	$(ASK) model=always_yes,always_no,random_uniform,$(MODELS) task=causalbench/causality 'task.networks=[asia,cancer,earthquake]'
 	$(ASK) model=ladder_reasoner,cladder_shortcut,always_yes,always_no,$(MODELS) task=cladder task.split=sample task.limit=200
 	$(ASK) model=$(BESIDE),$(MODELS) task=corr2cause/pairs task.num_nodes=6 task.names=first task.limit=100
 	$(REAL)/bin/python -m harness leaderboard $(RESULTS) by=task
