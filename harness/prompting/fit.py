@@ -40,7 +40,6 @@ def with_room(prompt: Prompt, model: Model, max_tokens: int | None) -> Prompt:
             f"max_tokens={max_tokens}: with prompt {prompt.name} model {model.name} writes no reply that it could "
             "limit: leave it out."
         )
-    # What the prompt's file says already is no setting: it is the same run.
     return prompt if max_tokens == prompt.words.max_tokens else replace(prompt, max_tokens=max_tokens)
 
 

@@ -249,6 +249,5 @@ def recorded(
     name: str, words: Mapping[str, Any], examples: Sequence[Mapping[str, JSON]], *, replies: Replies = "model"
 ) -> Prompt:
     """Return the prompt whose words a manifest holds (`Prompt.as_json`). Raises ConfigError where they make none."""
-    where = Path("the manifest's words")
-    checked = check(words, where)
+    checked = check(words, where := Path("the manifest's words"))
     return Prompt(name, where, checked, tuple(examples) if checked.shots else (), replies)

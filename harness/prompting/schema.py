@@ -148,10 +148,7 @@ def _check(words: Words, where: Path) -> None:
 
 @lru_cache(maxsize=256)
 def names_in(template: str, where: Path) -> frozenset[str]:
-    """Return the fields that a template names. Raises ConfigError for anything in braces but a name.
-
-    A width could ask for a text of any length ({premise:>9999999999}), a dot for what the value is made of.
-    """
+    """Return the fields that a template names. Raises ConfigError for anything in braces but a name."""
     try:
         parts = [part for part in Formatter().parse(template) if part[1] is not None]
     except ValueError as error:
