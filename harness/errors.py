@@ -2,6 +2,7 @@
 
     HarnessError            one sentence for the user: what was got, what is allowed, what to do
     ├── ConfigError         a setting, a name or a combination that cannot run
+    │   └── UnfitError      a prompt and a model that do not go together
     ├── DataError           a data file or a row of it that cannot be read
     │   └── NotHereError    a results folder needs what is not here: a class that is not installed, a file of items
     ├── StoreError          the cache or a results folder cannot be read or written
@@ -30,6 +31,10 @@ class HarnessError(Exception):
 
 class ConfigError(HarnessError):
     """A setting, a name or a combination that cannot run."""
+
+
+class UnfitError(ConfigError):
+    """A prompt and a model that do not go together."""
 
 
 class DataError(HarnessError):
@@ -69,6 +74,14 @@ def nearest(value: str, names: Iterable[str]) -> str:
     return f" (did you mean {near[0]!r}?)" if near else ""
 
 
+def _help(kind: str, name: str) -> str:
+    """Return the command that lists the names of a kind, of which one is given."""
+    if kind == "setting":
+        group, dot, _ = name.partition(".")
+        return f"harness --help {group}=NAME" if dot else "--help"
+    return f"harness --help {'judge=' if kind == 'judge' else f'{kind.split()[-1]}s'}"
+
+
 def unknown(kind: str, value: str, choices: Iterable[str], key: Callable[[str], Any] | None = None) -> str:
     """Return the sentence for a name that does not exist, with the nearest that does; `key` orders the names."""
     if way := gone.instead(kind, value):
@@ -77,6 +90,5 @@ def unknown(kind: str, value: str, choices: Iterable[str], key: Callable[[str], 
     listed = f"There {'is' if len(names) == 1 else 'are'} {', '.join(names) or 'none'}"
     if len(names) > (NEAR if kind == "setting" else MOST_LISTED):
         near = difflib.get_close_matches(value, names, NEAR, cutoff=0)
-        everything = f"--help {kind}s lists" if kind in ("model", "task") else "--help lists"
-        listed = f"The nearest are {', '.join(near)}; {everything} all {len(names)}"
+        listed = f"The nearest are {', '.join(near)}; {_help(kind, names[0])} lists all {len(names)}"
     return f"there is no {kind} {value!r}{nearest(value, names)}. {listed}."

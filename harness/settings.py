@@ -29,11 +29,7 @@ def build(section: Mapping[str, Any], group: str) -> Any:
     Raises ConfigError.
     """
     if "_target_" not in section:
-        base = "openai" if group in ("model", "judge") else "NAME"
-        raise ConfigError(
-            f"the {group}'s config says no class: begin it with `defaults: [{base}, _self_]` (or another {group} that "
-            "is there), or give it a _target_."
-        )
+        raise ConfigError(f"the {group}'s config says no class: give it a _target_.")
     settings = {str(name): value for name, value in section.items() if name != "_target_"}
     target = class_of(str(section["_target_"]), group)
     if not is_dataclass(target):

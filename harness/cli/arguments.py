@@ -21,6 +21,8 @@ _PLAIN = re.compile(r"[+~]{0,2}[\w/.@:]+=[\w./:@%+,\[\]{}\"'$-]*", re.ASCII)
 """A setting that Hydra reads as it is written, or refuses for what it is."""
 _SETTING = re.compile(r"(?P<key>\+{0,2}[\w/.@:]+)=(?P<value>[^\[\]{},\"'$\\\n]+)", re.DOTALL)
 """A setting whose value is one text: no list, no quotes, no sweep."""
+_NAME = re.compile(r"(?:model|judge|task)\.(?:name|model|path)")
+"""Settings whose value is a name, also where YAML reads a number or a truth in it."""
 _HYDRAS = re.compile(
     r"--(?!multirun)(cfg|package|resolve|run|info|config-|hydra-help|shell|experimental).*|-[cipr].*|-sc"
 )
@@ -41,10 +43,12 @@ def ready_for_hydra(arguments: Sequence[str], config_name: str) -> list[str]:
 
 def _quoted(argument: str) -> str:
     """Return a setting in Hydra's quotes, if its value is one text that Hydra cannot read without them."""
-    setting = None if _PLAIN.fullmatch(argument) else _SETTING.fullmatch(argument)
-    if setting is None:
+    setting = _SETTING.fullmatch(argument)
+    if setting is None or (_PLAIN.fullmatch(argument) and not _NAME.fullmatch(setting["key"])):
         return argument
     read, value, _ = _read(argument)
+    if isinstance(value, int | float):
+        return f'{setting["key"]}="{setting["value"]}"' if _NAME.fullmatch(setting["key"]) else argument
     is_text = not read or (isinstance(value, str) and value != setting["value"])
     return f'{setting["key"]}="{setting["value"]}"' if is_text else argument
 
@@ -163,6 +167,8 @@ def _wrong_bases(group: str, name: str) -> Iterator[str]:
 def _wrong_setting(key: str, config_name: str, arguments: Sequence[str]) -> Iterator[str]:
     """Yield the error in the name of a setting."""
     section = key.partition(".")[0]
+    if key == "hydra/launcher" and "hydra/launcher=harness" not in arguments:
+        yield "hydra/launcher= starts the jobs of a sweep (-m), and needs the package that brings it."
     if key.startswith("hydra") and not key.startswith("hydra.launcher."):
         return
     if section == "judge" and not any(argument.startswith("judge=") for argument in arguments):

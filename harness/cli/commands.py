@@ -42,11 +42,11 @@ def summaries() -> dict[str, str]:
 def command_and_arguments(arguments: Sequence[str]) -> tuple[str, list[str]]:
     """Return the command that a command line names (run by default), and the remaining arguments.
 
-    `help NAME` and `--help NAME` are `NAME --help`, and `--help models` is `--help model=`. Raises ConfigError for a
-    word that is no command.
+    `help NAME` and `--help NAME` are `NAME --help`, and `--help models` and `list models` are `--help model=`. Raises
+    ConfigError for a word that is no command.
     """
     rest = list(arguments)
-    asks_for_help = rest[:1] in (["help"], ["--help"], ["-h"])
+    asks_for_help = rest[:1] in (["help"], ["--help"], ["-h"], ["list"])
     if asks_for_help:
         del rest[0]
         rest[:1] = [f"{word[:-1]}=" if word in _LISTS else word for word in rest[:1]]

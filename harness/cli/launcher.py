@@ -7,6 +7,7 @@ begins the first job before it looks at the last.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -23,7 +24,8 @@ from hydra.plugins.sweeper import Sweeper
 from hydra.types import HydraContext, TaskFunction
 from omegaconf import DictConfig, OmegaConf, open_dict
 
-from harness.config_files import CONFIGS, listed
+from harness.cli.setting_lines import choice_of
+from harness.config_files import CONFIGS, listed, prompt_files
 from harness.engine import Engine, engine, without_plugin
 from harness.errors import ConfigError, HarnessError, unknown
 
@@ -60,6 +62,8 @@ class Multirun:
     """What starts the jobs; None: this process, one after the other."""
     loader: ConfigLoader
     explain: Explain
+    glob_of_prompts: bool = False
+    """Whether a glob names the prompts, so that those which do not fit are left out."""
 
     @property
     def config_name(self) -> str:
@@ -99,7 +103,8 @@ class Combinations(Sweeper):
     def sweep(self, arguments: list[str]) -> Any:
         """Hand on every combination."""
         assert self.hydra_context is not None and self.launcher is not None
-        overrides = OverridesParser.create(cast(Any, _Names())).parse_overrides(arguments)
+        names = _Names(choice_of("task", self.config.hydra.job.config_name, arguments))
+        overrides = OverridesParser.create(cast(Any, names)).parse_overrides(arguments)
         values = {override.get_key_element(): _values(override) for override in overrides}
         return self.launcher.launch(list(product(*values.values())), initial_job_idx=0)
 
@@ -122,7 +127,9 @@ class Together(Launcher):
         command: Any = self._command  # a hydra_app.Command
         settings = {name: _plain(value) for name, value in self._settings.items()}
         chosen = engine(self._engine, "hydra.launcher", **settings) if self._engine else None
-        command.carry_out(Multirun(jobs, self._config, chosen, self._context.config_loader, command.explain))
+        of_prompts = any(word.startswith("prompt=glob(") for word in sys.argv)
+        loader = self._context.config_loader
+        command.carry_out(Multirun(jobs, self._config, chosen, loader, command.explain, of_prompts))
         return []
 
 
@@ -145,10 +152,13 @@ def _values(override: Override) -> list[str]:
 
 
 class _Names:
-    """What Hydra's parser asks for the names that a glob takes: those of a group, those in folders too."""
+    """What Hydra's parser asks for the names that a glob takes: those of a group or of a task's prompts."""
+
+    def __init__(self, task: str) -> None:
+        self._task = task
 
     def get_group_options(self, group_name: str, **_: Any) -> list[str]:
-        return list(listed(CONFIGS, group_name))
+        return list(prompt_files(self._task) if group_name == "prompt" else listed(CONFIGS, group_name))
 
 
 for _kind, _plugin in (("sweeper", Combinations), ("launcher", Together)):

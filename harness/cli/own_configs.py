@@ -6,8 +6,9 @@ configs/hydra/ meant for another program.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+import json
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -21,10 +22,12 @@ from hydra.plugins.config_source import ConfigResult, ConfigSource
 from hydra.plugins.search_path_plugin import SearchPathPlugin
 from omegaconf import DictConfig, OmegaConf, open_dict
 from omegaconf._utils import get_yaml_loader
+from omegaconf.errors import OmegaConfBaseException
 
 from harness.cli import setting_lines
+from harness.cli.setting_lines import names_in
 from harness.codec import plain_text
-from harness.config_files import CONFIGS, OWN, SAME_AS, own_file, own_folder, roots, use_folder
+from harness.config_files import CONFIGS, OWN, SAME_AS, listed, own_file, own_folder, roots, use_folder
 from harness.errors import ConfigError
 
 
@@ -108,15 +111,55 @@ def register() -> None:
 def without_hydra(config: Any) -> Any:
     """Return a composed config without Hydra's own part, which is kept for ${hydra:…} to resolve.
 
-    It says instead which files of the working directory it is composed of.
+    It says instead which files of the working directory it is composed of. A model whose answers a setting of the
+    command line changes has that in its name, unless it was given one: so each has a row and a folder of its own.
     """
     HydraConfig.instance().set_config(config)
-    own = _own_files(config.hydra.runtime.choices) if own_folder(CONFIGS) is not None else {}
+    choices, overrides = config.hydra.runtime.choices, config.hydra.overrides.task
+    own = _own_files(choices) if own_folder(CONFIGS) is not None else {}
+    for group in _PARTS:
+        if config.get(group) is not None and choices.get(group):
+            _check_class(config[group], group, choices[group])
+    typed = {override.partition("=")[0].lstrip("+") for override in overrides}
     with open_dict(config):
+        for group in {*_PARTS} - {"task"}:
+            if f"{group}.name" not in typed and (varied := _varied(config, group, choices.get(group), typed)):
+                with suppress(OmegaConfBaseException):  # the name of a model that is still to be given
+                    config[group].name = ",".join([str(config[group].name), *varied])
         del config["hydra"]
         if own:
             config[OWN] = own
     return config
+
+
+_PARTS = ("model", "judge", "task")
+_VARIED = ("method", "temperature", "seed", "reasoning", "reasoning_effort", "reasoning_tokens")
+"""Settings of a model that change its answers, and of which people try several."""
+
+
+def _check_class(section: DictConfig, group: str, name: str) -> None:
+    """Raise ConfigError for a config file that names no class."""
+    if "_target_" not in section and (file := listed(CONFIGS, group).get(name)) is not None:
+        base = "NAME" if group == "task" else "openai"
+        raise ConfigError(
+            f"{file} says no class: begin it with `defaults: [{base}, _self_]` (or another {group} that is there), or "
+            "give it a _target_."
+        )
+
+
+def _varied(config: DictConfig, group: str, choice: str | None, typed: Collection[str]) -> list[str]:
+    """Return the settings of a model that were typed and are not those of its config file, as NAME=VALUE."""
+    names = [name for name in _VARIED if f"{group}.{name}" in typed]
+    if not names or choice is None or config.get(group) is None:
+        return []
+    files = reversed([*setting_lines.files_of(group, choice)])  # the nearest last
+    there = {name: value for file in files for name, value in names_in(file).items()}
+    now = {name: config[group].get(name) for name in names}
+    return [
+        f"{name}={value if isinstance(value, str) else json.dumps(value)}"
+        for name, value in now.items()
+        if value != there.get(name)
+    ]
 
 
 @contextmanager

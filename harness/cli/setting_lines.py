@@ -86,10 +86,12 @@ def choice_of(group: str, config_name: str, arguments: Sequence[str]) -> str:
 
 def unknown_choice(group: str, value: str, names: Mapping[str, Path]) -> str:
     """Return the sentence for a name that a group lacks, with how a model of the Hub or of a server is named."""
-    if group == "model" and "/" in value:
+    if group in ("model", "judge") and "/" in value:
         ways = [way for way in ("causal_lm", "vllm") if way in names]
-        use = " or, through vLLM, ".join(f"model={way} model.path={value}" for way in ways)
-        return f"there is no model {value!r}: a checkpoint of the Hub is {use} (--help models lists names)."
+        use = " or, through vLLM, ".join(f"{group}={way} {group}.path={value}" for way in ways)
+        provider, _, name = value.partition("/")
+        of_provider = f"of a provider it is {group}={provider} {group}.model={name}, " if provider in names else ""
+        return f"there is no {group} {value!r}: {of_provider}a checkpoint of the Hub is {use} (harness --help models)."
     sentence = unknown(group, value, names)
     if group == "model" and "openai" in names:
         sentence += f" One of a server is model=openai model.model={value} model.base_url=URL."

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from harness.codec import KINDS
 from harness.config_files import prompt_files
-from harness.errors import ConfigError
+from harness.errors import ConfigError, UnfitError
 from harness.prompting import prompts
 from harness.prompting.constrained import constrained
 from harness.prompting.prompts import Prompt, Replies
@@ -71,17 +71,17 @@ def choose_prompt(task: Task, model: Model, name: str | None, replies: Replies =
             continue
         prompt = prompts.load(task.name, candidate, task.examples(), format=task.prompt_format, replies=replies)
         if name and getattr(task, "has_choices", False) and prompt.words.choices_from is None:
-            raise ConfigError(f"prompt {name} asks for Yes or No, not for choices: use {' or '.join(task.prompts)}.")
+            raise UnfitError(f"prompt {name} asks for Yes or No, not for choices: use {' or '.join(task.prompts)}.")
         if _asks(prompt, model):
             return prompt
         written = written or (prompt if _fits(prompt, model) else None)
     if written:
-        raise ConfigError(
+        raise UnfitError(
             f"model.method=rank: prompt {written.name} has model {model.name} write its answer, and gives it no "
             f"choices to rank: use model.method=generate. {_others(task, model)}"
         )
     which = f"prompt {name} does" if name else "the task's prompts do"
-    raise ConfigError(f"{_no_fit(which, model)} {_others(task, model)}")
+    raise UnfitError(f"{_no_fit(which, model)} {_others(task, model)}")
 
 
 def fitting(prompt: Prompt, model: Model, task: Task | None = None) -> type[Request]:

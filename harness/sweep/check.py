@@ -11,7 +11,7 @@ from pathlib import Path
 from harness.cli.launcher import Job, Multirun
 from harness.cli.own_configs import as_running
 from harness.cli.setting_lines import groups
-from harness.errors import ConfigError, HarnessError
+from harness.errors import ConfigError, HarnessError, UnfitError
 from harness.runtime import console
 from harness.runtime.secrets import refuse_config
 from harness.settings import plain
@@ -35,14 +35,21 @@ def checked(command: SweepCommand, multirun: Multirun) -> Sweep:
     """Return the jobs of a sweep, prepared. Raises ConfigError where one cannot run, or two would share a folder."""
     errors: dict[str, list[Job]] = defaultdict(list)
     jobs: list[CheckedJob] = []
+    unfit: list[Job] = []
     for job in multirun.jobs:
         try:
             jobs.append(_prepared(command, multirun, job))
         except HarnessError as error:
-            errors[str(error)].append(job)
+            if multirun.glob_of_prompts and isinstance(error, UnfitError):
+                unfit.append(job)
+            else:
+                errors[str(error)].append(job)
+    if not jobs and not errors:
+        raise ConfigError("none of these prompts fits model and task. No job was begun.")
     if errors:
         raise _refusal(errors, multirun, jobs)
     jobs, notes = _distinct(jobs, multirun)
+    notes += [f"Left out, as the prompt does not fit the model: {job}." for job in unfit]
     kept = tuple(replace(checked.job, number=number) for number, checked in enumerate(jobs))
     jobs = [replace(checked, job=job) for checked, job in zip(jobs, kept, strict=True)]
     return Sweep(replace(multirun, jobs=kept), jobs, notes)

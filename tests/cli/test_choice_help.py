@@ -40,7 +40,7 @@ def test_a_tasks_help_has_its_prompts_and_a_prompts_help_its_words(harness):
 def test_a_choice_that_is_not_there_is_one_sentence(group, name, near):
     with pytest.raises(ConfigError, match=f"there is no {group} '{name}' .did you mean '{near}'") as refused:
         help_text.help_of_choices([(group, name)])
-    three = re.search(r"The nearest are \w+, \w+, \w+; --help models lists all \d+", str(refused.value))
+    three = re.search(r"The nearest are \w+, \w+, \w+; harness --help models lists all \d+", str(refused.value))
     assert len(str(refused.value)) < 250 and bool(three) == (group == "model")
 
 

@@ -14,6 +14,11 @@ TYPED = {
     "+task.limt=3": "did you mean 'task.limit'",
     "+foo=3": "no setting 'foo'",
     "results=null": "results=None",
+    "model=gpt_9": "harness --help models lists all",
+    "model=openai/gpt-4o": "of a provider it is model=openai model.model=gpt-4o",
+    "judge=anthropic/claude-9": "of a provider it is judge=anthropic judge.model=claude-9",
+    "task.limt=3": "harness --help task=NAME lists all",
+    "hydra/launcher=slurm": "starts the jobs of a sweep (-m)",
     "cache=null": "cache= takes one name: frozen, off, on, refresh.",
     "cache.mode=frozn": "did you mean frozen?",
     "cache.pth=x": "did you mean 'cache.path'",
@@ -44,7 +49,7 @@ TYPED = {
 }
 
 
-@pytest.mark.parametrize(("arguments", "message"), few(TYPED.items(), 7))
+@pytest.mark.parametrize(("arguments", "message"), few(TYPED.items(), 8))
 def test_bad_input_gets_one_sentence(harness, tmp_path, arguments, message):
     (tmp_path / "blocked").write_text("a file where a folder should be")
     (tmp_path / "empty.csv").write_text("input,label\n")
@@ -76,7 +81,7 @@ def test_a_refused_key_and_an_unreachable_server_are_sentences(harness, serve):
 def test_mistakes_in_a_config_file_of_the_users_own_are_sentences(harness, tmp_path):
     (tmp_path / "configs/model").mkdir(parents=True)
     for name, content, message in (
-        ("bare", "name: bare\n", "begin it with `defaults: [openai, _self_]`"),
+        ("bare", "name: bare\n", "configs/model/bare.yaml says no class: begin it with `defaults: [openai, _self_]`"),
         ("wrong", "defaults: [opnai, _self_]\n", "did you mean 'openai'"),
         ("torn", "name: [\n", "not YAML"),
     ):

@@ -42,6 +42,7 @@ def test_every_command_is_in_the_table_and_in_its_document():
         (["--help", "compare"], "compare", ["--help"]),
         (["help", "cache"], "cache", ["--help"]),
         (["help"], "run", ["--help"]),
+        (["list", "models"], "run", ["--help", "model="]),
         (["compare", "--help"], "compare", ["--help"]),
     ],
 )
@@ -131,6 +132,10 @@ def test_hydras_own_flags_pass():
         ("task.path=C:/my data;1.csv", 'task.path="C:/my data;1.csv"'),
         ("task.path='my data.csv'", "task.path='my data.csv'"),
         ("task.networks=[asia,cancer]", "task.networks=[asia,cancer]"),
+        *((f"model.name={word}", f'model.name="{word}"') for word in ("1e5", "nan", "true", "1_000", "1.0", "-3")),
+        *((f"model.name={word}",) * 2 for word in ("null", "007", "yes", "gpt-4", "a,b", "2026-01-01")),
+        ("task.path=1e5", 'task.path="1e5"'),
+        ("model.temperature=1e5", "model.temperature=1e5"),
         ("task.limit=range(1, 4)", "task.limit=range(1, 4)"),
         ("model=a,b c", "model=a,b c"),
     ],

@@ -24,7 +24,8 @@ def rows(plan: str) -> list[list[str]]:
 def test_a_setting_of_a_swept_group_holds_in_every_job_and_one_plan_has_them_all(command):
     code, out, err = command("-m", "model=gpt35,gpt4", "model.temperature=0.5", "task.limit=4", "dry_run=true")
     assert code == 0 and not err, err
-    assert [row[3] for row in rows(out)] == ["gpt35", "gpt4", ""] and rows(out)[-1][4:6] == ["8", "8"]
+    names = ["gpt35,temperature=0.5", "gpt4,temperature=0.5", ""]
+    assert [row[3] for row in rows(out)] == names and rows(out)[-1][4:6] == ["8", "8"]
     assert re.fullmatch(r"\$[\d.]+ to \$[\d.]+", rows(out)[-1][-1]) and "gpt4: $30 in" in out
     code, out, err = command(
         "-m", "task=causalbench/correlation,causalbench/causality", "model=always_no", "task.networks=asia",
@@ -36,7 +37,7 @@ def test_a_setting_of_a_swept_group_holds_in_every_job_and_one_plan_has_them_all
 
 @pytest.mark.parametrize(
     ("swept", "jobs_made"),
-    [("task=glob(causalbench/c*)", 3), ("model=glob(always_*,exclude=*_no)", 1), ("task=glob(corr*)", 3)],
+    [("prompt=glob(p*)", 1), ("model=glob(always_*,exclude=*_no)", 1), ("task=glob(corr*)", 3)],
 )
 def test_globs_take_the_names_of_a_group_those_in_folders_too(swept, jobs_made, command):
     code, out, err = command("-m", "model=always_yes", swept, "task.limit=2", "dry_run=true")
@@ -54,7 +55,7 @@ def test_calls_that_two_jobs_share_are_counted_once(command):
     ("arguments", "said"),
     few(
         [
-            (("model=always_yes", "prompt=glob(c*)"), "takes no name of prompt"),
+            (("model=always_yes", "prompt=glob(z*)"), "takes no name of prompt"),
             (("model=gpt4,gpt35", "model.temprature=1"), "did you mean 'model.temperature'?"),
             (("model=gpt4,roberta_mnli", "model.temperature=1"), "job 1 of 2 (model=roberta_mnli"),
             (
@@ -67,7 +68,7 @@ def test_calls_that_two_jobs_share_are_counted_once(command):
                 ("model=gpt4", "model.base_url=http://localhost:9/v1", "budget.usd=1", "prompt=plain,cot"),
                 "to cost nothing",
             ),
-            (("model=openai", "model.model=m", "model.seed=0,1"), "'model.name=\"m-${model.seed}\"'"),
+            (("model=openai", "model.model=m", "+model.extra.top_p=0.5,1"), "'model.name=\"m-${model.extra.top_p}\"'"),
             (
                 ("model=always_no", "task.source=file", "task.path=not_there.csv,either.csv"),
                 "not_there.csv does not exist",
@@ -94,7 +95,8 @@ def test_a_folder_of_another_run_or_one_in_use_is_told_before_any_job_begins(com
     code, _, err = command("-m", "model=gpt35,gpt4", f"model.base_url={other.url}", "task.limit=4")
     assert code == 1 and not other.calls
     assert f"model.endpoint: {json.dumps(where.partition('=')[2])} there" in err
-    code, _, err = command("-m", "model=gpt35,gpt4", where, "model.temperature=1", "task.limit=4")
+    settings = ("model.name=${hydra:runtime.choices.model}", "model.temperature=1")
+    code, _, err = command("-m", "model=gpt35,gpt4", where, *settings, "task.limit=4")
     assert code == 1 and "temperature: 0.0 there, 1.0 now" in err and "(model.name=…)" in err
     assert command("-m", "model=gpt35,gpt4", where, "task.limit=4")[0] == 0
     (lock,) = (file for file in Path("results").rglob("gpt4/.lock"))
@@ -122,6 +124,16 @@ def test_a_dry_run_refuses_what_the_run_refuses(command, serve, key):
     assert len(server.calls) == asked
 
 
+def test_settings_that_change_answers_are_in_the_name_of_a_model(command):
+    openai = ("-m", "model=openai", "model.model=m", "model.base_url=http://localhost:9/v1", "task.limit=2")
+    swept = ("model.temperature=0,1", "model.reasoning=null,true", "dry_run=true")
+    code, out, err = command(*openai, *swept)
+    names = ["m", "m,reasoning=true", "m,temperature=1", "m,temperature=1,reasoning=true"]
+    assert code == 0 and [row[3] for row in rows(out)[:-1]] == names, err
+    code, _, err = command(*openai, *swept, "model.name=mine")
+    assert code == 1 and "would share the folder" in err
+
+
 def test_runs_that_are_the_same_are_made_once(command):
     code, _, err = command("-m", "model=always_no,always_no", "task.limit=4,4")
     assert code == 0 and "Made once, though asked for 4 times: model=always_no task.limit=4." in err
@@ -134,9 +146,7 @@ def test_to_rank_and_to_write_are_not_one_run(command, tmp_path):
     (tmp_path / "tiny" / "model.safetensors").write_text("never read")
     methods = ["-m", "model=causal_lm", "model.path=tiny", "model.method=rank,generate", "task.limit=4", "dry_run=true"]
     code, out, err = command(*methods)
-    assert code == 1 and "jobs 0 and 1 would share the folder" in err and "they differ in model.method" in err
-    code, out, err = command(*methods, "model.name=${model.path}-${model.method}")
-    assert code == 0 and [row[3] for row in rows(out)] == ["tiny-rank", "tiny-generate", ""]
+    assert code == 0 and [row[3] for row in rows(out)] == ["tiny", "tiny,method=generate", ""], err
 
 
 @pytest.mark.slow
