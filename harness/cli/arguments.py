@@ -13,9 +13,10 @@ from contextlib import suppress
 
 from harness.cli import setting_lines
 from harness.cli.commands import summaries
+from harness.cli.key_value import without_dashes
 from harness.cli.setting_lines import bases_of, files_of, names_in, unknown_choice
 from harness.config_files import CONFIGS, listed
-from harness.errors import ConfigError, DataError, nearest, unknown
+from harness.errors import ConfigError, DataError, unknown
 
 _PLAIN = re.compile(r"[+~]{0,2}[\w/.@:]+=[\w./:@%+,\[\]{}\"'$-]*", re.ASCII)
 """A setting that Hydra reads as it is written, or refuses for what it is."""
@@ -35,7 +36,9 @@ def ready_for_hydra(arguments: Sequence[str], config_name: str) -> list[str]:
         return list(arguments)
     for number, argument in enumerate(arguments):
         if argument.startswith("-") and argument not in ("-m", "--multirun") and not argument[1:2].isdigit():
-            raise ConfigError(_option(arguments[number:], arguments, config_name))
+            settings = setting_lines.settings(config_name, arguments)
+            switches = {name: settings.get(name) is False for name in (*setting_lines.groups(config_name), *settings)}
+            raise ConfigError(without_dashes(arguments[number:], switches))
         if "=" not in argument and argument[:1] not in "~-":
             raise ConfigError(_bare(argument, arguments, config_name))
     return list(map(_quoted, arguments))
@@ -89,20 +92,6 @@ def several_values(config_name: str, arguments: Sequence[str]) -> str:
             runs = f"{argument} has several values: for a run with each of them put -m first, harness -m {argument}"
             return f"{runs}." if key in one_name or "(" in value else f"{runs}; one list of them is '{key}=[{value}]'."
     return ""
-
-
-def _option(arguments: Sequence[str], command_line: Sequence[str], config_name: str) -> str:
-    """Return the sentence about an option, the first of the arguments: how it is written as a setting."""
-    option, _, value = arguments[0].partition("=")
-    name = option.strip("-").replace("-", "_")
-    settings = setting_lines.settings(config_name, command_line)
-    known = [*setting_lines.groups(config_name), *settings]
-    full_name = name if name in known else next((long for long in known if long.rpartition(".")[2] == name), "")
-    if not full_name:
-        return f"there is no option {option}{nearest(name, known)}: settings are key=value (--help lists them)."
-    following = arguments[1] if len(arguments) > 1 and "=" not in arguments[1] and arguments[1][:1] != "-" else ""
-    value = value or following or ("true" if settings.get(full_name) is False else "…")
-    return f"there is no option {option}: write {full_name}={value}, as all settings are key=value (--help lists them)."
 
 
 def _bare(word: str, command_line: Sequence[str], config_name: str) -> str:

@@ -94,7 +94,8 @@ def parse_arguments(arguments: Sequence[str], settings: type[S]) -> tuple[list[s
         setting = _SETTING.fullmatch(argument)
         if setting is None or Path(argument).exists():
             if argument.startswith("-") and argument != "-":
-                raise ConfigError(_without_dashes(arguments[index:], settings))
+                switches = {name: kind is bool for name, kind in get_type_hints(settings).items()}
+                raise ConfigError(without_dashes(arguments[index:], switches))
             positionals.append(argument)
         elif setting[1] not in names:
             raise ConfigError(unknown("setting", setting[1], names))
@@ -106,16 +107,19 @@ def parse_arguments(arguments: Sequence[str], settings: type[S]) -> tuple[list[s
         raise ConfigError(first_sentence(error, "")) from None
 
 
-def _without_dashes(arguments: Sequence[str], settings: type[Any]) -> str:
-    """Return the sentence about an option, the first of the arguments: how it is written as a setting."""
-    kinds = get_type_hints(settings)
-    option, equals, value = arguments[0].partition("=")
+def without_dashes(arguments: Sequence[str], switches: Mapping[str, bool]) -> str:
+    """Return the sentence about an option, the first of the arguments: how it is written as a setting.
+
+    `switches` says of each setting whether it is one that is turned on.
+    """
+    option, _, value = arguments[0].partition("=")
     name = option.strip("-").replace("-", "_")
-    if name not in kinds:
-        return f"there is no option {option}{nearest(name, kinds)}: settings are key=value ({', '.join(kinds)})."
-    if not equals:
-        value = "true" if kinds[name] is bool else next(iter(arguments[1:]), "…")
-    return f"there is no option {option}: write {name}={value}, as all settings are key=value ({', '.join(kinds)})."
+    full = name if name in switches else next((long for long in switches if long.rpartition(".")[2] == name), "")
+    if not full:
+        return f"there is no option {option}{nearest(name, switches)}: settings are key=value (--help lists them)."
+    following = arguments[1] if len(arguments) > 1 and "=" not in arguments[1] and arguments[1][:1] != "-" else ""
+    value = value or ("true" if switches[full] else following or "…")
+    return f"there is no option {option}: write {full}={value}, as all settings are key=value (--help lists them)."
 
 
 def _words(value: Any) -> Any:

@@ -110,54 +110,25 @@ def settings(config_name: str, arguments: Sequence[str]) -> dict[str, Any]:
     return found
 
 
-_BASE = re.compile(r"^defaults: *\[(\w+), *_self_\]", re.MULTILINE)
-_CLASS = re.compile(r"^_target_: *(\S+)", re.MULTILINE)
-_NAMED = re.compile(r"^(?:model|path): *[^?\s]", re.MULTILINE)
-_PAPER = re.compile(r"^# paper: *(.+?) *$", re.MULTILINE)
-_TITLES = (
-    "your own, in ./configs/model/",
-    "any model by its name: of a provider, of a server of your own, or a checkpoint on this machine",
-    "hosted models, November 2026",
-    "checkpoints on this machine, from the Hugging Face Hub or a package, November 2026",
-)
-_OWN, _ANY, _HOSTED, _CHECKPOINT = _TITLES
-_BASELINE = "baselines, and exact logic"
+_TITLES = {
+    "own": "your own, in ./configs/model/",
+    "api": "of providers and of servers of your own; openai, claude, gemini and their like take any model by its name",
+    "local": "checkpoints on this machine, from the Hugging Face Hub or a package",
+    "baseline": "baselines, and exact logic",
+}
 
 
 def models_by_kind(files: Mapping[str, Path]) -> list[tuple[str, dict[str, Path]]]:
     """Return the files of models by name under the title of their kind, in the order of the help."""
-    texts = {name: _text(file) for name, file in files.items()}
-    titles = {name: _title(name, file, texts) for name, file in files.items()}
-    papers = sorted({*titles.values()} - {*_TITLES, _BASELINE}, reverse=True)
-    groups = {title: {n: files[n] for n in files if titles[n] == title} for title in (*_TITLES, *papers, _BASELINE)}
-    return [(title, members) for title, members in groups.items() if members]
+    kinds = {name: _kind(name, file) for name, file in files.items()}
+    groups = [(title, {n: files[n] for n in files if kinds[n] == kind}) for kind, title in _TITLES.items()]
+    return [(title, members) for title, members in groups if members]
 
 
-def _text(file: Path) -> str:
-    """Return a file's text; "" for one that cannot be read, which the list says in its place."""
-    try:
-        return text_of(file)
-    except DataError:
-        return ""
-
-
-def _title(name: str, file: Path, texts: Mapping[str, str]) -> str:
+def _kind(name: str, file: Path) -> str:
+    """Return the kind of a model, by the room that its class is in."""
     if not is_shipped(file):
-        return _OWN
-    chain = _chain(name, texts)
-    target = next((match[1] for text in chain if (match := _CLASS.search(text))), "")
-    if not any(room in target for room in (".api.", ".local.", ".served.")):
-        return _BASELINE
-    if paper := _PAPER.search(chain[0]):
-        return f"those of the {paper[1]} paper"
-    if not _NAMED.search(chain[0]):
-        return _ANY
-    return _HOSTED if ".api." in target else _CHECKPOINT
-
-
-def _chain(name: str, texts: Mapping[str, str]) -> list[str]:
-    """Return a config's text and the texts of those it is built on, the nearest first, each once."""
-    names = [name]
-    while (base := _BASE.search(texts[names[-1]])) and base[1] in texts and base[1] not in names:
-        names.append(base[1])
-    return [texts[each] for each in names]
+        return "own"
+    targets = (_content(each).get("_target_") for each in files_of("model", name))
+    target = str(next(filter(None, targets), ""))
+    return next((kind for kind in ("api", "local") if f".{kind}." in target.replace(".served.", ".local.")), "baseline")

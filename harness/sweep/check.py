@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -47,7 +46,7 @@ def checked(command: SweepCommand, multirun: Multirun) -> Sweep:
     if not jobs and not errors:
         raise ConfigError("none of these prompts fits model and task. No job was begun.")
     if errors:
-        raise _refusal(errors, multirun, jobs)
+        raise _refusal(errors, len(multirun.jobs))
     jobs, notes = _distinct(jobs, multirun)
     notes += [f"Left out, as the prompt does not fit the model: {job}." for job in unfit]
     kept = tuple(replace(checked.job, number=number) for number, checked in enumerate(jobs))
@@ -64,17 +63,11 @@ def _prepared(command: SweepCommand, multirun: Multirun, job: Job) -> CheckedJob
         return CheckedJob(job, config, prepared)
 
 
-def _refusal(errors: Mapping[str, Sequence[Job]], multirun: Multirun, fine: Sequence[CheckedJob]) -> ConfigError:
+def _refusal(errors: Mapping[str, Sequence[Job]], total: int) -> ConfigError:
     """Return the error of a sweep with jobs that cannot run; several errors are printed here, one line each."""
-    total = len(multirun.jobs)
-    texts = []
-    for sentence, jobs in errors.items():
-        hint = ""
-        key = re.match(r"there is no setting '([^']+)'", sentence)
-        if key and any(key[1] in checked.job.settings() for checked in fine):
-            hint = " Other jobs of this sweep have it: sweep over those alone, and over this one without it."
-        who = f"{_numbers(jobs, total)}: " if len(jobs) < total else ""
-        texts.append(f"{who}{sentence}{hint}")
+    texts = [
+        f"{f'{_numbers(jobs, total)}: ' if len(jobs) < total else ''}{sentence}" for sentence, jobs in errors.items()
+    ]
     if len(texts) == 1:
         return ConfigError(f"{texts[0]} No job was begun.")
     for text in texts[:SHOWN]:
