@@ -49,7 +49,7 @@ def test_ctrl_c_while_results_are_verified_is_one_sentence(tmp_path, monkeypatch
         (cache.main, ["prune", "--model", "gpt4"], "write model=gpt4, as all settings are key=value (--help"),
         (cache.main, ["prune", "--yes", "model=gpt4"], "write yes=true, as"),
         (cache.main, ["stats", "--cache", "answers.sqlite"], "write cache=answers.sqlite, as"),
-        (cache.main, ["stats", "--model", "gpt4"], "there is no option --model: settings are key=value (cache)."),
+        (cache.main, ["stats", "--model", "gpt4"], "there is no option --model: settings are key=value (--help"),
         (cache.main, ["stats", "model=gpt4"], "There is cache."),
         (cache.main, ["stats", "answers.sqlite"], "stats takes settings only, not 'answers.sqlite'"),
         (cache.main, ["prune", "yes"], "prune takes settings only, not 'yes'"),
