@@ -141,15 +141,6 @@ def test_runs_that_are_the_same_are_made_once(command):
 
 
 @pytest.mark.slow
-def test_to_rank_and_to_write_are_not_one_run(command, tmp_path):
-    (tmp_path / "tiny").mkdir()
-    (tmp_path / "tiny" / "model.safetensors").write_text("never read")
-    methods = ["-m", "model=causal_lm", "model.path=tiny", "model.method=rank,generate", "task.limit=4", "dry_run=true"]
-    code, out, err = command(*methods)
-    assert code == 0 and [row[3] for row in rows(out)] == ["tiny", "tiny,method=generate", ""], err
-
-
-@pytest.mark.slow
 def test_runs_that_differ_in_one_setting_of_the_task_are_one_table_by_it(command):
     code, out, err = command("-m", "model=linear,always_no", "task.limit=60", "task.perturbation=none,permutation")
     assert code == 0, err
