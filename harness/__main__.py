@@ -90,7 +90,9 @@ def run_one(config: DictConfig, *, brief: bool, accounts: Accounts | None = None
     outcome = carry_out(prepared, announced=brief)
     # Show the scores, whole or not.
     if brief:
-        print(f"    {'NOT COMPLETE: ' if outcome.stopped else ''}{results.brief(outcome.result)}", file=sys.stderr)
+        print(
+            f"    {'NOT COMPLETE: ' if outcome.stopped else ''}{results.brief(outcome.result.overall)}", file=sys.stderr
+        )
     elif outcome.result.overall.items:
         show(prepared, outcome)
     # What stopped the run early, or left it without anything to score, is the command's error.

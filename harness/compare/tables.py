@@ -92,6 +92,8 @@ def _verdict(comparison: Comparison, d: Difference) -> str:
     if d.p_holm is None:
         return f"{finding}."
     proof = "more than chance" if d.p_holm <= 0.05 else "no more than chance can make"
+    if d.p_holm > 0.05 and d.value and d.interval is None:
+        proof = "too few clusters to tell"
     corrected = "" if d.p_holm == d.p else ", Holm"
     sentence = f"{finding}: {proof} (p = {p_text(d.p_holm)}{corrected})."
     if d.detectable is None:

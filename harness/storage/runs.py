@@ -56,7 +56,7 @@ class Run:
     def __repr__(self) -> str:
         """Return the run's place and its main scores."""
         ending = "" if self.complete else ", NOT COMPLETE"
-        return f"<run {' · '.join(self.place.values())}: {results.brief(self.result)}{ending}>"
+        return f"<run {' · '.join(self.place.values())}: {results.brief(self.result.overall)}{ending}>"
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows: its place, its tables, and what has to be said of them."""

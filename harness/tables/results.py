@@ -81,9 +81,9 @@ def spare(metrics: Sequence[str], main: Container[str]) -> list[str]:
     return ["clusters", "positives", "items", *(name for name in reversed(metrics) if name not in main)]
 
 
-def brief(result: Result) -> str:
-    """Return a result in half a line."""
-    metrics = [result.overall.metric(name) or Metric(name, None) for name in main_metrics(result.overall)]
+def brief(scores: Scores) -> str:
+    """Return the main metrics of a row in half a line."""
+    metrics = [scores.metric(name) or Metric(name, None) for name in main_metrics(scores)]
     return ", ".join(f"{definition(metric.name).title} {metric_cell(metric).full_text}" for metric in metrics)
 
 
@@ -104,6 +104,10 @@ def remarks(result: Result, requested: str = "") -> list[str]:
         counts = f"count{'s' if overall.unreadable == 1 else ''} as {'No' if result.unreadable == 'no' else 'wrong'}"
         notes.append(f"{_counted(overall.unreadable, 'reply', 'replies')} could not be read and {counts}.")
     notes += cut_off_notes(overall)
+    for label_set, breakdowns in result.scores.items():
+        other = breakdowns["overall"]["all"]
+        if main_metrics(other) == main_metrics(overall) and (said := brief(other)) != brief(overall):
+            notes.append(f"By {label_set} labels, some of which are others than the {result.headline}: {said}.")
     if between := _between(overall, "bounds"):
         notes.append(f"If all of them had been wrong, or all right: {between}.")
     notes += grade_notes(result)

@@ -114,6 +114,12 @@ def test_a_single_unreadable_reply_is_one(tmp_path, output_of):
     assert "1 reply of a could not be read and counts as wrong." in text
 
 
+def test_what_rests_on_few_clusters_is_not_called_chance(tmp_path, output_of):
+    a, b = (put(tmp_path / name, always(answer, 30), model=name) for name, answer in (("a", 0), ("b", 1)))
+    text = output_of(a, b, "metrics=accuracy", "items=0")
+    assert "too few clusters to tell (p = 0.25" in text and "chance" not in text
+
+
 def test_several_against_the_first_and_all_pairs(tmp_path, output_of):
     folders = [put(tmp_path / name, always(k % 2, 100 - k), model=name) for k, name in enumerate("wxyz")]
     assert output_of(*folders, "items=0").count("points of F1") == 2  # y is like w

@@ -148,8 +148,8 @@ def test_a_missing_folder(tmp_path, capsys):
 
 def test_names_that_are_near(tmp_path, capsys):
     put(tmp_path, run=run_of("gpt-4"))
-    assert leaderboard.main([str(tmp_path), "model=gtp"]) == 1
-    assert "there is no model 'gtp' (did you mean 'gpt-4'?). There is gpt-4." in complaint(capsys)
+    assert leaderboard.main([str(tmp_path), "model=gpt4"]) == 1
+    assert "there is no model 'gpt4' (did you mean 'gpt-4'?). There is gpt-4." in complaint(capsys)
     assert leaderboard.main([str(tmp_path), "metrics=f3"]) == 1
     assert "there is no metric 'f3'. The nearest are f1, firm, failed" in complaint(capsys)
 

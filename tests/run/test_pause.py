@@ -33,8 +33,9 @@ def ends(server, tmp_path, limit=60, **settings):
     return folder(tmp_path, f"limit={limit}").complete
 
 
-def cut_off(*_):
-    return chat_reply("", finish_reason="length")
+def cut_off(_, body, *__):
+    reply = chat_reply("", finish_reason="length")
+    return reply | {"usage": {"prompt_tokens": 9, "completion_tokens": body["max_tokens"]}}
 
 
 def maybe(path, body, number):

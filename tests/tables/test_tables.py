@@ -136,9 +136,9 @@ def test_the_table_of_a_result():
 
 
 def test_a_result_in_half_a_line():
-    assert brief(result_of(scores(f1=None, accuracy=0.5))) == "F1 –, accuracy 50.00"
+    assert brief(scores(f1=None, accuracy=0.5)) == "F1 –, accuracy 50.00"
     overall = with_intervals(f1=(0.5, (0.2, 0.6)), accuracy=(0.25, None))
-    assert brief(result_of(overall)) == "F1 50.00 [20.0, 60.0], accuracy 25.00"
+    assert brief(overall) == "F1 50.00 [20.0, 60.0], accuracy 25.00"
 
 
 def test_every_line_of_a_table_is_as_wide():
@@ -151,6 +151,15 @@ def test_items_and_clusters_are_said():
     assert line.startswith("1,162 items in 21 clusters")
     assert "metrics in percent" in line
     assert " 1 cluster " in "".join(remarks(result_of(scores(), clusters=1)))
+
+
+def test_what_other_labels_say_is_said():
+    both = {name: {"overall": {"all": scores(f1=f1)}} for name, f1 in (("published", 0.5), ("audited", 0.75))}
+    said = "".join(remarks(replace(result_of(scores(f1=0.5)), scores=both)))
+    assert "By audited labels, some of which are others than the published: F1 75.00" in said
+    assert "audited" not in "".join(
+        remarks(replace(result_of(scores(f1=0.5)), scores=both | {"audited": both["published"]}))
+    )
 
 
 @pytest.mark.parametrize(

@@ -164,7 +164,7 @@ def run_one(config: DictConfig, *, brief: bool, accounts: Accounts | None = None
     outcome = leave(task, items, answered, prepared.folder, prepared.progress)
     if brief:
         # The table of a sweep is of the learned edges alone, and so has another F1.
-        print(f"    Over all questions: {results.brief(outcome.result)}", file=sys.stderr)
+        print(f"    Over all questions: {results.brief(outcome.result.overall)}", file=sys.stderr)
     else:
         terminal.show(table([load(path)]))
         print(f"{path}/ holds {', '.join(sorted(f.name for f in path.iterdir() if f.name[0] != '.'))}")
