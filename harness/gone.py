@@ -29,20 +29,10 @@ GONE: Mapping[str, str] = {
     "model nli_onnx": "model=nli runs the checkpoint itself, with torch",
     "setting parallel": _comes("hydra/launcher=processes hydra.launcher.count=4", "scale"),
     "hydra/launcher submitit_slurm": "hydra/launcher=slurm",
-    "setting variant": "folders choose the runs: harness leaderboard results/corr2cause/default",
-    "setting title": "the page has one title",
-    "setting resamples": "intervals are drawn from 10,000 resamples",
-    "setting preset": "metrics= and by= choose what a table shows",
     "setting model.endpoint": "answers are stored under model.base_url",
-    "setting records": "gzip records.jsonl compresses the records of a run, and everything reads them so",
     "setting model.max_total_wait": "model.max_wait bounds all waits of a call",
-    "setting system_role": "system_role: user stands in a prompt file of your own",
-    "setting judge_sample": "a judge reads 50 of the replies that the rules did read",
     "setting budget.tokens": "budget.usd and budget.requests limit a run",
     "setting model.dialect": "model=anthropic and model=gemini_native ask by the providers' own SDKs",
-    "setting model.limit_parameter": "model.reasoning=true sends max_completion_tokens, false max_tokens",
-    "setting model.rank": "choices are ranked by the next token",
-    "setting model.context": "a server refuses what is too long by itself",
 }
 """By kind and name, as error messages have them."""
 

@@ -14,7 +14,7 @@ from contextlib import suppress
 from harness.cli import setting_lines
 from harness.cli.commands import summaries
 from harness.cli.key_value import without_dashes
-from harness.cli.setting_lines import bases_of, files_of, names_in, unknown_choice
+from harness.cli.setting_lines import bases_of, unknown_choice
 from harness.config_files import CONFIGS, listed
 from harness.errors import ConfigError, DataError, unknown
 
@@ -50,9 +50,8 @@ def _quoted(argument: str) -> str:
     if setting is None or (_PLAIN.fullmatch(argument) and not _NAME.fullmatch(setting["key"])):
         return argument
     read, value, _ = _read(argument)
-    if isinstance(value, int | float):
-        return f'{setting["key"]}="{setting["value"]}"' if _NAME.fullmatch(setting["key"]) else argument
-    is_text = not read or (isinstance(value, str) and value != setting["value"])
+    is_name = _NAME.fullmatch(setting["key"]) and isinstance(value, int | float)
+    is_text = is_name or not read or (isinstance(value, str) and value != setting["value"])
     return f'{setting["key"]}="{setting["value"]}"' if is_text else argument
 
 
@@ -158,11 +157,11 @@ def _wrong_setting(key: str, config_name: str, arguments: Sequence[str]) -> Iter
     section = key.partition(".")[0]
     if key == "hydra/launcher" and "hydra/launcher=harness" not in arguments:
         yield "hydra/launcher= starts the jobs of a sweep (-m), and needs the package that brings it."
-    if key.startswith("hydra") and not key.startswith("hydra.launcher."):
+    if key.startswith("hydra"):
         return
     if section == "judge" and not any(argument.startswith("judge=") for argument in arguments):
         yield f"{key} is a setting of the judge, and the run has no judge: choose one with judge=…, as with model=…."
-    names = _names(section, config_name, arguments)
+    names = [*setting_lines.groups(config_name), *setting_lines.settings(config_name, arguments)]
     if key in names:
         return
     parent, _, own = key.rpartition(".")
@@ -171,14 +170,3 @@ def _wrong_setting(key: str, config_name: str, arguments: Sequence[str]) -> Iter
     if elsewhere := [name for name in names if name.rpartition(".")[2] == own]:
         yield f"there is no setting {key!r}: write {' or '.join(f'{name}=…' for name in elsewhere)}."
     yield unknown("setting", key, [name for name in names if name.startswith(f"{section}.")] or names)
-
-
-def _names(section: str, config_name: str, arguments: Sequence[str]) -> list[str]:
-    """Return the known settings; for a setting of Hydra's own, those of the launcher."""
-    if section != "hydra":
-        return [*setting_lines.groups(config_name), *setting_lines.settings(config_name, arguments)]
-    launcher = next((word.partition("=")[2] for word in arguments if word.startswith("hydra/launcher=")), "")
-    with suppress(DataError):
-        files = files_of("hydra/launcher", launcher)
-        return [f"hydra.launcher.{name}" for file in files for name in names_in(file)]
-    return []

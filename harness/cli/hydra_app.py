@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from harness import __version__
 from harness.cli import help_text, setting_lines
 from harness.cli.arguments import (
     missing_setting,
@@ -21,7 +22,7 @@ from harness.cli.arguments import (
     ready_for_hydra,
     several_values,
 )
-from harness.cli.key_value import exit_code, version
+from harness.cli.key_value import exit_code
 from harness.config_files import CONFIGS, own_folder
 from harness.errors import ConfigError, HarnessError
 from harness.runtime import console, environment, secrets, signals
@@ -54,7 +55,7 @@ def launch(job: Callable[[Any], int], config_name: str, sweep: Sweep | None = No
             print(_help(config_name, sys.argv[1:]))
             return 0
         if "--version" in sys.argv[1:]:
-            print(version())
+            print(f"harness {__version__}")
             return 0
         secrets.refuse_arguments(sys.argv[1:])
         sys.argv[1:] = ready_for_hydra(sys.argv[1:], config_name)

@@ -70,7 +70,7 @@ def _run(
             print(help)
             return 0
         if "--version" in arguments:
-            print(version())
+            print(f"harness {__version__}")
             return 0
         output = job(arguments)
         if isinstance(output, int):
@@ -123,14 +123,8 @@ def without_dashes(arguments: Sequence[str], switches: Mapping[str, bool]) -> st
 
 
 def _words(value: Any) -> Any:
-    return (
-        tuple(part.strip() for part in value.strip("[]").split(",") if part.strip())
-        if isinstance(value, str)
-        else value
-    )
-
-
-ERROR = 1
+    parts = value.strip("[]").split(",") if isinstance(value, str) else value
+    return tuple(part.strip() for part in parts if part.strip())
 
 
 def complain(error: Exception) -> None:
@@ -165,11 +159,4 @@ def exit_code(
         return INTERRUPTED
     except Exception as error:
         complain(error)
-        return ERROR
-
-
-def version() -> str:
-    """Return the version of the project, and the Python and the machine that it runs on."""
-    import platform
-
-    return f"harness {__version__} (Python {platform.python_version()}, {platform.platform()})"
+        return 1

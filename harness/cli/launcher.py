@@ -102,7 +102,7 @@ class Combinations(Sweeper):
 
     def sweep(self, arguments: list[str]) -> Any:
         """Hand on every combination."""
-        assert self.hydra_context is not None and self.launcher is not None
+        assert self.config is not None and self.launcher is not None
         names = _Names(choice_of("task", self.config.hydra.job.config_name, arguments))
         overrides = OverridesParser.create(cast(Any, names)).parse_overrides(arguments)
         values = {override.get_key_element(): _values(override) for override in overrides}

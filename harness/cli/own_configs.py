@@ -154,12 +154,8 @@ def _varied(config: DictConfig, group: str, choice: str | None, typed: Collectio
         return []
     files = reversed([*setting_lines.files_of(group, choice)])  # the nearest last
     there = {name: value for file in files for name, value in names_in(file).items()}
-    now = {name: config[group].get(name) for name in names}
-    return [
-        f"{name}={value if isinstance(value, str) else json.dumps(value)}"
-        for name, value in now.items()
-        if value != there.get(name)
-    ]
+    changed = {name: value for name in names if (value := config[group].get(name)) != there.get(name)}
+    return [f"{name}={value if isinstance(value, str) else json.dumps(value)}" for name, value in changed.items()]
 
 
 @contextmanager

@@ -86,14 +86,12 @@ def _verdict(comparison: Comparison, d: Difference) -> str:
     if d.value is None:
         return f"{title} is undefined for {a if d.first is None else b}: there is no difference to test."
     way = "above" if d.value > 0 else "below"
-    finding = f"{b} is {100 * abs(d.value):.2f} points of {title} {way} {a}"
-    if not d.value:
-        finding = f"{b} and {a} have the same {title}"
+    difference = f"{b} is {100 * abs(d.value):.2f} points of {title} {way} {a}"
+    finding = difference if d.value else f"{b} and {a} have the same {title}"
     if d.p_holm is None:
         return f"{finding}."
-    proof = "more than chance" if d.p_holm <= 0.05 else "no more than chance can make"
-    if d.p_holm > 0.05 and d.value and d.interval is None:
-        proof = "too few clusters to tell"
+    chance = "too few clusters to tell" if d.value and d.interval is None else "no more than chance can make"
+    proof = "more than chance" if d.p_holm <= 0.05 else chance
     corrected = "" if d.p_holm == d.p else ", Holm"
     sentence = f"{finding}: {proof} (p = {p_text(d.p_holm)}{corrected})."
     if d.detectable is None:

@@ -13,7 +13,6 @@ from harness.cli import key_value
 from harness.cli.key_value import Words
 from harness.errors import ConfigError, StoreError
 from harness.leaderboard.build import BoardOptions, build
-from harness.leaderboard.columns import expanded
 from harness.leaderboard.comparable import find_runs, task_title
 from harness.storage.atomic_write import atomic_file, check
 from harness.storage.runs import Run
@@ -36,10 +35,10 @@ Rebuild the leaderboard from the results of earlier runs.
 Runs on different items or with different headline labels stand in tables of their own; incomplete ones are not ranked.
 
   model=                which runs: names or globs, several with commas between them; folders choose tasks and variants
-  metrics=              f1, accuracy, …; yes (share of Yes), chance (F1 of as many Yes at random); counts: n (items),
-                        positives, clusters, unreadable, cut_off, failed; what a run took: cost (USD in all), tokens (in
-                        and out, in all), seconds (mean of an answer), served (the models that replies name); else all
-                        but these
+  metrics=              f1, accuracy, …; yes (share of Yes), chance (F1 of as many Yes at random); counts: items,
+                        positives, clusters, unreadable, cut_off, failed; what a run took: cost (USD), tokens_in and
+                        tokens_out, in all, seconds (mean of an answer), served (the models that replies name); else
+                        all but these
   by=                   a column for each group too: relation, num_nodes, network, scale, structure, …; or for each
                         value of a setting: perturbation, version, labels, limit, prompt, …; rows are what differs in
                         nothing else, with the difference to the first column, its interval and p as compare has them
@@ -104,7 +103,7 @@ def _leaderboard(folders: Sequence[str], settings: LeaderboardSettings) -> list[
     """Return the tables of the runs below the folders, as the settings ask."""
     rows = find_runs(folders, model=settings.model)
     choice = BoardOptions(
-        expanded(settings.metrics),
+        settings.metrics,
         tuple(dict.fromkeys(settings.by)),
         settings.intervals,
         settings.over,

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from harness.errors import ConfigError, unknown
 from harness.leaderboard import by_setting, by_task, over_setting
 from harness.leaderboard.columns import (
-    ALIASES,
     OF_RUNS,
     NumberColumn,
     constants,
@@ -119,7 +118,7 @@ def _check(choice: BoardOptions, runs: Sequence[Run]) -> None:
     columns = [] if settings else [*COUNTS, *DERIVED, *OF_RUNS]
     for name in choice.metrics:
         if name not in metrics and name not in columns:
-            raise ConfigError(unknown("metric", name, [*metrics, *columns, *(ALIASES if columns else ())]))
+            raise ConfigError(unknown("metric", name, [*metrics, *columns]))
 
 
 def _tables(task: str, runs: list[Run], choice: BoardOptions) -> Iterator[Table]:

@@ -45,12 +45,10 @@ OF_RUNS_NOTES = {
     "served": "Served as: the models that the server's replies name.",
     "firm": "Firm: the share of the answers that stand in their form or are announced as answers.",
 }
-ALIASES: Mapping[str, tuple[str, ...]] = {"n": ("items",), "tokens": ("tokens_in", "tokens_out")}
-
-
-def expanded(names: Sequence[str]) -> tuple[str, ...]:
-    """Return the columns that names of the command mean, each once: n is items, tokens those in and out."""
-    return tuple(dict.fromkeys(column for name in names for column in ALIASES.get(name, (name,))))
+_UNREADABLE = (
+    "Replies without an answer count as the wrong answer (where No is right, as a Yes) unless task.unreadable=no; "
+    "failed calls are in no metric."
+)
 
 
 @dataclass(frozen=True)
@@ -151,24 +149,15 @@ def number_notes(runs: Sequence[Run], columns: Sequence[NumberColumn], intervals
     notes = [" ".join(interval_notes(scores))] if intervals != "none" else []
     about = {**DERIVED_NOTES, **OF_RUNS_NOTES}
     notes.append(" ".join(dict.fromkeys(about[column.number] for column in columns if column.number in about)))
-    return [note for note in notes if note] + unreadable_notes(runs)
-
-
-def unreadable_notes(runs: Sequence[Run]) -> list[str]:
-    """Return how replies without an answer are counted, if there are any."""
-    rules = dict.fromkeys(run.result.unreadable for run in runs if run.result.overall.unreadable)
-    counted = {"wrong": "as the wrong answer (where No is right, as a Yes)", "no": "as a No (task.unreadable=no)"}
-    return [f"Replies without an answer count {counted[rule]}; failed calls are in no metric." for rule in rules]
+    notes += [_UNREADABLE] if any(run.result.overall.unreadable for run in runs) else []
+    return [note for note in notes if note]
 
 
 def lost_notes(named: Sequence[tuple[str, Run]]) -> list[str]:
     """Return how many replies of which runs stand behind no answer, where a table has no column for them."""
     scores = [(name, run.result.overall) for name, run in named]
     lost = [f"{name}: {row.unreadable:,} and {row.failed:,}" for name, row in scores if row.unreadable or row.failed]
-    if not lost:
-        return []
-    counts = f"Unreadable replies and failed calls: {'; '.join(lost)}; of all others none."
-    return [counts, *unreadable_notes([run for _, run in named])]
+    return [f"Unreadable replies and failed calls: {'; '.join(lost)}; of all others none.", _UNREADABLE] if lost else []
 
 
 def readings_notes(runs: Sequence[Run]) -> list[str]:

@@ -9,7 +9,6 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
-from harness.cli.key_value import ERROR
 from harness.cli.launcher import Multirun
 from harness.errors import ConfigError
 from harness.leaderboard import __main__ as leaderboard
@@ -104,7 +103,7 @@ def conclude(
         console.complain(error, f"error in job{'s' * (len(numbers) > 1)} {', '.join(map(str, numbers))}")
     if failed:
         console.complain(f"{failed} of {len(outcomes)} jobs have failed; {place} says which, and why.", "sweep")
-    return ERROR if failed else 0
+    return 1 if failed else 0
 
 
 def _by_the_setting(rows: Sequence[Run]) -> Sequence[Part]:

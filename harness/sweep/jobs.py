@@ -22,7 +22,6 @@ from typing import Any, Protocol
 from omegaconf import DictConfig
 
 from harness.cli import hydra_app, own_configs
-from harness.cli.key_value import ERROR
 from harness.cli.launcher import Job, Multirun, numbered
 from harness.cli.own_configs import as_running
 from harness.cost.budget import Accounts
@@ -112,7 +111,7 @@ class Order:
             same = f"as in job {self.number - 1}." if before.get("error") == sentence else sentence
             console.complain(same, f"error in job {self.number}")
             note(place, run=None, error=sentence)
-            return ERROR
+            return 1
         return 0
 
 

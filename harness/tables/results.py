@@ -91,9 +91,7 @@ def remarks(result: Result, requested: str = "") -> list[str]:
     """Return the remarks that belong beside the numbers, one a paragraph; `requested` is the model asked for."""
     overall = result.overall
     items, clusters = _counted(overall.items, "item", "items"), _counted(result.clusters, "cluster", "clusters")
-    notes = [
-        f"{items} in {clusters} (items of one cluster are not independent); metrics in percent.",
-    ]
+    notes = [f"{items} in {clusters} (items of one cluster are not independent); metrics in percent."]
     notes += [*result.notes, *sample_notes(result), *judge_notes(result)]
     rows = [row for groups in result.scores[result.headline].values() for row in groups.values()]
     notes += interval_notes(rows) + _no_interval_notes(rows)
@@ -120,10 +118,8 @@ def remarks(result: Result, requested: str = "") -> list[str]:
             notes.append(f"{_counted(count, one, several)} {what}.")
     notes += who_notes(result, requested)
     usage = {"input": result.usage.input, "output": result.usage.output, "reasoning": result.usage.reasoning}
-    if any(usage.values()):
-        notes.append(
-            "Tokens of these answers: " + ", ".join(f"{count:,} {name}" for name, count in usage.items() if count) + "."
-        )
+    if counts := ", ".join(f"{count:,} {name}" for name, count in usage.items() if count):
+        notes.append(f"Tokens of these answers: {counts}.")
     return notes
 
 

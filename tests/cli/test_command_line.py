@@ -93,7 +93,7 @@ def test_all_ways_to_call_a_command_are_the_same(harness, tmp_path):
 @pytest.mark.parametrize("module", ["harness", "harness.leaderboard", "harness.cache"])
 def test_the_version_is_the_projects(harness, module):
     for arguments in (["--version"], ["results", "--version"]):
-        assert harness(*arguments, module=module).stdout.startswith(f"harness {package.__version__} (Python 3.")
+        assert harness(*arguments, module=module).stdout == f"harness {package.__version__}\n"
         if module == "harness":
             break
 

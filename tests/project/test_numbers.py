@@ -110,7 +110,7 @@ def test_what_is_told_of_the_reader_is_what_its_benchmark_counts():
     for number, kind in re.findall(r"(?<=[ \n])(\d+) (as|not|although)", subprocess.check_output(command, text=True)):
         counts[kind] += int(number)
     page = " ".join((ROOT / "docs/prompts.md").read_text(encoding="utf-8").split())
-    assert f"On {counts.total():,} composed replies" in page
+    assert f"On {counts.total():,} replies" in page
     assert f"{counts['as']:,} are read as a person reads them" in page
     assert (
         f"{counts['although']} is read although it says nothing, {counts['not']} not at all and none as another" in page

@@ -194,7 +194,7 @@ class Policy:
         said = fault.says.format(in_words(error))
         if fault.kind == "not_found" and (hint := advice(self.where)):
             said += f"; {hint}"
-        if fault.kind == "no_quota" and (error.wait or 0) > LONGEST:
+        if fault.kind == "no_quota" and error.wait is not None and error.wait > LONGEST:
             until = time.strftime("%Y-%m-%d %H:%M", time.localtime(time.time() + error.wait))
             said += f"; by its own account that is at {until}"
         return RunStopped(f"{self.where} {said.rstrip('.')}. {KEPT}")
