@@ -29,8 +29,6 @@ GONE: Mapping[str, str] = {
     "model nli_onnx": "model=nli runs the checkpoint itself, with torch",
     "setting parallel": _comes("hydra/launcher=processes hydra.launcher.count=4", "scale"),
     "hydra/launcher submitit_slurm": "hydra/launcher=slurm",
-    "setting model.endpoint": "answers are stored under model.base_url",
-    "setting model.max_total_wait": "model.max_wait bounds all waits of a call",
     "setting budget.tokens": "budget.usd and budget.requests limit a run",
     "setting model.dialect": "model=anthropic and model=gemini_native ask by the providers' own SDKs",
 }

@@ -123,6 +123,7 @@ def prepare(config: Mapping[str, Any], accounts: Accounts | None = None) -> Prep
             else {"words": judge.words.as_json, **judge_spending.provenance},
             reading=reading_version(),
         ),
+        overwrite=settings.overwrite,
         ledger=spending.ledger,
         judge_ledger=None if judge_spending is None else judge_spending.ledger,
     )

@@ -129,6 +129,7 @@ class Main:
     max_tokens: Annotated[int, Field(ge=1)] | None = None
     samples: Annotated[int, Field(ge=1)] = 1
     budget: Limits = field(default_factory=Limits)
+    overwrite: bool = False
     dry_run: bool = False
     debug: bool = False
     own_files: dict[str, str] = field(default_factory=dict)

@@ -122,10 +122,10 @@ def difference(there: Any, mine: Any, renamed_by: str = "model.name") -> str:
         shown, name = f"other words of the prompt {mine['prompt'].get('name')}", "the prompt another name"
     else:
         at, old, new = _first(there, mine)
-        setting = at.replace(".sampling.", ".")
-        shown = f"another configuration ({setting}: {_json(old)} there, {_json(new)} now)"
+        shown = f"another configuration ({at.replace('.sampling.', '.')}: {_json(old)} there, {_json(new)} now)"
         name = f"this one another name ({renamed_by}=…)"
-    return f"a run with {shown}: give {name}, or another place (results=…), or remove the folder."
+    way = "take overwrite=true" if renamed_by == "model.name" else "remove the folder"
+    return f"a run with {shown}: give {name}, or another place (results=…), or {way}."
 
 
 def _first(there: Any, mine: Any, at: str = "") -> tuple[str, Any, Any]:

@@ -60,6 +60,8 @@ class Folder:
     """What is known of the run before it begins, and what stays where its records are only read again."""
     renamed_by: str = "model.name"
     """The setting that gives a run another name."""
+    overwrite: bool = False
+    """Whether a run with another configuration that the folder holds is removed."""
     ledger: Account | None = None
     """The account of what is asked in this run, where a model is."""
     judge_ledger: Account | None = None
@@ -198,21 +200,19 @@ class Folder:
             write(manifest, self.manifest.unfinished.as_json)
             return
         there = object_in(manifest).get("configuration")
-        if there != json_round_trip(self.manifest.configuration) and not self._holds_answers():
+        if there != json_round_trip(self.manifest.configuration) and (self.overwrite or not self._holds_answers()):
             for name in (RESULT, RECORDS, COMPRESSED):
                 (self.path / name).unlink(missing_ok=True)
             write(manifest, self.manifest.unfinished.as_json)
             return
         if not manifest.exists():
-            raise StoreError(
-                f"{self.path} holds a run without its {MANIFEST}: move it away or choose another results=."
-            )
+            raise StoreError(f"{self.path} holds a run without its {MANIFEST}: move it away, or choose results=….")
         self._refuse_another(manifest)
 
     def check(self) -> None:
         """Raise ConfigError or StoreError now if the run could not begin in this folder. Changes nothing."""
         manifest = self.path / MANIFEST
-        if not manifest.exists():
+        if self.overwrite or not manifest.exists():
             return
         if any((self.path / name).exists() for name in (RECORDS, COMPRESSED, RESULT)) and self._holds_answers():
             self._refuse_another(manifest)

@@ -60,7 +60,7 @@ def problems_of_scores(
         yield f"{RESULT} says complete, and {again.curable:,} calls failed in a way that may pass."
     for name, text in again.files.items():
         file = inside(run.folder, *name.split("/"))
-        if file is None or read_bytes(file) != text.encode():
+        if file is not None and read_bytes(file) != text.encode():
             yield f"{name} is not what the records come to."
     if gone:
         names = ", ".join(sorted(gone))

@@ -51,7 +51,7 @@ def test_the_four_modes_of_a_run(numbered, tmp_path):
     )
     assert len(miss.stderr.splitlines()) == 1 and len(server.calls) == 30
     elsewhere = call("task.limit=30", "cache=frozen", "model.temperature=0.7", "results=warm")
-    assert "does not hold every answer of gpt4 as it is set now" in elsewhere.stderr
+    assert "does not hold every answer of gpt4,temperature=0.7 as it is set now" in elsewhere.stderr
 
     off = call("task.limit=30", "cache=off", "results=off")
     assert off.returncode == 0 and "cache=off: 30 answers stand in the records only" in off.stdout

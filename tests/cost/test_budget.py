@@ -20,10 +20,10 @@ from harness.cost.budgeted import Budgeted
 from harness.cost.price import FREE, Price
 from harness.cost.size import size
 from harness.errors import ConfigError, RunStopped
-from harness.models.api.openai import Chat, Completions
+from harness.models.api.openai import Chat
 from harness.runtime.signals import STOP
 from harness.settings import Limits
-from harness.types import ChatRequest, ChoiceRequest, Message, PairRequest, Response, Usage
+from harness.types import ChatRequest, Message, PairRequest, Response, Usage
 
 PRICE = Price(((0, 10.0),), ((0, 100.0),))
 A_DOLLAR = Price(((0, 1e6),), ((0, 1e6),))  # a token: what is spent is a number of tokens
@@ -122,18 +122,6 @@ def test_failed_calls_count_as_far_as_they_may_have_been_billed(serve, key):
     server = serve(lambda *_: error(400, "too long", "context_length_exceeded"))
     answered, why, budget = spend(chat(server), asks(40), usd=PRICE.most(MOST, 16))
     assert len(answered) == 40 and budget.spent.usd == 0 and budget.spent.requests == 40 and not why
-
-
-def test_a_ranked_request_is_a_call_for_each_choice(serve, key):
-    def reply(path, body, number):
-        tokens = {"token_logprobs": [None, -1.0], "text_offset": [0, 5]}
-        return {"choices": [{"text": "", "logprobs": tokens}], "usage": {"prompt_tokens": 7}, "model": "m"}
-
-    server = serve(reply)
-    model = Completions(name="m", model="x", base_url=server.url, method="rank")
-    requests = [ChoiceRequest((Message("user", f"{k} is?"),), ("Yes", "No, not")) for k in range(9)]
-    answered, why, budget = spend(model, requests, requests=7)
-    assert len(answered) == 3 and len(server.calls) == budget.spent.requests == 6 and "requests=7" in why
 
 
 class Window(Scripted):

@@ -217,6 +217,10 @@ def test_another_configuration_is_refused_and_the_setting_is_named(tmp_path, mod
         pytest.fail("the folder was opened")
     assert (tmp_path / "records.jsonl").read_text() == "mine\n"
     assert json.loads((tmp_path / "manifest.json").read_text())["configuration"] == CONFIGURATION
+    other.overwrite = True
+    leave(other, complete=True, words="new")
+    assert (tmp_path / "records.jsonl").read_text() == "new\n"
+    assert json.loads((tmp_path / "manifest.json").read_text())["configuration"]["model"] == model
 
 
 def test_a_result_whose_records_were_removed_keeps_its_manifest(tmp_path):

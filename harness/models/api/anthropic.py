@@ -18,7 +18,7 @@ from harness.types import JSON, Request, ended
 if TYPE_CHECKING:
     from harness.models.api.client import HttpClient
 
-_FINISH = {"complete": "stop", "cut off": "length", "tool call": "tool_calls"}
+_FINISH = {"complete": "stop", "cut off": "max_tokens", "tool call": "tool_calls"}
 
 
 @dataclass(frozen=True, kw_only=True)

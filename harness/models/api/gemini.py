@@ -24,7 +24,7 @@ _CONFIG = {"temperature": "temperature", "top_p": "topP", "max_tokens": "maxOutp
            "frequency_penalty": "frequencyPenalty"}  # fmt: skip
 """Parameters of a completion, and their names in generationConfig."""
 _FAILED = ("OTHER", "MALFORMED_RESPONSE")
-_FINISH = {"complete": "stop", "cut off": "length", "refused": "content_filter", "tool call": "tool_calls"}
+_FINISH = {"complete": "stop", "cut off": "max_tokens", "refused": "content_filter", "tool call": "tool_calls"}
 
 
 @dataclass(frozen=True, kw_only=True)
