@@ -318,7 +318,7 @@ def parse_options() -> argparse.Namespace:
     add("--seed", type=int, default=0, help="of all draws (--seed 7)")
     add("--jobs", type=int, default=1, help="processes that share the runs, a seed each (--jobs 4)")
     add("--timeout", type=float, default=1, help="model.timeout; above 5 s nothing hangs (--timeout 300)")
-    kinds = "one kind of fault a campaign: all, HTTP, body, connection, status, protocol, or kinds by name, with commas"
+    kinds = "one kind of fault a campaign: all, body, connection, status, protocol, or kinds by name, with commas"
     add("--kinds", default="", help=f"{kinds} between (--kinds connection)")
     kills = "none; half of the runs at a random moment; or one at each opening, renaming and removing of a file"
     add("--kill", choices=("none", "random", "events"), default="random", help=f"{kills} (--kill events)")

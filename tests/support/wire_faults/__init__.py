@@ -1,6 +1,6 @@
 """Everything that researchers have met on the wire between them and a model: each kind of fault by its name.
 
-Five families: HTTP (broken framing), body, connection, status, protocol. A kind is a function that writes bytes, and
+Four families: body, connection, status, protocol. A kind is a function that writes bytes, and
 says what is allowed to come of it (`kind.ENDS`).
 """
 
@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from support.wire_faults import bodies, connections, framing, replies, statuses
+from support.wire_faults import bodies, connections, replies, statuses
 from support.wire_faults.kind import Kind
 
-_ALL = [kind for module in (framing, bodies, connections, statuses, replies) for kind in module.family.kinds]
+_ALL = [kind for module in (bodies, connections, statuses, replies) for kind in module.family.kinds]
 KINDS: Mapping[str, Kind] = {kind.name: kind for kind in _ALL}
 assert len(KINDS) == len(_ALL), "two kinds of one name"
 assert not any("," in name for name in KINDS), "lists of names have commas between them"

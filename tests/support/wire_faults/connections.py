@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 
-from support.wire_faults.framing import chunk
 from support.wire_faults.kind import Exchange, Family, head
 
 family = Family("connection")
 _CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+
+def chunk(content: bytes) -> bytes:
+    return b"%x\r\n%s\r\n" % (len(content), content)
 
 
 @family("reset at accept", "passes", accept=True)

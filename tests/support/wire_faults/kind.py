@@ -84,11 +84,6 @@ class Exchange:
         """Write a value as JSON; NaN and Infinity as Python's json writes them."""
         await self.send(json.dumps(value).encode(), status=status, **headers)
 
-    async def chunked(self, *pieces: bytes, head_lines: str = "", end: bytes = b"0\r\n\r\n") -> None:
-        """Write the head of a chunked reply and raw pieces, all at once: the client's parser sees one packet."""
-        head_of_all = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n"
-        await self.raw(head_of_all + f"{head_lines}\r\n".encode() + b"".join(pieces) + end)
-
     def reset(self) -> None:
         """End the connection with a TCP reset."""
         sock = self.writer.get_extra_info("socket")
