@@ -141,10 +141,7 @@ def _check_class(section: DictConfig, group: str, name: str) -> None:
     """Raise ConfigError for a config file that names no class."""
     if "_target_" not in section and (file := listed(CONFIGS, group).get(name)) is not None:
         base = "NAME" if group == "task" else "openai"
-        raise ConfigError(
-            f"{file} says no class: begin it with `defaults: [{base}, _self_]` (or another {group} that is there), or "
-            "give it a _target_."
-        )
+        raise ConfigError(f"{file} says no class: begin it with `defaults: [{base}, _self_]`, or give it a _target_.")
 
 
 def _varied(config: DictConfig, group: str, choice: str | None, typed: Collection[str]) -> list[str]:
