@@ -16,8 +16,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from harness.tasks.corr2cause.fresh.matching import FLOOR, Half, Pair, index
 from harness.tasks.corr2cause.shortcut import CLAIMS
 
-FOLDS, MOST = 5, 2000
-"""Of the pairs of each kind."""
+FOLDS, MOST = 5, 2000  # of the pairs of each kind
 
 
 def row(pair: Pair, half: Half) -> np.ndarray:  # type: ignore[type-arg]
@@ -25,7 +24,8 @@ def row(pair: Pair, half: Half) -> np.ndarray:  # type: ignore[type-arg]
     sentences, (_, i, j) = sentences_of(pair.n, half.number), half
     marginal, conditional = sentences.counts.marginal > 0, sentences.counts.conditional > 0
     others = [k for k in range(pair.n) if k not in (i, j)]
-    counts = [matched("strict", sentences, pair.kind, np.array([i]), np.array([j]))[0]]
+    strict = matched("strict", sentences, pair.kind, *np.array([[i], [j]]))
+    counts = [*strict, sentences.sizes[[i, j]].sum(axis=1).ravel()]
     for separated in (marginal, conditional, marginal | conditional):
         degrees, first, second = separated.sum(axis=1), separated[i, others], separated[j, others]
         of_both = [(first & second).sum(), (first & ~second).sum(), (second & ~first).sum()]
@@ -40,7 +40,7 @@ def reached(pairs: list[Pair]) -> tuple[float, float]:
     right = np.zeros(labels.shape, dtype=bool)
     for number in range(FOLDS):
         train = fold != number
-        model = HistGradientBoostingClassifier(random_state=0)
+        model = HistGradientBoostingClassifier(random_state=0, max_iter=200)
         model.fit(rows[train].reshape(-1, rows.shape[2]), labels[train].ravel())
         right[~train] = model.predict(rows[~train].reshape(-1, rows.shape[2])).reshape(-1, 2) == labels[~train]
     return round(100 * right.all(axis=1).mean(), 1), round(100 * right.mean(), 1)
