@@ -24,7 +24,7 @@ ROOMS: dict[str, tuple[int, int]] = {
     "harness/cache": (1007, 9),
     "harness/causal": (703, 7),
     "harness/charts": (547, 5),
-    "harness/cli": (1325, 9),
+    "harness/cli": (1324, 9),
     "harness/compare": (1018, 8),
     "harness/cost": (1297, 9),
     "harness/exports": (370, 4),
@@ -56,7 +56,7 @@ ROOMS: dict[str, tuple[int, int]] = {
     "packages/papers": (1900, 13),
     "packages/scale": (764, 7),
     "packages/train": (872, 7),
-    "tests": (41036, 299),
+    "tests": (40823, 298),
     "tools": (1500, 10),
 }  # fmt: skip
 """Lines and files by room. A room within a room counts in its own row alone."""
