@@ -46,13 +46,12 @@ class Readings:
         return self._judge.answer(record, by_rules, item) if self._judge is not None else by_rules
 
     def problems(self, folder: Path, manifest: Manifest) -> Iterator[str]:
-        """Yield that the replies were read by other rules than today's, where that can make a difference."""
+        """Yield that the replies were read by other rules than today's, where that makes a difference."""
         version, otherwise = (manifest.reading or {}).get("version", 0), self.read_otherwise
-        if self.as_recorded and (version != VERSION or otherwise):
-            replies = f" and {otherwise:,} read otherwise today" if otherwise else ""
+        if otherwise:
             yield (
-                f"its replies were read by rules of version {version}, today's are of version {VERSION}{replies}: "
-                f"harness reread {folder} reads them again."
+                f"its replies were read by rules of version {version}, today's are of version {VERSION} and "
+                f"{otherwise:,} read otherwise today: harness reread {folder} reads them again."
             )
 
     def _by_rules(self, response: Response, item: Item) -> Answer | None:
