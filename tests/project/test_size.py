@@ -48,7 +48,7 @@ ROOMS: dict[str, tuple[int, int]] = {
     "harness/tasks/corr2cause": (1842, 12),
     "harness/tasks/corr2cause/fresh": (799, 6),
     "harness/tasks/questions": (484, 5),
-    "harness/verify": (890, 6),
+    "harness/verify": (889, 6),
     "packages/batches": (1472, 9),
     "packages/bridges": (398, 7),
     "packages/discovery": (795, 5),
