@@ -23,7 +23,7 @@ from harness.cli.arguments import (
     several_values,
 )
 from harness.cli.key_value import exit_code
-from harness.config_files import CONFIGS
+from harness.config_files import CONFIGS, own_folder
 from harness.errors import ConfigError, HarnessError
 from harness.runtime import console, environment, secrets, signals
 from harness.settings import Main, build_main, plain
@@ -178,6 +178,8 @@ def sentence(error: Exception, config_name: str, arguments: Sequence[str]) -> st
         reason := mistake(config_name, arguments) or several_values(config_name, arguments)
     ):
         return reason
+    if isinstance(error, RecursionError) and own_folder(CONFIGS) is not None:
+        return "files of ./configs extend each other in a circle (one cannot build on a file of its own name)."
     if kind.startswith("Interpolation"):
         return f"a setting refers to one that is not there: {message}"
     if isinstance(error, ImportError):

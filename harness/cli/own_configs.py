@@ -146,10 +146,8 @@ def _check_class(section: DictConfig, group: str, name: str) -> None:
 
 def _varied(config: DictConfig, group: str, choice: str | None, typed: Collection[str]) -> list[str]:
     """Return the settings of a model that were typed and are not those of its config file, as NAME=VALUE."""
-    names = [name for name in _VARIED if f"{group}.{name}" in typed]
-    if not names or choice is None or config.get(group) is None:
-        return []
-    files = reversed([*setting_lines.files_of(group, choice)])  # the nearest last
+    names = [name for name in _VARIED if config.get(group) is not None and f"{group}.{name}" in typed]
+    files = reversed([*setting_lines.files_of(group, choice or "")]) if names else ()  # the nearest last
     there = {name: value for file in files for name, value in names_in(file).items()}
     changed = {name: value for name in names if (value := config[group].get(name)) != there.get(name)}
     return [f"{name}={value if isinstance(value, str) else json.dumps(value)}" for name, value in changed.items()]

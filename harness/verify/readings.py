@@ -41,7 +41,7 @@ class Readings:
         by_rules = self._by_rules(response, item)
         if self.as_recorded:
             recorded = Answer(label=None) if by_judge(record) else record.answer
-            self.read_otherwise += _label(by_rules) != _label(recorded)
+            self.read_otherwise += _said(by_rules) != _said(recorded)
             by_rules = recorded
         return self._judge.answer(record, by_rules, item) if self._judge is not None else by_rules
 
@@ -63,8 +63,8 @@ class Readings:
             return None
 
 
-def _label(answer: Answer | None) -> int | None:
-    return None if answer is None else answer.label
+def _said(answer: Answer | None) -> tuple[int | None, float | None] | None:
+    return None if answer is None else (answer.label, answer.probability)
 
 
 class JudgeCheck:

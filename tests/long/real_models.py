@@ -37,7 +37,7 @@ def stored() -> int:
         return 0
 
 
-def said(command: list[str]) -> str:
+def output_of(command: list[str]) -> str:
     ended = subprocess.run(command, capture_output=True, text=True, timeout=1800)
     assert ended.returncode == 0, ended.stdout + ended.stderr
     return ended.stdout
@@ -51,8 +51,8 @@ def test_it_is_asked_and_killed_and_goes_on_and_is_verified(run):
     first.wait()
     kept = stored()
     assert 0 < kept <= ITEMS
-    assert f"{kept} answers came from the cache, {ITEMS - kept} were asked now" in said(run)
+    assert f"{kept} answers came from the cache, {ITEMS - kept} were asked now" in output_of(run)
     assert stored() == ITEMS
-    said([*run, "model.method=generate", "results=written"])
+    output_of([*run, "model.method=generate", "results=written"])
     assert stored() == 2 * ITEMS
-    assert "2 of 2 runs hold" in said([*HARNESS, "verify", "results", "written"])
+    assert "2 of 2 runs hold" in output_of([*HARNESS, "verify", "results", "written"])
