@@ -196,11 +196,9 @@ class Folder:
         for unfinished in self.path.rglob(".*.tmp"):  # of a run that was killed
             unfinished.unlink(missing_ok=True)
         manifest = self.path / MANIFEST
-        if not any((self.path / name).exists() for name in (RECORDS, COMPRESSED, RESULT)):
-            write(manifest, self.manifest.unfinished.as_json)
-            return
-        there = object_in(manifest).get("configuration")
-        if there != json_round_trip(self.manifest.configuration) and (self.overwrite or not self._holds_answers()):
+        held = any((self.path / name).exists() for name in (RECORDS, COMPRESSED, RESULT))
+        another = object_in(manifest).get("configuration") != json_round_trip(self.manifest.configuration)
+        if not held or (another and (self.overwrite or not self._holds_answers())):
             for name in (RESULT, RECORDS, COMPRESSED):
                 (self.path / name).unlink(missing_ok=True)
             write(manifest, self.manifest.unfinished.as_json)
@@ -211,7 +209,17 @@ class Folder:
 
     def check(self) -> None:
         """Raise ConfigError or StoreError now if the run could not begin in this folder. Changes nothing."""
-        manifest = self.path / MANIFEST
+        import filelock
+
+        manifest, lock = self.path / MANIFEST, self.path / ".lock"
+        try:
+            if lock.exists():
+                with filelock.FileLock(lock, timeout=0):
+                    pass
+        except filelock.Timeout:  # an OSError, too
+            raise self._in_use() from None
+        except OSError:
+            pass  # the run itself will say so
         if self.overwrite or not manifest.exists():
             return
         if any((self.path / name).exists() for name in (RECORDS, COMPRESSED, RESULT)) and self._holds_answers():

@@ -107,7 +107,7 @@ def test_a_broken_file_that_nobody_asked_for_stops_nothing(command):
     code, _, err = command("model=gpt4", "prompt=pair", "dry_run=true")
     assert code == 1 and "prompt pair does not fit model gpt4" in err and "plain" in err
     for asked, said in (
-        (("prompt=latin",), "prompts/corr2cause/latin.yaml is not UTF-8"),
+        (("prompt=latin",), "prompts/corr2cause/latin.yaml cannot be read as UTF-8"),
         (("prompt=torn",), "prompts/corr2cause/torn.yaml is not YAML"),
         (("prompt=zero",), "zero.yaml: {0…} is no field's name"),
         (("prompt=inside",), "inside.yaml: {premise.__class__…} is no field's name"),

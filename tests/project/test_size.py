@@ -39,7 +39,7 @@ ROOMS: dict[str, tuple[int, int]] = {
     "harness/reread": (459, 4),
     "harness/runtime": (781, 8),
     "harness/scoring": (2360, 15),
-    "harness/storage": (2180, 14),
+    "harness/storage": (2187, 14),
     "harness/sweep": (615, 5),
     "harness/tables": (1069, 8),
     "harness/tasks": (1092, 8),

@@ -26,7 +26,7 @@ def test_a_setting_of_a_swept_group_holds_in_every_job_and_one_plan_has_them_all
     assert code == 0 and not err, err
     names = ["gpt35,temperature=0.5", "gpt4,temperature=0.5", ""]
     assert [row[3] for row in rows(out)] == names and rows(out)[-1][4:6] == ["8", "8"]
-    assert re.fullmatch(r"\$[\d.]+ to \$[\d.]+", rows(out)[-1][-1]) and "gpt4: $30 in" in out
+    assert re.fullmatch(r"\$[\d.]+ to \$[\d.]+", rows(out)[-1][-1]) and "gpt4,temperature=0.5: $30 in" in out
     code, out, err = command(
         "-m", "task=causalbench/correlation,causalbench/causality", "model=always_no", "task.networks=asia",
         "dry_run=true",
