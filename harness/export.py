@@ -12,12 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from harness.cli import key_value
-from harness.errors import ConfigError, DataError, StoreError, unknown
+from harness.errors import ConfigError, StoreError, unknown
 from harness.plugin import load
 from harness.storage.atomic_write import atomic_file, cannot_write, check
 from harness.storage.find import below
 from harness.storage.record_lines import columns, rows
-from harness.storage.run_folder import RECORDS
 from harness.storage.runs import Run, no_records
 from harness.tables.markdown_csv_json import inert
 
@@ -106,8 +105,9 @@ def job(folders: list[str], settings: ExportSettings) -> str:
     except KeyboardInterrupt:
         raise KeyboardInterrupt("interrupted: nothing was written; the same command begins again.") from None
     if len(runs) < len(every):
-        bare = f"{len(every) - len(runs):,} of {len(every):,} runs"
-        print(f"{bare} have no records and are left out: their commands make them again.", file=sys.stderr)
+        bare = [str(run.folder) for run in every if not run.records_file]
+        names = ", ".join(bare[:8]) + (f" and {len(bare) - 8:,} more" * (len(bare) > 8))
+        print(f"left out, as no records are there (their commands make them again): {names}.", file=sys.stderr)
     return message
 
 
@@ -123,13 +123,8 @@ def _readable(run: Run) -> None:
 def _with_records(runs: Sequence[Run]) -> list[Run]:
     """Return the runs that have records. Raises DataError where none has."""
     with_records = [run for run in runs if run.records_file]
-    if not with_records and len(runs) == 1:
-        raise no_records(runs[0].folder)
     if not with_records:
-        raise DataError(
-            f"none of the {len(runs):,} runs has its {RECORDS} (git leaves most of them out): their commands make them "
-            "again."
-        )
+        raise no_records(runs[0].folder)
     return with_records
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from msgspec import structs
 
@@ -37,52 +37,46 @@ def _of_task(task: str, runs: Sequence[Run], names: Mapping[int, str], replies: 
     sets = comparable_sets(runs)
     for comparable, prefix in zip(sets, id_prefixes(task, [members.runs for members in sets]), strict=True):
         yield from ChartsOfSet(task, prefix, comparable.heading, comparable.runs, names, replies).charts()
-    for kind in _KINDS:
-        yield from _steps_charts(task, runs, names, kind)
+    for kind, (setting, what) in _STEPS.items():
+        yield from _steps_charts(task, runs, names, kind, setting, what)
 
 
-@dataclass(frozen=True)
-class _StepsKind:
-    """A kind of chart whose steps are the values of a setting."""
-
-    name: str
-    setting: RunSetting
-    title: str
-
-
-_KINDS = (
-    _StepsKind("robustness", RunSetting("task", PERTURBATION), "when the questions are perturbed"),
-    _StepsKind("names", RunSetting("task", "names"), "with original and with readable names"),
-    _StepsKind("directness", RunSetting("task", "kind"), "on pairs directly related, and not"),
-)
+_STEPS = {
+    "robustness": (RunSetting("task", PERTURBATION), "when the questions are perturbed"),
+    "names": (RunSetting("task", "names"), "with original and with readable names"),
+    "directness": (RunSetting("task", "kind"), "on pairs directly related, and not"),
+}
+"""The kinds of chart whose steps are the values of a setting, with it and the end of their titles."""
 
 
-def _steps_charts(task: str, runs: Sequence[Run], names: Mapping[int, str], kind: _StepsKind) -> Iterator[Chart]:
+def _steps_charts(
+    task: str, runs: Sequence[Run], names: Mapping[int, str], kind: str, setting: RunSetting, what: str
+) -> Iterator[Chart]:
     """Yield a chart for each set of chains and metric."""
     known = [run for run in runs if run.sound]
-    if kind.setting.name == PERTURBATION:
+    if setting.name == PERTURBATION:
         perturbations = benchmark_of(task).perturbations.values()
-        known = [run for run in known if kind.setting.step(run) in perturbations]
-    sets = sets_of([chain for chain in series_of(known, kind.setting) if len(chain.by_step) > 1])
-    prefixes = id_prefixes(task, [[_without(chain.first, kind.setting) for chain in members] for members in sets])
-    for members, prefix, heading in zip(sets, prefixes, _headings(sets, kind.setting), strict=True):
+        known = [run for run in known if setting.step(run) in perturbations]
+    sets = sets_of([chain for chain in series_of(known, setting) if len(chain.by_step) > 1])
+    prefixes = id_prefixes(task, [[_without(chain.first, setting) for chain in members] for members in sets])
+    for members, prefix, heading in zip(sets, prefixes, _headings(sets, setting), strict=True):
         chains = sorted(members, key=lambda chain: sort_key(chain.first))
         firsts = [chain.first for chain in chains]
-        steps = steps_of([run for chain in chains for run in chain.by_step.values()], kind.setting)
+        steps = steps_of([run for chain in chains for run in chain.by_step.values()], setting)
         scores = [run.result.overall for chain in chains for run in chain.by_step.values()]
         refs = [
             reference(run, names[id(run)], label)
-            for run, label in zip(firsts, labels([_without(run, kind.setting) for run in firsts]), strict=True)
+            for run, label in zip(firsts, labels([_without(run, setting) for run in firsts]), strict=True)
         ]
         for metric in dict.fromkeys(name for run in firsts for name in main_metrics(run.result.overall)):
             points = [[_point(chain.by_step.get(step), metric, names) for step in steps] for chain in chains]
             rows = [{**ref, "points": of_chain} for ref, of_chain in zip(refs, points, strict=True)]
             yield Chart(
-                kind=kind.name,
-                id=f"{prefix}/{kind.name}/{metric}",
+                kind=kind,
+                id=f"{prefix}/{kind}/{metric}",
                 task=task,
                 heading=heading,
-                title=f"{title_of(metric)} {kind.title}",
+                title=f"{title_of(metric)} {what}",
                 notes=interval_notes_of(scores),
                 body={"metric": metric, "steps": steps, "rows": rows},
             )

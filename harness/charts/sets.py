@@ -15,6 +15,7 @@ from harness.scoring.definitions import definition, leading_first, main_metrics
 from harness.scoring.probabilities import reliability
 from harness.storage.replies import ReplyReader
 from harness.storage.runs import Run
+from harness.tables.numbers import shown
 from harness.tables.results import interval_notes
 from harness.tasks.find import benchmark_of
 from harness.types import JSON, Scores
@@ -235,8 +236,8 @@ def _breakdowns(run: Run) -> Any:
 
 def point(scores: Scores, name: str) -> Row:
     """Return a metric's value and interval."""
-    metric = scores.metric(name)
-    return {"value": scores[name], "interval": _ends(metric.interval if metric else None)}
+    metric = shown(scores, name)
+    return {"value": metric.value, "interval": _ends(metric.interval)}
 
 
 def _ends(interval: tuple[float, float] | None) -> list[float] | None:

@@ -114,6 +114,9 @@ def differences(
     p, swaps = swap_test(columns, apart, draws=resamples, seed=seed) if len(columns) > 1 else ({}, None)
     rows = []
     for name, of in estimates.items():
+        if name == "f1" and not total[-2]:  # without positives it says nothing
+            rows.append(Difference(None, metric=name, first=None, second=None, p=None))
+            continue
         first, second = (_number(ratio.of(total)) for ratio in ratios[name][:2])
         parts = of.value, of.interval, of.error, of.reason
         rows.append(Difference(*parts, metric=name, first=first, second=second, p=p.get(name)))

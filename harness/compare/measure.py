@@ -10,6 +10,7 @@ from harness.compare import runs
 from harness.compare.difference import Difference, Swaps, differences, of_counts
 from harness.compare.pairing import McNemar, Pairing, mcnemar, pair
 from harness.compare.runs import Replies
+from harness.errors import HarnessError
 from harness.prompting.version import other_rules_note
 from harness.scoring.bootstrap import CONSTANT, FEWEST, RESTS_ON_FEW, SEED
 from harness.scoring.summary import OVERALL, Group
@@ -21,7 +22,6 @@ class Row:
 
     group: Group
     items: int
-    positives: int
     clusters: int
     unit: str
     """What the clusters are where they are parts of a single one, else empty."""
@@ -29,7 +29,6 @@ class Row:
     swaps: Swaps | None
     """None where there is one cluster."""
     mcnemar: McNemar
-    mcnemar_holm: float
 
     @property
     def title(self) -> str:
@@ -49,24 +48,33 @@ class Comparison:
 
 def compare(
     replies: Sequence[Replies], *, all_pairs: bool, metrics: Sequence[str], by: Sequence[str], labels: str | None
-) -> list[Comparison]:
-    """Compare the first run with each other one, or every pair of them."""
+) -> tuple[list[Comparison], list[HarnessError]]:
+    """Compare the first run with each other one, or every pair; return why some of several cannot be compared, too.
+
+    Raises where none can.
+    """
     named = list(zip(runs.names(replies), replies, strict=True))
     pairs = combinations(named, 2) if all_pairs else ((named[0], other) for other in named[1:])
-    comparisons = []
+    comparisons: list[Comparison] = []
+    problems: list[HarnessError] = []
     for (first, a), (second, b) in pairs:
-        pairing = pair(a, b, by=by, labels=labels)
+        try:
+            pairing = pair(a, b, by=by, labels=labels)
+        except HarnessError as error:
+            problems.append(error)
+            continue
         rows = tuple(_row(pairing, group, metrics) for group in pairing.rows)
         comparisons.append(Comparison(first, second, (a, b), pairing, rows))
-    return _correct_p_values(comparisons)
+    if not comparisons:
+        raise problems[0]
+    return _correct_p_values(comparisons), problems
 
 
 def _row(pairing: Pairing, group: Group, metrics: Sequence[str]) -> Row:
     """Return the differences of two paired runs on one group of items; their p is not corrected yet."""
     cells, unit = pairing.cells(group)
     of_row, swaps = differences(of_counts(cells), metrics, seed=SEED)
-    table = mcnemar(cells)
-    return Row(group, int(cells.sum()), int(cells[:, 1].sum()), len(cells), unit, tuple(of_row), swaps, table, table.p)
+    return Row(group, int(cells.sum()), len(cells), unit, tuple(of_row), swaps, mcnemar(cells))
 
 
 def holm(values: Sequence[float | None]) -> list[float | None]:
@@ -84,17 +92,12 @@ def holm(values: Sequence[float | None]) -> list[float | None]:
 
 
 def _correct_p_values(comparisons: Sequence[Comparison]) -> list[Comparison]:
-    """Correct all p-values of the swaps together (Holm).
-
-    McNemar's are a family of their own, being the same question once more.
-    """
+    """Correct all p-values of the swaps together (Holm)."""
     rows = [row for comparison in comparisons for row in comparison.rows]
     swapped = iter(holm([metric.p for row in rows for metric in row.metrics]))
-    exact = iter(holm([row.mcnemar_holm for row in rows]))
 
     def with_corrected_p(row: Row) -> Row:
-        metrics = tuple(replace(metric, p_holm=next(swapped)) for metric in row.metrics)
-        return replace(row, metrics=metrics, mcnemar_holm=next(exact) or 0.0)
+        return replace(row, metrics=tuple(replace(metric, p_holm=next(swapped)) for metric in row.metrics))
 
     return [replace(comparison, rows=tuple(map(with_corrected_p, comparison.rows))) for comparison in comparisons]
 

@@ -40,6 +40,8 @@ class Pairing:
     """What two runs have in common."""
 
     labels: str
+    by: Sequence[str] = ()
+    """Breakdowns that are compared, in this order."""
     shared: int = 0
     """Items that both answered: only these are compared."""
     first_only: int = 0
@@ -55,7 +57,7 @@ class Pairing:
     @cached_property
     def rows(self) -> dict[Group, list[Kind]]:
         """The kinds of items in each group that is compared, those of all first."""
-        return rows_of(self.tally.kinds, lambda kind: kind[0], {})
+        return rows_of(self.tally.kinds, lambda kind: kind[0], dict.fromkeys(self.by, ()))
 
     def cells(self, group: Group = OVERALL) -> tuple[Cells, str]:
         """Return the counts of a group, and what its rows are if they are parts of a single cluster."""
@@ -98,7 +100,7 @@ def pair(first: Replies, second: Replies, *, by: Sequence[str], labels: str | No
     """Pair two runs by item. Raises DataError where they share too few items, or their labels differ."""
     if first.place and second.place and first.place["task"] != second.place["task"]:
         raise DataError(f"{first.path} is a run of {first.place['task']}, {second.path} of {second.place['task']}.")
-    pairing = Pairing(_labels(first, second, labels))
+    pairing = Pairing(_labels(first, second, labels), by)
     both = [item for item in first.by_item if item in second.by_item]
     pairing.first_only, pairing.second_only = len(first.by_item) - len(both), len(second.by_item) - len(both)
     fewer = min(len(first.by_item), len(second.by_item))

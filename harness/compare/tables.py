@@ -1,86 +1,119 @@
-"""A comparison in words and tables."""
+"""A comparison in tables, and differences as cells of any table."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from harness.compare.difference import Difference
 from harness.compare.margin import verdict
 from harness.compare.measure import Comparison, Row, reasons, remarks
-from harness.compare.pairing import Differing
 from harness.runtime.console import shortened
 from harness.scoring.bootstrap import RESAMPLES
 from harness.scoring.definitions import definition
-from harness.tables.numbers import p_text, percent_text, signed_text
-from harness.tables.table import Part, Table
+from harness.tables.numbers import Intervals, p_text, percent_text, signed_text
+from harness.tables.table import Cell, Column, Line, Table
 
+MARK = "*"
+"""Stands behind a p that is at most 0.05 when all of a table are corrected together."""
 _SPAN = 48
 """Characters of a reply that are shown."""
 
 
-def parts(comparisons: Sequence[Comparison], *, items: int, margin: float | None = None) -> Iterator[Part]:
+def difference_columns(base: str, before: str = "", over: str = "") -> Iterator[Column]:
+    """Yield the columns of a difference: with its interval, its p, and p corrected; `before` begins their names."""
+    yield Column(f"{before}difference", f"− {base}", "metric", None, over)
+    yield Column(f"{before}p", "p", "metric", None, over)
+    yield Column(f"{before}p_holm", "p (Holm)", "count", None, over)
+
+
+def difference_cells(found: Difference | str | None, intervals: Intervals = "brackets") -> list[Cell]:
+    """Return the cells of a difference; dashes, and the word why, where there is none."""
+    if not isinstance(found, Difference):
+        return [Cell(f"– {found}" if found else "–"), Cell("–"), Cell("–")]
+    ends, p_holm = found.interval, found.p_holm
+    interval = f"[{signed_text(ends[0], 1)}, {signed_text(ends[1], 1)}]" if ends and intervals != "none" else ""
+    mark = MARK if p_holm is not None and p_holm <= 0.05 else ""
+    difference = Cell(signed_text(found.value), found.value, ends, interval)
+    return [difference, Cell(f"{p_text(found.p)}{mark}", found.p), Cell(p_text(p_holm), p_holm)]
+
+
+def star_note(several: Sequence[Difference]) -> str:
+    """Return what the mark behind a p means in a table of several differences."""
+    count = sum(d.p is not None for d in several)
+    together = f" when the {count:,} p-values of this table are corrected together (Holm)" * (count > 1)
+    return f"{MARK}: at most 0.05{together}."
+
+
+def tables(comparisons: Sequence[Comparison], *, items: int, margin: float | None = None) -> Iterator[Table]:
     """Yield all of a comparison; `items` differing items of each pair of runs."""
-    yield "\n".join(_opening(comparisons))
-    names = "" if len(comparisons) > 1 else f"A is {comparisons[0].first}, B is {comparisons[0].second}. "
-    yield f"{names}Metrics in percent."
-    yield _differences(comparisons)
-    verdicts = [_verdict(comparison, comparison.rows[0].metrics[0]) for comparison in comparisons]
-    verdicts += [] if margin is None else [verdict(comparison, margin)[1] for comparison in comparisons]
-    yield "\n".join([*verdicts, *reasons(comparisons), *_method(comparisons)])
-    yield "Items by who had them right (McNemar; its exact p takes items for independent, so it ignores clusters):"
-    yield _mcnemar(comparisons)
-    for comparison in comparisons if items else ():
-        yield from _differing(comparison, items)
+    yield _differences(comparisons, margin)
+    yield _right(comparisons)
+    for comparison in comparisons:
+        if items and comparison.pairing.differing:
+            yield _differing(comparison, items)
 
 
-def _opening(comparisons: Sequence[Comparison]) -> Iterator[str]:
+def _above(comparisons: Sequence[Comparison]) -> Iterator[str]:
     first = comparisons[0]
     labels = ", ".join(sorted({comparison.pairing.labels for comparison in comparisons}))
-    number, unit = first.rows[0].clusters, first.rows[0].unit
-    clusters = f"{number:,} {unit or ('cluster' if number == 1 else 'clusters')}"
-    task = first.runs[0].place.get("task")
-    items = first.rows[0].items
-    counted = f"{items:,} {'item' if items == 1 else 'items'}"
-    yield f"{counted}{f' of {task}' if task else ''} in {clusters}, {labels} labels."
+    number, items = first.rows[0].clusters, first.rows[0].items
+    clusters = f"{number:,} {first.rows[0].unit or ('cluster' if number == 1 else 'clusters')}"
+    task = f" of {name}" if (name := first.runs[0].place.get("task")) else ""
+    yield f"{items:,} {'item' if items == 1 else 'items'}{task} in {clusters}, {labels} labels."
+    yield f"{f'A is {first.first}, B is {first.second}. ' if len(comparisons) == 1 else ''}Metrics in percent."
     if "paper" in {comparison.pairing.labels for comparison in comparisons}:
         yield "The paper's labels, but F1 of Yes over questions: its own numbers over cells are not compared."
     yield from remarks(comparisons)
 
 
-def _names(comparisons: Sequence[Comparison], comparison: Comparison, row: Row) -> dict[str, str]:
-    """Return the cells that say what a row is about: the two runs where there are several, and the group likewise."""
-    runs = {"A is": comparison.first, "B is": comparison.second} if len(comparisons) > 1 else {}
-    return runs | ({"group": row.title} if _by_group(comparisons) else {})
+def _names(comparisons: Sequence[Comparison]) -> list[Column]:
+    """Return the columns that say what a row is about: the two runs where there are several, and the group likewise."""
+    runs = [Column("a_is", "A is"), Column("b_is", "B is")] if len(comparisons) > 1 else []
+    return runs + ([Column("group", "group")] if len(comparisons[0].rows) > 1 else [])
 
 
-def _by_group(comparisons: Sequence[Comparison]) -> bool:
-    return any(len(comparison.rows) > 1 for comparison in comparisons)
+def _name_cells(columns: Sequence[Column], comparison: Comparison, row: Row) -> list[Cell]:
+    texts = {"a_is": comparison.first, "b_is": comparison.second, "group": row.title}
+    return [Cell(text, text) for text in (texts[column.name] for column in columns)]
 
 
-def _table(rows: Sequence[dict[str, str]], text_columns: int, *spare: str) -> Table:
-    return Table.of(list(rows[0]), [list(row.values()) for row in rows], text_columns=text_columns, spare=spare)
-
-
-def _differences(comparisons: Sequence[Comparison]) -> Table:
-    rows, names, by_group = [], dict[str, str](), _by_group(comparisons)
+def _differences(comparisons: Sequence[Comparison], margin: float | None) -> Table:
+    names, lines, every = _names(comparisons), [], []
     for comparison, row, d in [(c, of_group, d) for c in comparisons for of_group in c.rows for d in of_group.metrics]:
-        names = _names(comparisons, comparison, row) | {"metric": definition(d.metric).title}
-        interval = "–" if d.interval is None else " … ".join(map(signed_text, d.interval))
-        numbers = {
-            "A": percent_text(d.first),
-            "B": percent_text(d.second),
-            "B − A": signed_text(d.value),
-            "95% interval": interval,
-            "p": p_text(d.p),
-            "p (Holm)": p_text(d.p_holm),
-            "detectable": percent_text(d.detectable),
-        }
-        items, clusters = {"items": f"{row.items:,}"}, {"clusters": f"{row.clusters:,}"}
-        rows.append({**names, **items, **numbers, **clusters} if by_group else names | numbers)
-    return _table(rows, len(names), "detectable", "clusters", "items", "p", "A", "B")
+        every.append(d)
+        title = definition(d.metric).title
+        cells = [Cell(title, d.metric), Cell(f"{row.items:,}", row.items), Cell(f"{row.clusters:,}", row.clusters)]
+        values = [Cell(percent_text(value), value) for value in (d.first, d.second)]
+        detectable = Cell(percent_text(d.detectable), d.detectable)
+        line = [*_name_cells(names, comparison, row), *cells, *values, *difference_cells(d), detectable]
+        lines.append(Line(line, run={"run_a": comparison.first, "run_b": comparison.second}))
+    counts = [Column(name, name, "count") for name in ("items", "clusters", "A", "B")]
+    by_group, one_p = len(comparisons[0].rows) > 1, sum(d.p is not None for d in every) < 2
+    rests_on = " ".join([*reasons(comparisons), *_method(comparisons, every)])
+    return Table(
+        columns=[
+            *names,
+            Column("metric", "metric"),
+            *counts,
+            *difference_columns("A"),
+            Column("detectable", "detectable", "count"),
+        ],
+        lines=lines,
+        above="\n".join(_above(comparisons)),
+        notes=["\n".join(_findings(comparisons, margin)), rests_on],
+        spare=("detectable", "clusters", "items", "p", "A", "B"),
+        in_caption=[*([] if by_group else ["items", "clusters"]), *["p_holm"] * one_p],
+    )
 
 
-def _verdict(comparison: Comparison, d: Difference) -> str:
+def _findings(comparisons: Sequence[Comparison], margin: float | None) -> Iterator[str]:
+    yield from map(_finding, comparisons)
+    if margin is not None:
+        yield from (verdict(comparison, margin)[1] for comparison in comparisons)
+
+
+def _finding(comparison: Comparison) -> str:
+    d, swaps = comparison.rows[0].metrics[0], comparison.rows[0].swaps
     title = definition(d.metric).title
     a, b = comparison.first, comparison.second
     if d.value is None:
@@ -90,7 +123,8 @@ def _verdict(comparison: Comparison, d: Difference) -> str:
     finding = difference if d.value else f"{b} and {a} have the same {title}"
     if d.p_holm is None:
         return f"{finding}."
-    chance = "too few clusters to tell" if d.value and d.interval is None else "no more than chance can make"
+    few = d.interval is None or (swaps is not None and swaps.least > 0.05)
+    chance = "too few clusters to tell" if d.value and few else "no more than chance can make"
     proof = "more than chance" if d.p_holm <= 0.05 else chance
     corrected = "" if d.p_holm == d.p else ", Holm"
     sentence = f"{finding}: {proof} (p = {p_text(d.p_holm)}{corrected})."
@@ -100,10 +134,10 @@ def _verdict(comparison: Comparison, d: Difference) -> str:
     return f"{sentence} A true difference of {points} would have been seen in 80% of such comparisons."
 
 
-def _method(comparisons: Sequence[Comparison]) -> Iterator[str]:
+def _method(comparisons: Sequence[Comparison], every: Sequence[Difference]) -> Iterator[str]:
     rows = [row for comparison in comparisons for row in comparison.rows]
-    if any(metric.interval for row in rows for metric in row.metrics):
-        yield f"Interval: {RESAMPLES:,} resamples of whole clusters, the same for both."
+    if any(d.interval for d in every):
+        yield f"In brackets: 95% over {RESAMPLES:,} resamples of whole clusters, the same for both."
     exact_swaps = [row.swaps for row in rows if row.swaps and row.swaps.exact]
     random_swaps = [row.swaps for row in rows if row.swaps and not row.swaps.exact]
     if exact_swaps:
@@ -113,32 +147,31 @@ def _method(comparisons: Sequence[Comparison]) -> Iterator[str]:
     if random_swaps:
         many = " where they are many" if exact_swaps else ""
         yield f"p: the two swapped in whole clusters, {random_swaps[0].number:,} times at random{many}."
-    count = sum(metric.p is not None for row in rows for metric in row.metrics)
-    if count > 1:
-        yield f"p (Holm): corrected for the {count:,} p-values of this table."
-    if any(metric.error for row in rows for metric in row.metrics):
+    if any(d.p is not None for d in every):
+        yield star_note(every)
+    if any(d.error for d in every):
         yield "Detectable: the true difference that 80% of such comparisons find at p < 0.05, 2.80 standard errors."
 
 
-def _mcnemar(comparisons: Sequence[Comparison]) -> Table:
-    rows, names = [], dict[str, str]()
+def _right(comparisons: Sequence[Comparison]) -> Table:
+    names, lines = _names(comparisons), []
+    titles = {"both": "both", "first_only": "A only", "second_only": "B only", "neither": "neither"}
     for comparison, row in [(c, of_group) for c in comparisons for of_group in c.rows]:
-        table, names = row.mcnemar, _names(comparisons, comparison, row)
-        counts = {"both": table.both, "A only": table.first_only, "B only": table.second_only, "neither": table.neither}
-        corrected = {"p (Holm)": p_text(row.mcnemar_holm)} if names else {}
-        rows.append({**names, **{name: f"{n:,}" for name, n in counts.items()}, "p": p_text(table.p), **corrected})
-    return _table(rows, len(names), "p (Holm)", "neither", "both")
-
-
-def _differing(comparison: Comparison, items: int) -> Iterator[Part]:
-    differing = comparison.pairing.differing
-    if not differing:
-        return
-    number = min(items, len(differing))
-    more = (
-        f"; the first {number:,} of them (items=N for more, out=FILE.json for all)" if number < len(differing) else ""
+        counts = [getattr(row.mcnemar, name) for name in titles]
+        cells = [*(Cell(f"{count:,}", count) for count in counts), Cell(p_text(row.mcnemar.p), row.mcnemar.p)]
+        lines.append(Line([*_name_cells(names, comparison, row), *cells]))
+    return Table(
+        columns=[*names, *(Column(f"right_{name}", title, "count") for name, title in [*titles.items(), ("p", "p")])],
+        lines=lines,
+        above="Items by who had them right (McNemar; its exact p takes items for independent, so it ignores clusters):",
+        spare=("right_neither", "right_both"),
     )
-    yield f"{len(differing):,} items answered differently by A, {comparison.first}, and B, {comparison.second}{more}:"
+
+
+def _differing(comparison: Comparison, items: int) -> Table:
+    differing = comparison.pairing.differing
+    number = min(items, len(differing))
+    more = f"; the first {number:,} of them (items=N for more)" if number < len(differing) else ""
     names = comparison.runs[0].choices or ("No", "Yes")
     body = [
         [
@@ -150,7 +183,14 @@ def _differing(comparison: Comparison, items: int) -> Iterator[Part]:
         for d in differing[:number]
     ]
     header = ["item", "gold", "A", "B", "A's words", "B's words"]
-    yield Table.of(header, body, text_columns=len(header), spare=("B's words", "A's words"))
+    runs = f"A, {comparison.first}, and B, {comparison.second}"
+    return Table.of(
+        header,
+        body,
+        text_columns=len(header),
+        spare=("B's words", "A's words"),
+        above=f"{len(differing):,} items answered differently by {runs}{more}:",
+    )
 
 
 def _answer_text(answer: int | None, names: Sequence[str]) -> str:
@@ -160,11 +200,3 @@ def _answer_text(answer: int | None, names: Sequence[str]) -> str:
 def _words(answer: int | None, span: str) -> str:
     """Return the words that decided on one line, as long as there is room; a word where there are none."""
     return shortened(span, _SPAN) or ("(unreadable)" if answer is None else "(by probability)")
-
-
-def as_json(differing: Iterable[Differing]) -> list[dict[str, object]]:
-    """Return the differing items with both answers: 1, 0 or null."""
-    return [
-        {"item": d.item, "gold": d.gold, "a": d.first, "b": d.second, "a_span": d.first_span, "b_span": d.second_span}
-        for d in differing
-    ]

@@ -3,30 +3,28 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 from harness import plugin
 from harness.cli import key_value
 from harness.cli.key_value import Words
 from harness.errors import ConfigError, StoreError
 from harness.leaderboard.build import BoardOptions, build
-from harness.leaderboard.comparable import find_runs, task_title
-from harness.storage.atomic_write import atomic_file, check
+from harness.leaderboard.comparable import find_runs
 from harness.storage.runs import Run
-from harness.tables.latex_html import html, latex
-from harness.tables.markdown_csv_json import as_csv, as_json, markdown
 from harness.tables.numbers import Intervals
 from harness.tables.table import Part, Table
+from harness.tables.write import Format, form_of, text_of, write
 
+TITLE = "Leaderboard"
 HELP = """\
 Rebuild the leaderboard from the results of earlier runs.
 
   harness leaderboard                         results/, written to results/LEADERBOARD.md too
   harness leaderboard A B                     several results folders; written only with out=
-  harness leaderboard out=table.tex           .md, .csv, .json, .tex or .html
+  harness leaderboard out=table.tex           .md, .csv, .json or .tex
   harness leaderboard model='gpt*,always_*' metrics=f1,accuracy by=relation published=true
   harness leaderboard by=task                 models by benchmarks, each with its main metric and interval
   harness leaderboard by=perturbation         the original beside its perturbations, with differences and p
@@ -46,18 +44,9 @@ Runs on different items or with different headline labels stand in tables of the
                         greatest, the share of items whose answer changes, and n, the number of runs
   intervals=brackets    brackets or none
   published=false       true: what the papers print on the same task, set apart, with its data version
-  format=               markdown, csv, json, latex or html: what is printed, and written where out= does not tell
+  format=               markdown, csv, json or latex: what is printed, and written where out= does not tell
   out=                  the file to write (- for none); RESULTS/LEADERBOARD.md where nothing is chosen
 """
-Format = Literal["markdown", "csv", "json", "latex", "html"]
-ENDINGS: Mapping[str, Format] = {".md": "markdown", ".csv": "csv", ".json": "json", ".tex": "latex", ".html": "html"}
-RENDERERS: Mapping[Format, Callable[[Sequence[Table]], str]] = {
-    "markdown": markdown,
-    "csv": as_csv,
-    "json": as_json,
-    "latex": lambda tables: latex(tables, {table.task: task_title(table.task) for table in tables}),
-    "html": html,
-}
 
 
 @dataclass(frozen=True)
@@ -80,23 +69,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def job(arguments: list[str], settings: LeaderboardSettings) -> str | list[Part]:
     """Write the leaderboard, and return its tables, or their text where `format=` is given."""
-    folders = arguments or ["results"]
-    format_ = _format(settings)
-    if settings.out is not None:
-        check(settings.out)
+    folders, out = arguments or ["results"], None if settings.out == "-" else settings.out
+    form = None if out is None else form_of(out, settings.format)
     tables = _leaderboard(folders, settings)
-    if settings.out not in (None, "-"):
-        _write_file(
-            Path(str(settings.out)),
-            f"# Leaderboard\n\n{markdown(tables)}" if format_ == "markdown" else RENDERERS[format_](tables),
-        )
-        print(f"{settings.out}: {len(tables):,} table{'s' * (len(tables) != 1)}.", file=sys.stderr)
+    if out is not None and form is not None:
+        write(tables, out, TITLE, form)
+        print(f"{out}: {len(tables):,} table{'s' * (len(tables) != 1)}.", file=sys.stderr)
     elif settings == LeaderboardSettings() and len(folders) == 1:
         try:
-            write(markdown(tables), Path(folders[0]) / "LEADERBOARD.md")
+            write(tables, str(Path(folders[0]) / "LEADERBOARD.md"), TITLE, named=False)
         except StoreError as error:  # somebody else's folder: the table is what was asked for
             return [*tables, f"Not written: {error}"]
-    return [*tables] if settings.format is None else RENDERERS[settings.format](tables)
+    return [*tables] if settings.format is None else text_of(tables, settings.format)
 
 
 def _leaderboard(folders: Sequence[str], settings: LeaderboardSettings) -> list[Table]:
@@ -112,22 +96,6 @@ def _leaderboard(folders: Sequence[str], settings: LeaderboardSettings) -> list[
     return _with_published(tables, rows, choice) if settings.published else tables
 
 
-def _format(settings: LeaderboardSettings) -> Format:
-    """Return the format that the file is written in."""
-    if settings.out == "":
-        raise ConfigError("out= needs the name of a file, or - for none.")
-    ending = Path(settings.out or "").suffix
-    if from_ending := ENDINGS.get(ending):
-        if settings.format not in (None, from_ending):
-            raise ConfigError(
-                f"out={settings.out} ends as {from_ending}, but format={settings.format} was given: choose one."
-            )
-        return from_ending
-    if ending and settings.format is None and settings.out != "-":
-        raise ConfigError(f"out={settings.out}: the name has to end in {', '.join(ENDINGS)}, or give format=.")
-    return settings.format or "markdown"
-
-
 def _with_published(measured: Sequence[Table], rows: Sequence[Run], choice: BoardOptions) -> list[Table]:
     """Return the tables, each task's followed by those of its published numbers."""
     if not (sources := plugin.published()):
@@ -137,16 +105,6 @@ def _with_published(measured: Sequence[Table], rows: Sequence[Run], choice: Boar
         tables += (table for table in measured if table.task == task)
         tables += (table for published in sources for table in published(task, rows, choice.by))
     return tables
-
-
-def write(text: str, path: Path) -> None:
-    """Write the leaderboard as a Markdown file, at a place that the user has not named."""
-    _write_file(path, f"# Leaderboard\n\n{text}", named=False)
-
-
-def _write_file(path: Path, text: str, *, named: bool = True) -> None:
-    with atomic_file(str(path), user_path=named) as file:
-        file.write(f"{text}\n")
 
 
 if __name__ == "__main__":

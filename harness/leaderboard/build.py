@@ -11,21 +11,20 @@ from harness.leaderboard import by_setting, by_task, over_setting
 from harness.leaderboard.columns import (
     OF_RUNS,
     NumberColumn,
+    about_runs,
     constants,
     not_ranked,
     number_notes,
-    readings_notes,
-    recorded_notes,
 )
 from harness.leaderboard.comparable import (
     NAMES,
     ComparableRuns,
+    capitalized,
     comparable_sets,
     name_of,
-    of_other_rules,
     telling_names,
 )
-from harness.leaderboard.series import RunSetting, find_setting, setting_names
+from harness.leaderboard.series import find_setting, setting_names
 from harness.scoring.definitions import definition, main_metrics
 from harness.scoring.grades import FIRM
 from harness.storage.runs import Run
@@ -71,7 +70,7 @@ def _by_task(runs: Sequence[Run], choice: BoardOptions) -> Table:
         raise ConfigError("by=task goes with metrics= and intervals= alone: one row for each model.")
     if wrong := [name for name in choice.metrics if name not in known]:
         raise ConfigError(unknown("metric", wrong[0], known))
-    return by_task.table(runs, choice.metrics, choice.intervals, _notes(runs))
+    return by_task.table(runs, choice.metrics, choice.intervals, not_ranked(runs))
 
 
 def _of_setting(of_tasks: Mapping[str, list[Run]], name: str, choice: BoardOptions) -> list[Table]:
@@ -81,19 +80,17 @@ def _of_setting(of_tasks: Mapping[str, list[Run]], name: str, choice: BoardOptio
     tables_of = over_setting.tables if choice.over else by_setting.tables
     for task, runs in sorted(of_tasks.items()):
         try:
-            setting = find_setting(name, [run for run in runs if run.sound]) or RunSetting("task", name)
+            setting = find_setting(name, [run for run in runs if run.sound])
+            if setting is None:
+                raise ConfigError(f"no run of {task} has the setting {name}.")
             tables += tables_of(
-                task, runs, setting, metrics=choice.metrics, intervals=choice.intervals, notes=_notes(runs)
+                task, runs, setting, metrics=choice.metrics, intervals=choice.intervals, others=not_ranked(runs)
             )
         except ConfigError as error:
             missing.append((task, error))
     if not tables:
-        raise missing[0][1]
-    return [*tables, *(Table(task, notes=[str(error)]) for task, error in missing)]
-
-
-def _notes(runs: Sequence[Run]) -> list[str]:
-    return [*recorded_notes(runs), *readings_notes(runs), *of_other_rules(runs), *not_ranked(runs)]
+        raise ConfigError("; ".join(str(error).rstrip(".") for _, error in missing) + ".")
+    return [*tables, *(Table(task, others=[capitalized(str(error))]) for task, error in missing)]
 
 
 def breakdowns_of(runs: Sequence[Run]) -> set[str]:
@@ -123,21 +120,21 @@ def _check(choice: BoardOptions, runs: Sequence[Run]) -> None:
 
 def _tables(task: str, runs: list[Run], choice: BoardOptions) -> Iterator[Table]:
     """Yield the tables of a task."""
-    notes = _notes(runs)
+    others = not_ranked(runs)
     unfinished = [(run.variant, run.prompt, run.model) for run in runs if not run.sound]
     sets = comparable_sets(runs)
     if not sets:
-        yield Table(task, notes=notes, unfinished=unfinished)
+        yield Table(task, others=others, unfinished=unfinished)
     for number, comparable in enumerate(sets, 1):
         last = number == len(sets)
-        yield _table(task, comparable, choice, notes if last else [], unfinished if last else [])
+        yield _table(task, comparable, choice, others if last else [], unfinished if last else [])
 
 
 def _table(
     task: str,
     comparable: ComparableRuns,
     choice: BoardOptions,
-    notes: Sequence[str],
+    others: Sequence[str],
     unfinished: Sequence[tuple[str, str, str]],
 ) -> Table:
     ranked = list(comparable.runs)
@@ -172,7 +169,11 @@ def _table(
         columns,
         even_decimals(columns, lines),
         above="; ".join([f"Best {best} first, metrics in percent", *shared, *caption]) + ".",
-        notes=[*number_notes(ranked, number_columns, choice.intervals if with_intervals else "none"), *notes],
+        notes=[
+            *number_notes(ranked, number_columns, choice.intervals if with_intervals else "none"),
+            *about_runs(ranked),
+        ],
+        others=others,
         heading=comparable.heading,
         settings=comparable.settings,
         label_set=ranked[0].result.headline,

@@ -13,21 +13,19 @@ from harness.compare.difference import Difference, differences, of_counts
 from harness.compare.measure import holm
 from harness.compare.pairing import pair
 from harness.compare.runs import Loader
-from harness.errors import ConfigError, HarnessError
-from harness.leaderboard.columns import constants, lost_notes
+from harness.compare.tables import difference_cells, difference_columns, star_note
+from harness.errors import HarnessError
+from harness.leaderboard.columns import about_runs, constants
 from harness.leaderboard.comparable import items_text, runs_text, sort_key
-from harness.leaderboard.over_setting import name_columns, view_heading
+from harness.leaderboard.over_setting import lost_of_series, name_columns, no_two, view_heading
 from harness.leaderboard.series import RunSetting, Series, series_of, sets_of, steps_of
 from harness.scoring.bootstrap import RESAMPLES
 from harness.scoring.definitions import definition, main_metrics
 from harness.storage.runs import Run
-from harness.tables.numbers import Intervals, metric_cell, p_text, signed_text
+from harness.tables.numbers import Intervals, score_cell
 from harness.tables.results import interval_notes
 from harness.tables.table import Cell, Column, Line, Table
-from harness.types import Metric
 
-MARK = "*"
-"""Stands behind a p that is at most 0.05 when all of a table are corrected together."""
 Found = Difference | str
 """A difference, or a word why there is none."""
 Key = TypeVar("Key", bound=Hashable)
@@ -40,7 +38,7 @@ def tables(
     *,
     metrics: Sequence[str] = (),
     intervals: Intervals = "brackets",
-    notes: Sequence[str] = (),
+    others: Sequence[str] = (),
     load: Loader | None = None,
     name_others: bool = True,
 ) -> Iterator[Table]:
@@ -54,17 +52,14 @@ def tables(
     every, order = series_of(runs, setting), steps_of([run for run in runs if run.sound], setting)
     sets = [members for members in sets_of(every) if len({step for series in members for step in series.by_step}) > 1]
     if not sets:
-        raise ConfigError(
-            f"by={setting.title}: no two runs of {task} differ in it and in nothing else (there is "
-            f"{', '.join(order) or 'none'}). Run the same model and prompt with another value."
-        )
+        raise no_two(task, setting, order)
     if name_others and (alone := [s.first for s in every if not any(s in members for members in sets)]):
-        notes = [f"Not in a table, having one value of the setting: {runs_text(alone)}.", *notes]
+        others = [f"Not in a table, having one value of the setting: {runs_text(alone)}.", *others]
     for number, members in enumerate(sets, 1):
         steps = [step for step in order if any(step in series.by_step for series in members)]
         members = sorted(members, key=lambda series: sort_key(series.first))
         table = _table(task, setting, members, steps, metrics, intervals, load or Loader())
-        yield replace(table, notes=[*table.notes, *(notes if number == len(sets) else ())])
+        yield replace(table, others=others if number == len(sets) else ())
 
 
 def _table(
@@ -94,13 +89,17 @@ def _table(
         lines.append(Line([*cells, *numbers], "", run, ranked=first.ranked))
     sets = {items_text(run): step for series in rows for step, run in series.by_step.items()}
     about = [" ".join(interval_notes(scores))] if intervals != "none" else []
-    about += lost_notes([(f"{run.model}, {step}", run) for series in rows for step, run in series.by_step.items()])
+    about += lost_of_series(rows, name_cells)
     return Table(
         task,
         columns,
         lines,
         above="; ".join([f"Best first ({steps[0]}), metrics in percent", *shared, *constants(scores)[1]]) + ".",
-        notes=[*about, *difference_notes(steps[0], [d for of_row in found for d in of_row.values()])],
+        notes=[
+            *about,
+            *difference_notes(steps[0], [d for of_row in found for d in of_row.values()]),
+            *about_runs(runs),
+        ],
         heading=view_heading("by", setting, rows[0].first),
         settings="; ".join(f"{step}: {items}" if len(sets) > 1 else items for items, step in sets.items()),
         label_set=rows[0].first.result.headline,
@@ -113,15 +112,11 @@ def _columns(step: str, base: str, metric: str) -> Iterator[Column]:
     shown, name = definition(metric), f"{metric}/{step}"
     yield Column(name, shown.title, "metric", shown.best, step)
     if step != base and shown.made_of == "counts":
-        yield from difference_columns(name, base, step)
+        yield from difference_columns(base, f"{name}/", step)
 
 
 def _score(run: Run | None, metric: str, intervals: Intervals) -> Cell:
-    return (
-        Cell("– no run")
-        if run is None
-        else metric_cell(run.result.overall.metric(metric) or Metric(metric, None), intervals)
-    )
+    return Cell("– no run") if run is None else score_cell(run.result.overall, metric, intervals)
 
 
 def differences_to_first(
@@ -161,34 +156,14 @@ def corrected(rows: Sequence[Mapping[Key, Found]]) -> list[dict[Key, Found]]:
     ]
 
 
-def difference_columns(name: str, base: str, over: str = "") -> Iterator[Column]:
-    yield Column(f"{name}/difference", f"− {base}", "metric", None, over)
-    yield Column(f"{name}/p", "p", "metric", None, over)
-    yield Column(f"{name}/p_holm", "p (Holm)", "count", None, over)
-
-
-def difference_cells(found: Found | None, intervals: Intervals) -> list[Cell]:
-    """Return a difference with its interval, its p, and for programs p corrected; dashes where there is none."""
-    if not isinstance(found, Difference):
-        return [Cell(f"– {found}" if found else "–"), Cell("–"), Cell("–")]
-    ends, p_holm = found.interval, found.p_holm
-    interval = f"[{signed_text(ends[0], 1)}, {signed_text(ends[1], 1)}]" if ends and intervals != "none" else ""
-    mark = MARK if p_holm is not None and p_holm <= 0.05 else ""
-    difference = Cell(signed_text(found.value), found.value, ends, interval)
-    return [difference, Cell(f"{p_text(found.p)}{mark}", found.p), Cell(p_text(p_holm), p_holm)]
-
-
 def difference_notes(base: str, several: Iterable[Found]) -> Iterator[str]:
     """Yield how differences and p were computed, and what the dashes mean."""
     several = list(several)
     known = [d for d in several if isinstance(d, Difference)]
     if known:
-        count = sum(d.p is not None for d in known)
-        together = f" when the {count:,} p-values of this table are corrected together (Holm)" * (count > 1)
         yield (
-            f"− {base}: the difference on the same items, as harness compare has it: 95% over {RESAMPLES:,} "
-            f"resamples of whole clusters, the same for both; p from swapping the two in whole clusters. {MARK}: at "
-            f"most 0.05{together}."
+            f"− {base}: the difference on the same items, as harness compare has it: 95% over {RESAMPLES:,} resamples "
+            f"of whole clusters, the same for both; p from swapping the two in whole clusters. {star_note(known)}"
         )
     if words := sorted({d for d in several if isinstance(d, str)}):
         yield f"No difference where the runs cannot be paired: {', '.join(words)}."

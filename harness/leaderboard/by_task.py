@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
-from harness.leaderboard.columns import lost_notes
-from harness.leaderboard.comparable import ComparableRuns, best_first, comparable_sets, items_text, task_title
+from harness.leaderboard.columns import about_runs, lost_notes
+from harness.leaderboard.comparable import ComparableRuns, best_first, comparable_sets, items_text
 from harness.leaderboard.series import RunSetting
 from harness.scoring.definitions import definition, main_metrics
 from harness.storage.runs import Run
-from harness.tables.numbers import Intervals, metric_cell
+from harness.tables.numbers import Intervals, score_cell
 from harness.tables.results import interval_notes
-from harness.tables.table import Cell, Column, Line, Table
-from harness.types import Metric
+from harness.tables.table import Cell, Column, Line, Table, task_title
 
 TITLE = "All benchmarks"
 """Stands in the place of a task."""
@@ -23,38 +22,31 @@ _CHOICE = (
 )
 
 
-def table(runs: Sequence[Run], metrics: Sequence[str], intervals: Intervals, notes: Sequence[str]) -> Table:
+def table(runs: Sequence[Run], metrics: Sequence[str], intervals: Intervals, others: Sequence[str]) -> Table:
     """Return the table of all complete runs: a row for each model, columns for each task."""
     tasks = sorted({run.task for run in runs if run.sound})
     sets = {task: comparable_sets([run for run in runs if run.task == task])[0] for task in tasks}
-    by_model = {task: _by_model(comparable.runs) for task, comparable in sets.items()}
+    models: dict[str, dict[str, Run]] = defaultdict(dict)
+    for task, comparable in sets.items():
+        for run in sorted(comparable.runs, key=_first_prompt_first, reverse=True):
+            models[run.model][task] = run
     columns = [
         (task, metric) for task in tasks for metric in metrics or main_metrics(sets[task].runs[0].result.overall)[:1]
     ]
-    models: dict[str, list[Run]] = defaultdict(list)
-    for of_task in by_model.values():
-        for model, run in of_task.items():
-            models[model].append(run)
 
-    def metric_of(model: str, task: str, name: str) -> Metric:
-        run = by_model[task].get(model)
-        return (run and run.result.overall.metric(name)) or Metric(name, None)
-
-    def order(model: str) -> tuple[list[float], str]:
-        return [best_first(metric, metric_of(model, task, metric).value) for task, metric in columns], model
+    def cells(model: str) -> list[Cell]:
+        of_tasks = models[model]
+        return [
+            score_cell(of_tasks[task].result.overall if task in of_tasks else None, metric, intervals)
+            for task, metric in columns
+        ]
 
     lines = [
-        Line(
-            [
-                Cell(model, model),
-                *(metric_cell(metric_of(model, task, metric), intervals) for task, metric in columns),
-            ],
-            run={"model": model},
-            ranked=models[model][0].ranked,
-        )
-        for model in sorted(models, key=order)
+        Line([Cell(model, model), *cells(model)], run={"model": model}, ranked=next(iter(of_tasks.values())).ranked)
+        for model, of_tasks in models.items()
     ]
-    shown = [run.result.overall for of_model in models.values() for run in of_model]
+    lines.sort(key=lambda line: _order(line, [metric for _, metric in columns]))
+    shown = [run for of_tasks in models.values() for run in of_tasks.values()]
     return Table(
         TITLE,
         [
@@ -69,22 +61,23 @@ def table(runs: Sequence[Run], metrics: Sequence[str], intervals: Intervals, not
         lines,
         above="; ".join(["Best first in the first column, metrics in percent", *map(_words, sets.values())]) + ".",
         notes=[
-            *([" ".join(interval_notes(shown))] if intervals != "none" else []),
+            *([" ".join(interval_notes([run.result.overall for run in shown]))] if intervals != "none" else []),
             _CHOICE,
-            *lost_notes([(f"{run.model}, {task_title(run.task)}", run) for runs in models.values() for run in runs]),
-            *notes,
+            *lost_notes([(run.model, task_title(run.task), run) for run in shown]),
+            *about_runs(shown),
         ],
+        others=others,
         settings="; ".join(f"{task}: {items_text(comparable.runs[0])}" for task, comparable in sets.items()),
     )
 
 
-def _by_model(runs: Sequence[Run]) -> dict[str, Run]:
-    """Return the run of each model that stands in the table, best first as in the task's own table."""
-    prompt = RunSetting("prompt")
-    first = {
-        run.model: run for run in sorted(runs, key=lambda run: (not prompt.is_default(run), run.prompt), reverse=True)
-    }
-    return {run.model: first[run.model] for run in runs}
+def _first_prompt_first(run: Run) -> tuple[bool, str]:
+    return not RunSetting("prompt").is_default(run), run.prompt
+
+
+def _order(line: Line, metrics: Sequence[str]) -> tuple[list[float], str]:
+    values = [cell.value if isinstance(cell.value, float) else None for cell in line.cells[1:]]
+    return [best_first(metric, value) for metric, value in zip(metrics, values, strict=True)], line.cells[0].text
 
 
 def _words(comparable: ComparableRuns) -> str:

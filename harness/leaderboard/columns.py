@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from harness.errors import DataError
+from harness.leaderboard.comparable import name_of, of_other_rules, telling_names
 from harness.scoring.definitions import definition
 from harness.scoring.grades import FIRM
 from harness.storage.runs import Run
@@ -21,12 +22,12 @@ from harness.tables.numbers import (
     count_title,
     counts_of,
     derived_cell,
-    metric_cell,
     metric_column,
+    score_cell,
 )
 from harness.tables.results import interval_notes, reading_notes
 from harness.tables.table import Cell, Column
-from harness.types import Metric, Scores
+from harness.types import Scores
 
 OF_RUNS: Mapping[str, str] = {
     "cost": "USD",
@@ -83,7 +84,7 @@ class NumberColumn:
             return derived_cell(scores, self.number)
         if self.number in COUNTS:
             return Cell("–") if scores is None else count_cell(scores, self.number)
-        return metric_cell((scores and scores.metric(self.number)) or Metric(self.number, None), intervals)
+        return score_cell(scores, self.number, intervals)
 
 
 def _cell_of_run(run: Run, name: str) -> Cell:
@@ -149,15 +150,33 @@ def number_notes(runs: Sequence[Run], columns: Sequence[NumberColumn], intervals
     notes = [" ".join(interval_notes(scores))] if intervals != "none" else []
     about = {**DERIVED_NOTES, **OF_RUNS_NOTES}
     notes.append(" ".join(dict.fromkeys(about[column.number] for column in columns if column.number in about)))
-    notes += [_UNREADABLE] if any(run.result.overall.unreadable for run in runs) else []
+    if {"unreadable", "failed"} <= {column.number for column in columns if column.breakdown == "overall"}:
+        notes += [_UNREADABLE] if any(run.result.overall.unreadable for run in runs) else []
+    else:
+        notes += lost_notes([(" ".join(name_of(run, name) for name in telling_names(runs)), "", run) for run in runs])
     return [note for note in notes if note]
 
 
-def lost_notes(named: Sequence[tuple[str, Run]]) -> list[str]:
-    """Return how many replies of which runs stand behind no answer, where a table has no column for them."""
-    scores = [(name, run.result.overall) for name, run in named]
-    lost = [f"{name}: {row.unreadable:,} and {row.failed:,}" for name, row in scores if row.unreadable or row.failed]
-    return [f"Unreadable replies and failed calls: {'; '.join(lost)}; of all others none.", _UNREADABLE] if lost else []
+def lost_notes(named: Sequence[tuple[str, str, Run]]) -> list[str]:
+    """Return how many replies of which runs stand behind no answer, where a table has no column for them.
+
+    Runs have the names of their line and, of several in it, of their column.
+    """
+    notes = []
+    for title, count in (("Unreadable replies", "unreadable"), ("Failed calls", "failed")):
+        lost: dict[str, list[str]] = defaultdict(list)
+        for line, column, run in named:
+            if number := getattr(run.result.overall, count):
+                lost[line].append(f"{column} {number:,}".strip())
+        if lost:
+            several = "; ".join(f"{line}: {', '.join(numbers)}" for line, numbers in lost.items())
+            notes.append(f"{title}: {several}; of all others none.")
+    return [" ".join(notes), _UNREADABLE] if notes else []
+
+
+def about_runs(runs: Sequence[Run]) -> list[str]:
+    """Return the footnotes that are about single runs of a table."""
+    return [*recorded_notes(runs), *readings_notes(runs), *of_other_rules(runs)]
 
 
 def readings_notes(runs: Sequence[Run]) -> list[str]:

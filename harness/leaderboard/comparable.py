@@ -34,12 +34,6 @@ _FIRST = ("perturbation", "version", "split", "labels", "limit")
 """Settings in the order of headings; others follow."""
 
 
-def task_title(task: str) -> str:
-    """Return a task's name with its benchmark's title: corr2cause/fresh → Corr2Cause/fresh."""
-    benchmark, slash, rest = task.partition("/")
-    return f"{benchmark_of(task).title if benchmark else ''}{slash}{rest}"
-
-
 def settings_words(run: Run, settings: Mapping[str, Any] | None = None) -> str:
     """Return the settings of a run's task that are not the default, in words; its variant where they are not known."""
     return ", ".join(_each_setting(run, run.settings if settings is None else settings))

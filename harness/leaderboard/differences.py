@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from harness.compare.runs import Loader
+from harness.compare.tables import difference_cells, difference_columns
 from harness.errors import ConfigError
 from harness.leaderboard.by_setting import (
     corrected,
-    difference_cells,
-    difference_columns,
     difference_notes,
     differences_to_first,
 )
@@ -23,10 +22,9 @@ from harness.leaderboard.series import RunSetting, Series
 from harness.scoring.definitions import definition, main_metrics
 from harness.storage.replies import ReplyReader
 from harness.storage.runs import Run
-from harness.tables.numbers import metric_cell
+from harness.tables.numbers import score_cell
 from harness.tables.results import interval_notes
 from harness.tables.table import Cell, Column, Line, Table
-from harness.types import Metric
 
 
 def tables(task: str, runs: Sequence[Run], replies: ReplyReader) -> Iterator[Table]:
@@ -62,13 +60,13 @@ def _of_models(task: str, runs: Sequence[Run], comparable: ComparableRuns, load:
     columns = [
         *(Column(name, name) for name in names),
         Column(metric, definition(metric).title, "metric", definition(metric).best),
-        *difference_columns(metric, "best"),
+        *difference_columns("best", f"{metric}/"),
     ]
     lines = [
         Line(
             [
                 *(Cell(name_of(run, name), name_of(run, name)) for name in names),
-                metric_cell(run.result.overall.metric(metric) or Metric(metric, None)),
+                score_cell(run.result.overall, metric),
                 *difference_cells(found.get((step, metric)), "brackets"),
             ],
             "",

@@ -13,13 +13,13 @@ from statistics import fmean, median, stdev
 
 from harness.compare.runs import load
 from harness.errors import ConfigError, HarnessError
-from harness.leaderboard.columns import constants, lost_notes
+from harness.leaderboard.columns import about_runs, constants, lost_notes
 from harness.leaderboard.comparable import best_first, capitalized, runs_text, settings_words
 from harness.leaderboard.series import RunSetting, Series, series_of, sets_of, steps_of
 from harness.scoring.definitions import definition, main_metrics
 from harness.scoring.means import mean_of
 from harness.storage.runs import Run
-from harness.tables.numbers import Intervals, interval_text, metric_text, percent_text
+from harness.tables.numbers import Intervals, interval_text, metric_text, percent_text, shown
 from harness.tables.table import Cell, Column, Line, Table
 
 _PARTS = {"mean": "mean ± SD", "least": "least", "median": "median", "greatest": "greatest"}
@@ -32,7 +32,7 @@ def tables(
     *,
     metrics: Sequence[str],
     intervals: Intervals,
-    notes: Sequence[str],
+    others: Sequence[str],
 ) -> Iterator[Table]:
     """Yield a table for each set of runs that may stand side by side, best mean first.
 
@@ -41,14 +41,11 @@ def tables(
     every = series_of(runs, setting, folders=False)
     sets = sets_of([series for series in every if len(series.by_step) > 1])
     if not sets:
-        raise ConfigError(
-            f"over={setting.title}: no two runs of {task} differ in it and in nothing else. "
-            "Run the same again with another value, under a name of its own (model.name=)."
-        )
+        raise no_two(task, setting, steps_of([run for run in runs if run.sound], setting))
     if alone := [series.first for series in every if len(series.by_step) == 1]:
-        notes = [f"Not in a table, as there is one run: {runs_text(alone)}.", *notes]
+        others = [f"Not in a table, as there is one run: {runs_text(alone)}.", *others]
     for number, members in enumerate(sets, 1):
-        yield _table(task, setting, members, metrics, intervals, notes if number == len(sets) else [])
+        yield _table(task, setting, members, metrics, intervals, others if number == len(sets) else [])
 
 
 def _best_mean_first(series: Series, metric: str) -> tuple[float, str, str]:
@@ -58,7 +55,7 @@ def _best_mean_first(series: Series, metric: str) -> tuple[float, str, str]:
 
 def _values(series: Series, metric: str) -> list[float]:
     """Return the metric of a series' runs; [] where it is undefined in one of them."""
-    values = [run.result.overall[metric] for run in series.by_step.values()]
+    values = [shown(run.result.overall, metric).value for run in series.by_step.values()]
     defined = [value for value in values if value is not None]
     return defined if len(defined) == len(values) else []
 
@@ -69,7 +66,7 @@ def _table(
     rows: Sequence[Series],
     metrics: Sequence[str],
     intervals: Intervals,
-    notes: Sequence[str],
+    others: Sequence[str],
 ) -> Table:
     runs = [run for series in rows for run in series.by_step.values()]
     metrics = metrics or main_metrics(runs[0].result.overall)[:1]
@@ -86,13 +83,13 @@ def _table(
         line = [*cells, *numbers, _changing(series, intervals), Cell(f"{count:,}", count)]
         lines.append(Line(line, "", run, ranked=series.first.ranked))
     _, caption = constants([run.result.overall for run in runs])
-    lost = lost_notes([(f"{run.model}, {step}", run) for series in rows for step, run in series.by_step.items()])
     return Table(
         task,
         columns,
         lines,
         above="; ".join(["Best mean first, metrics in percent", *shared, *caption]) + ".",
-        notes=[_note(setting), *lost, *notes],
+        notes=[_note(setting), *lost_of_series(rows, name_cells), *about_runs(runs)],
+        others=others,
         heading=view_heading("over", setting, rows[0].first),
         settings=f"{setting.title}: {', '.join(steps_of(runs, setting))}",
         label_set=rows[0].first.result.headline,
@@ -102,9 +99,9 @@ def _table(
 
 
 def _columns(metric: str) -> Iterator[Column]:
-    shown = definition(metric)
+    known = definition(metric)
     for part, title in _PARTS.items():
-        yield Column(f"{metric}/{part}", title, "metric", shown.best if part == "mean" else None, shown.title)
+        yield Column(f"{metric}/{part}", title, "metric", known.best if part == "mean" else None, known.title)
     yield Column(f"{metric}/sd", "SD", "count")
 
 
@@ -145,6 +142,21 @@ def _note(setting: RunSetting) -> str:
         "and the share of the items whose answer is not the same in all of them. The deviation says nothing of other "
         "items: that is what intervals over clusters are for, as beside that share."
     )
+
+
+def no_two(task: str, setting: RunSetting, steps: Sequence[str]) -> ConfigError:
+    """Return that runs of a task do not differ in a setting, with the values that they have."""
+    return ConfigError(
+        f"no two runs of {task} differ in {setting.title} and in nothing else (there is {', '.join(steps) or 'none'}): "
+        "run the same with another value."
+    )
+
+
+def lost_of_series(rows: Sequence[Series], names: Sequence[Sequence[Cell]]) -> list[str]:
+    """Return how many replies of which runs stand behind no answer, by the names of their rows and steps."""
+    lines = [" ".join(cell.text for cell in cells) for cells in names]
+    named = zip(lines, rows, strict=True)
+    return lost_notes([(line, step, run) for line, series in named for step, run in series.by_step.items()])
 
 
 def name_columns(rows: Sequence[Series], setting: RunSetting) -> tuple[list[Column], list[list[Cell]], list[str]]:

@@ -85,8 +85,7 @@ def job(folders: list[str], settings: PlotSettings) -> str:
             for path, format in zip(files, settings.format, strict=True):
                 with atomic_file(str(path)) as file:
                     file.buffer.write(file_bytes(figure, format, chart.title))  # type: ignore[attr-defined]
-            heading = f" ({chart.heading})" if chart.heading else ""
-            lines.append(f"{' '.join(map(str, files))}: {chart.title}{heading}")
+            lines.append(f"{' '.join(map(str, files))}: {chart.title}{f' ({chart.heading})' if chart.heading else ''}")
     notes = dict.fromkeys(note for chart in charts for note in chart.notes)
     return "\n".join([*lines, *(["", "For the captions:", *notes] if notes else [])])
 

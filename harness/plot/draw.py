@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from harness.charts.values import MARKS, Chart, points_of
+from harness.tables.table import task_title
 from harness.types import Role
 
 WIDTHS = {"column": 3.25, "text": 6.75}
@@ -82,8 +83,7 @@ def _scores(chart: Chart, width: float) -> Any:
     axes.tick_params(axis="y", length=0)
     axes.grid(axis="x", linewidth=0.3)
     axes.set_xlabel("%")
-    roles = [role for role in MARKS if role in {row["role"] for row in rows}]
-    if len(roles) > 1:
+    if len(roles := [role for role in MARKS if role in {row["role"] for row in rows}]) > 1:
         handles = [Line2D([], [], linestyle="none", **_look(role)) for role in roles]
         _legend(figure, handles, [MARKS[role].title for role in roles])
     return figure
@@ -99,7 +99,7 @@ def _lines(chart: Chart, width: float, steps: Sequence[str]) -> Any:
         look = _look(row["role"], COLOURS[number % len(COLOURS)])
         at = [place + shift * (number - (len(names) - 1) / 2) for place in range(len(steps))]
         heights = [float("nan") if value is None else 100 * value for value, _ in points_of(row)]
-        dash = DASHES[number // len(COLOURS) % len(DASHES)] if len(names) > len(COLOURS) else "-"
+        dash = DASHES[number // len(COLOURS) % len(DASHES)]
         handles += axes.plot(at, heights, linestyle=dash, **look)
         for place, (_, interval) in zip(at, points_of(row), strict=True):
             _interval(axes, interval, place, look["color"], along="y")
@@ -115,7 +115,8 @@ def _lines(chart: Chart, width: float, steps: Sequence[str]) -> Any:
 def _frame(chart: Chart, width: float, height: float) -> tuple[Any, Any]:
     figure = Figure(figsize=(width, height), layout="constrained")
     axes = figure.add_subplot()
-    axes.set_title("\n".join(filter(None, (chart.title, chart.heading))), loc="left", wrap=True)
+    lines = f"{task_title(chart.task)}: {chart.title}", chart.heading
+    axes.set_title("\n".join(filter(None, lines)), loc="left", wrap=True)
     return figure, axes
 
 
@@ -133,5 +134,5 @@ def _look(role: Role, colour: str = "") -> dict[str, Any]:
 
 
 def _legend(figure: Any, handles: Sequence[Any], labels: Sequence[str]) -> None:
-    columns = 1 if max(map(len, labels)) > 20 else 2
+    columns = 1 + (max(map(len, labels)) <= 20)
     figure.legend(handles, labels, loc="outside lower left", ncols=columns, frameon=False)

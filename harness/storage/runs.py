@@ -22,7 +22,6 @@ from harness.storage.records import fill
 from harness.storage.result_json import OfRun, counts, result_from_json
 from harness.storage.run_folder import MANIFEST, RECORDS, RESULT, records_in
 from harness.storage.upgrade import upgraded
-from harness.tables import results
 from harness.types import Metric, Record, Result, Role
 
 Content = TypeVar("Content")
@@ -55,15 +54,18 @@ class Run:
 
     def __repr__(self) -> str:
         """Return the run's place and its main scores."""
-        ending = "" if self.complete else ", NOT COMPLETE"
-        return f"<run {' · '.join(self.place.values())}: {results.brief(self.result.overall)}{ending}>"
+        from harness.tables.results import brief
 
-    def _repr_html_(self) -> str:
+        ending = "" if self.complete else ", NOT COMPLETE"
+        return f"<run {' · '.join(self.place.values())}: {brief(self.result.overall)}{ending}>"
+
+    def _repr_markdown_(self) -> str:
         """Return what a notebook shows: its place, its tables, and what has to be said of them."""
-        from harness.tables.shown import Tables
+        from harness.tables import results
+        from harness.tables.markdown_csv_json import Tables
 
         heading = f"{' · '.join(self.place.values())}{'' if self.complete else ' (NOT COMPLETE)'}"
-        return Tables((heading, *results.result_tables(self.result), *results.remarks(self.result)))._repr_html_()
+        return Tables((heading, *results.result_tables(self.result), *results.remarks(self.result)))._repr_markdown_()
 
     @property
     def task(self) -> str:
@@ -100,10 +102,7 @@ class Run:
 
     @property
     def results_folder(self) -> str:
-        """The results folder that it lies in, by its place; elsewhere the folder that was given.
-
-        Runs of one results folder belong together, however they were named on the command line.
-        """
+        """The results folder that it lies in by its place, however it was named; elsewhere the folder given."""
         parts = Path(*self.place.values()).parts
         folder = self.folder.absolute()
         return str(folder.parents[len(parts) - 1]) if folder.parts[-len(parts) :] == parts else self.source

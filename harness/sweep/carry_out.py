@@ -11,7 +11,6 @@ from pathlib import Path
 
 from harness.cli.launcher import Multirun
 from harness.errors import ConfigError
-from harness.leaderboard import __main__ as leaderboard
 from harness.leaderboard.build import BoardOptions, build
 from harness.runtime import console
 from harness.storage.run_folder import RESULT
@@ -19,8 +18,8 @@ from harness.storage.runs import Run, load
 from harness.sweep import check, jobs
 from harness.sweep.jobs import SweepCommand
 from harness.tables import terminal
-from harness.tables.markdown_csv_json import markdown
 from harness.tables.table import Part
+from harness.tables.write import write
 
 _KILLED = "killed, or out of memory"
 """Why a process may have ended without leaving an outcome."""
@@ -88,7 +87,7 @@ def conclude(
         if shown is not parts:
             print(f"With all metrics, a table for each value: {board}", flush=True)
             parts = [*shown, *parts]
-        leaderboard.write(markdown(parts), board)
+        write(parts, str(board), "Leaderboard", named=False)
     unreported: dict[str, list[int]] = defaultdict(list)
     failed = 0
     for number, outcome in outcomes.items():

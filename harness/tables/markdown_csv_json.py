@@ -13,6 +13,22 @@ from harness.runtime.console import clean
 from harness.tables.table import Cell, Part, Table
 
 
+class Tables(tuple[Part, ...]):
+    """Paragraphs and tables in the order in which a command prints them; a notebook shows them as Markdown."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return markdown(self)
+
+    def _repr_markdown_(self) -> str:
+        return markdown(self)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return the rows of all tables, shares as fractions; of an interval the ends, as NAME_low and NAME_high."""
+        return [row for part in self if isinstance(part, Table) for row in rows(part)]
+
+
 def markdown(parts: Sequence[Part]) -> str:
     """Return paragraphs and tables as they follow each other; a heading above the leaderboards of each task."""
     texts: list[str] = []
@@ -27,7 +43,7 @@ def markdown(parts: Sequence[Part]) -> str:
         words += [part.above] if part.above else []
         words += [f"<sub>{escape(part.settings)}</sub>"] if part.settings else []
         words += [markdown_table(part.for_readers())] if part.columns else []
-        texts += map(clean, [*words, *part.notes])
+        texts += map(clean, [*words, *part.notes, *part.others])
         task = part.task
     return clean("\n\n".join(texts))  # it may be piped to a terminal, and others chose the names
 
@@ -152,6 +168,6 @@ def table_json(table: Table) -> dict[str, Any]:
             for line in lines
         ],
         "above": table.above,
-        "notes": list(table.notes),
+        "notes": [*table.notes, *table.others],
         "not_complete": [dict(zip(("variant", "prompt", "model"), name, strict=True)) for name in table.unfinished],
     }

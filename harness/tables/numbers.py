@@ -24,10 +24,21 @@ DERIVED_NOTES = {
 
 def metric_cell(metric: Metric, intervals: Intervals = "brackets") -> Cell:
     """Return a metric as tables show it, with its interval; one decimal less than the value: resamples tell no more."""
-    shown = definition(metric.name)
-    scale = 100 if shown.unit == "percent" else 1
-    interval = interval_text(metric.interval, intervals, scale=scale, decimals=max(1, shown.decimals - 1))
+    known = definition(metric.name)
+    scale = 100 if known.unit == "percent" else 1
+    interval = interval_text(metric.interval, intervals, scale=scale, decimals=max(1, known.decimals - 1))
     return Cell(metric_text(metric.name, metric.value), metric.value, metric.interval, interval)
+
+
+def score_cell(scores: Scores | None, name: str, intervals: Intervals = "brackets") -> Cell:
+    """Return a metric of a row as tables show it; a dash where the row has none."""
+    return metric_cell(Metric(name, None) if scores is None else shown(scores, name), intervals)
+
+
+def shown(scores: Scores, name: str) -> Metric:
+    """Return a metric of a row as it is shown: F1 is undefined where there are no positives, whatever was said."""
+    metric = scores.metric(name)
+    return Metric(name, None) if metric is None or (name == "f1" and not scores.positives) else metric
 
 
 def interval_text(
@@ -53,10 +64,10 @@ def metric_text(name: str, value: float | None) -> str:
     """
     if value is None:
         return "–"
-    shown = definition(name)
-    if shown.unit == "percent":
+    known = definition(name)
+    if known.unit == "percent":
         return f"{100 * value:.2f}"
-    return f"{value:,.0f}" if shown.unit == "count" and value == int(value) else f"{value:,.{shown.decimals}f}"
+    return f"{value:,.0f}" if known.unit == "count" and value == int(value) else f"{value:,.{known.decimals}f}"
 
 
 def even_decimals(columns: Sequence[Column], lines: Sequence[Line]) -> list[Line]:
@@ -80,8 +91,8 @@ def metrics_of(rows: Iterable[Scores]) -> list[str]:
 
 
 def metric_column(name: str, metric: str, title: str = "") -> Column:
-    shown = definition(metric)
-    return Column(name, title or shown.title, "metric", shown.best)
+    known = definition(metric)
+    return Column(name, title or known.title, "metric", known.best)
 
 
 def counts_of(rows: Iterable[Scores]) -> list[str]:

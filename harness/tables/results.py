@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from typing import Literal
 
@@ -18,12 +17,12 @@ from harness.tables.numbers import (
     derived,
     derived_cell,
     even_decimals,
-    metric_cell,
     metric_text,
     metrics_of,
+    score_cell,
 )
 from harness.tables.table import Cell, Column, Line, Table
-from harness.types import Metric, Result, Scores
+from harness.types import Result, Scores
 
 FEW = 30
 """With fewer clusters than this a remark says that there are few."""
@@ -31,9 +30,6 @@ FEW_ITEMS = 10
 """A breakdown whose rows have this many items at most says little."""
 LISTED = 5
 """Names that are listed; of more, how many there are."""
-# What a server adds to a name for the version that it stands for: -2024-08-06, -20250929, -0613, -001, @20240620,
-# -preview-05-06.
-_SNAPSHOT = re.compile(r"[-@](?:preview-)?(?:\d{4}-\d\d-\d\d|\d\d-\d{4}|\d\d-\d\d|\d{8}|\d{6}|\d{3,4})")
 
 
 def result_tables(result: Result) -> list[Table]:
@@ -60,7 +56,7 @@ def _result_table(result: Result, label_set: str) -> Table:
     for breakdown, groups in breakdowns.items():
         for group, scores in groups.items() if "/" not in breakdown else ():
             name = group if breakdown == "overall" else f"{breakdown.replace('_', ' ')}: {group}"
-            cells = [metric_cell(scores.metric(metric) or Metric(metric, None)) for metric in metrics]
+            cells = [score_cell(scores, metric) for metric in metrics]
             cells += [derived_cell(scores, name) for name in shares]
             cells += [count_cell(scores, count) for count in counts]
             lines.append(Line([Cell(name, name), *cells]))
@@ -83,8 +79,7 @@ def spare(metrics: Sequence[str], main: Container[str]) -> list[str]:
 
 def brief(scores: Scores) -> str:
     """Return the main metrics of a row in half a line."""
-    metrics = [scores.metric(name) or Metric(name, None) for name in main_metrics(scores)]
-    return ", ".join(f"{definition(metric.name).title} {metric_cell(metric).full_text}" for metric in metrics)
+    return ", ".join(f"{definition(name).title} {score_cell(scores, name).full_text}" for name in main_metrics(scores))
 
 
 def remarks(result: Result, requested: str = "") -> list[str]:
@@ -238,39 +233,19 @@ def _no_interval_notes(rows: Sequence[Scores]) -> list[str]:
 
 
 def who_notes(result: Result, requested: str) -> list[str]:
-    """Return remarks on the model names in the replies; `requested` is the model's at its server, "" if unknown."""
+    """Return who answered, by the replies; `requested` is the model's name at its server, "" if unknown."""
     notes = []
-    others = {name: count for name, count in result.served_models.items() if requested and not _same(requested, name)}
-    if foreign := {name: count for name, count in others.items() if not is_snapshot(requested, name)}:
-        notes.append(f"{requested} was asked for, and the replies name another model: {_listed(foreign)}.")
-    if len(result.served_models) > 1:
-        notes.append(f"The server's replies name more than one model: {_listed(result.served_models)}.")
-    elif others and not foreign:
-        notes.append(f"{requested} stands for {next(iter(others))} at this server.")
-    if len(result.providers) > 1:
-        notes.append(f"Several providers answered, which may differ in precision: {_listed(result.providers)}.")
-    elif result.providers:
-        notes.append(f"Answered by the provider {next(iter(result.providers))}.")
-    if len(result.system_fingerprints) > 1:
-        counted = _listed(result.system_fingerprints)
-        notes.append(f"The server changed while it was asked: its replies have several fingerprints: {counted}.")
+    served, providers, fingerprints = result.served_models, result.providers, result.system_fingerprints
+    if len(served) > 1 or (requested and served.keys() - {requested}):
+        asked = f"{requested} was asked for, and the" if requested else "The"
+        notes.append(f"{asked} replies name {_listed(served)}.")
+    if providers:
+        precision = "Several providers answered, which may differ in precision" if len(providers) > 1 else "Answered by"
+        notes.append(f"{precision}: {_listed(providers)}.")
+    if len(fingerprints) > 1:
+        listed = _listed(fingerprints)
+        notes.append(f"The server changed while it was asked: its replies have several fingerprints: {listed}.")
     return notes
-
-
-def is_snapshot(requested: str, served: str) -> bool:
-    """Return whether a server's name is the one that was asked for, with the date or number of a version."""
-    bare, name = _bare(requested).removesuffix("-latest"), _bare(served)
-    return name.startswith(bare) and _SNAPSHOT.fullmatch(name[len(bare) :]) is not None
-
-
-def _same(requested: str, served: str) -> bool:
-    return _bare(requested) == _bare(served)
-
-
-def _bare(name: str) -> str:
-    """Return a name without who makes or serves the model: of openai/gpt-4o:free, gpt-4o."""
-    bare = name.lower().rstrip("/").rpartition("/")[2]
-    return re.sub(r":(?:free|nitro|floor|online|exacto|extended)$", "", bare)
 
 
 def _listed(names: Mapping[str, int]) -> str:

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Literal
 
+from harness.tasks.find import benchmark_of
+
 
 @dataclass(frozen=True, slots=True)
 class Column:
@@ -68,6 +70,8 @@ class Table:
     above: str = ""
     notes: Sequence[str] = ()
     """Paragraphs below it."""
+    others: Sequence[str] = ()
+    """Paragraphs on runs that stand in no table: no footnotes of this one."""
     heading: str = ""
     """How it differs from the task's other tables, in words."""
     settings: str = ""
@@ -86,11 +90,18 @@ class Table:
 
     @classmethod
     def of(
-        cls, header: Sequence[str], rows: Iterable[Sequence[str]], *, text_columns: int = 1, spare: Sequence[str] = ()
+        cls,
+        header: Sequence[str],
+        rows: Iterable[Sequence[str]],
+        *,
+        text_columns: int = 1,
+        spare: Sequence[str] = (),
+        above: str = "",
     ) -> Table:
         """Return a table of words: the first `text_columns` are read as text, the others as numbers."""
         columns = [Column(t, t, "text" if place < text_columns else "metric") for place, t in enumerate(header)]
-        return cls(columns=columns, lines=[Line([Cell(text) for text in row]) for row in rows], spare=spare)
+        lines = [Line([Cell(text, text) for text in row]) for row in rows]
+        return cls(columns=columns, lines=lines, spare=spare, above=above)
 
     def for_readers(self) -> Table:
         """Return the table without the columns that only programs get."""
@@ -120,6 +131,12 @@ class Table:
         if not any(column.over for column in self.columns):
             return []
         return [(over, len(list(columns))) for over, columns in groupby(self.columns, key=lambda c: c.over)]
+
+
+def task_title(task: str) -> str:
+    """Return a task's name with its benchmark's title: corr2cause/fresh → Corr2Cause/fresh."""
+    benchmark, slash, rest = task.partition("/")
+    return f"{benchmark_of(task).title if benchmark else ''}{slash}{rest}"
 
 
 Part = str | Table

@@ -60,7 +60,7 @@ def _blocks(parts: Sequence[Part], title: str, width: int) -> Iterator[Renderabl
             yield Text(clean(part.settings), "dim")
         if part.columns:
             yield from _fitted(part.for_readers(), width)
-        yield from (Text(clean(note)) for note in part.notes)
+        yield from (Text(clean(note)) for note in (*part.notes, *part.others))
 
 
 def _fitted(table: Table, width: int) -> Iterator[RenderableType]:

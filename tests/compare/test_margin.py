@@ -24,7 +24,7 @@ ONE_TWO = [1, 2] * 10
 
 def comparison(interval, metric="accuracy", complete=True):
     d = Difference(0.0, interval, metric=metric, first=0.5, second=0.5, p=None)
-    row = Row(OVERALL, 9, 3, 9, "", (d,), None, McNemar(9, 0, 0, 0), 1.0)
+    row = Row(OVERALL, 9, 9, "", (d,), None, McNemar(9, 0, 0, 0))
     a, b = (Replies(name, {}, None, "wrong", complete, False, {}) for name in "ab")
     return Comparison("a", "b", (a, b), Pairing("published"), (row,))
 
@@ -52,8 +52,7 @@ def test_a_verdict_in_words_and_for_programs(tmp_path, capsys, old, new, expecte
     runs, out = (run(tmp_path, "old", old), run(tmp_path, "new", new)), tmp_path / "out.json"
     assert compare.main([*runs, "metrics=accuracy", "margin=5", f"out={out}"]) == 0
     assert f"new against old, margin 5 points of accuracy: {expected}" in capsys.readouterr().out
-    (written,) = json.loads(out.read_text())["comparisons"]
-    assert written["margin"] == {"points": 5.0, "verdict": expected}
+    assert f"margin 5 points of accuracy: {expected}" in json.loads(out.read_text())["tables"][0]["notes"][0]
 
 
 @given(st.lists(st.floats(-1, 1), min_size=2, max_size=2).map(sorted), st.floats(0, 100), st.floats(0, 100))

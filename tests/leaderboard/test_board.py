@@ -9,14 +9,17 @@ from msgspec import structs
 from support.golden import assert_golden
 from support.written_runs import board_row, write_manifest
 
+from harness.charts import charts_of
 from harness.errors import ConfigError
 from harness.leaderboard import __main__ as leaderboard
 from harness.leaderboard.build import BoardOptions, build
 from harness.leaderboard.comparable import select_runs
 from harness.storage.result_json import result_json
 from harness.storage.runs import Run
-from harness.tables.latex_html import latex, tex
+from harness.tables.latex import latex, tex
 from harness.tables.markdown_csv_json import markdown
+from harness.tables.results import brief, result_tables
+from harness.tables.write import ENDINGS, text_of
 from harness.types import Metric, Result, Scores, Usage
 
 
@@ -45,15 +48,50 @@ def saved(folder, row):
     write_manifest(place, names, row.result, complete=row.complete, items=row.items)
 
 
-@pytest.mark.parametrize("form", leaderboard.RENDERERS)
+@pytest.mark.parametrize("form", ENDINGS.values())
 def test_a_leaderboard_in_every_form(form):
     rows = [
         *(run("a_b&c", 0.9), run("m", 0.5), run("<script>", None), run("z", 0.1), run("gpt", complete=False)),
         *(run("a", variant="limit=100", items="b" * 64), of_role("solver", run("exact", 0.99))),
     ]
-    assert_golden(
-        f"leaderboard.{form}", f"{leaderboard.RENDERERS[form](build(rows, BoardOptions(('f1', 'accuracy'))))}\n"
-    )
+    assert_golden(f"leaderboard.{form}", f"{text_of(build(rows, BoardOptions(('f1', 'accuracy'))), form)}\n")
+
+
+def test_footnotes_are_of_the_tables_own_runs():
+    def read(model, variant):
+        row = run(model, variant=variant, items=variant[:1] * 64)
+        return replace(row, result=structs.replace(row.result, grades={"form": 1, "words": 3}))
+
+    rows = [read(f"{model}_{n}", variant) for n, variant in enumerate(("default", "limit=9")) for model in "ab"]
+    tables = build([*rows, run("gone", complete=False)])
+    assert len(tables) == 2
+    for table in tables:
+        models = {line.cells[0].text for line in table.lines}
+        assert {name for row in rows if (name := row.model) in " ".join(table.notes)} == models
+        assert "gone" not in " ".join(table.notes)
+    text = latex(tables)
+    assert [line[:1] for line in text.splitlines() if "gone" in line] == ["%"]
+    assert "gone" in markdown(tables)
+
+
+@pytest.mark.parametrize("confusion", [{"fp": 3, "tn": 5}, {"tn": 8}, {"fp": 8}], ids=str)
+def test_f1_without_positives_is_a_dash_everywhere(confusion):
+    row = run("m", 0.0, relation=0.0)
+    overall = structs.replace(row.result.overall, positives=0, confusion=confusion)
+    row = replace(row, result=structs.replace(row.result, scores={"published": {"overall": {"all": overall}}}))
+    (table,) = build([row])
+    assert table.lines[0].cells[[column.name for column in table.columns].index("f1")].text == "–"
+    assert result_tables(row.result)[0].lines[0].cells[1].text == "–" and brief(overall).startswith("F1 –")
+    assert next(chart for chart in charts_of([row]) if chart.kind == "scores").rows[0]["value"] is None
+
+
+@pytest.mark.parametrize("name", ["latex", "markdown", "table", "a/tex"])
+def test_a_name_without_an_ending_is_no_file_of_a_form_that_nobody_gave(tmp_path, capsys, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    saved(tmp_path / "results", run("m"))
+    assert leaderboard.main([f"out={name}"]) == 1
+    assert f"out={name}: the name has to end in .md" in capsys.readouterr().err
+    assert leaderboard.main([f"out={name}", "format=latex"]) == 0 and "tabular" in (tmp_path / name).read_text()
 
 
 def test_nothing_means_something_else_to_latex():
@@ -151,10 +189,10 @@ def test_several_folders_and_formats(tmp_path, capsys):
     saved(tmp_path / "A", run("a"))
     saved(tmp_path / "B", run("a", 0.25))
     folders = [str(tmp_path / "A"), str(tmp_path / "B")]
-    assert leaderboard.main([*folders, f"out={tmp_path / 'x.html'}"]) == 0
+    assert leaderboard.main([*folders, f"out={tmp_path / 'x.tex'}"]) == 0
     output = capsys.readouterr().out
     assert folders[0] in output and folders[1] in output
-    assert (tmp_path / "x.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+    assert (tmp_path / "x.tex").read_text(encoding="utf-8").startswith("% needs")
     assert leaderboard.main([*folders, "format=csv", "model=a"]) == 0
     assert capsys.readouterr().out.count("\n") == 3
     assert not list(tmp_path.rglob("LEADERBOARD.md"))
@@ -199,7 +237,7 @@ def test_models_by_benchmarks(form):
         *(run("gpt4", 0.1, variant="limit=100", items="b" * 64), of_role("solver", other("exact", 1.0))),
     ]
     tables = build(rows, BoardOptions(by=("task",)))
-    assert_golden(f"by_task.{form}", f"{leaderboard.RENDERERS[form](tables)}\n")
+    assert_golden(f"by_task.{form}", f"{text_of(tables, form)}\n")
     (table,) = build(rows, BoardOptions(("accuracy", "f1"), by=("task",)))
     assert [column.name for column in table.columns[3:]] == ["accuracy/corr2cause", "f1/corr2cause"]
     with pytest.raises(ConfigError, match="by=task goes with metrics= and intervals= alone"):

@@ -67,7 +67,7 @@ def test_an_svg_says_the_names_and_numbers_of_the_tables_in_their_order(results,
     at = [column.name for column in table.columns].index("f1")
     assert all(line.cells[at].text in texts for line in table.lines)
     assert "font-family: 'DejaVu Sans', sans-serif" in file.read_text(encoding="utf-8")
-    assert "F1 by model" in texts and table.heading in " ".join(texts)
+    assert "Corr2Cause: F1 by model" in texts and table.heading in " ".join(texts)
 
 
 def test_the_same_chart_gives_the_same_bytes_whatever_the_users_style(results, tmp_path):

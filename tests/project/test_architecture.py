@@ -25,9 +25,9 @@ ROOMS = (
     ("runtime",),
     ("causal", "prompting"),
     ("scoring",),
-    ("tables",),
     ("tasks",),
     ("storage",),
+    ("tables",),
     ("cli",),
     ("models",),
     ("judge",),
@@ -48,8 +48,11 @@ FRONT_DOOR = {
     "harness imports harness.api",
     "harness imports harness.runtime.environment",
     "harness imports harness.tasks.question",
+    "harness.storage.runs imports harness.tables.markdown_csv_json",
+    "harness.storage.runs imports harness.tables.results",
 }
 """`from harness import evaluate, questions`: the package's own name leads to its API, when somebody asks for that.
+A run shows itself as its tables.
 `python -m harness…`: what is missing is said before the module of the command is imported."""
 
 

@@ -308,11 +308,11 @@ def test_tables_are_what_the_command_prints(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     runs = [api.evaluate(model=name, task="corr2cause", limit=20) for name in ("always_no", "always_yes")]
     board = api.tables("leaderboard", metrics="f1")
-    assert "| always_yes |" in str(board) and "<td>always_yes</td>" in board._repr_html_()
+    assert "| always_yes |" in str(board) and board._repr_markdown_() == str(board)
     assert [row["model"] for row in board.rows()] == ["always_yes", "always_no"]
     assert board.rows()[0]["f1"] == runs[1].scores["f1"].value
-    assert "B − A" in str(api.tables("compare", *runs, metrics=["f1"]))
-    assert "always_no" in runs[0]._repr_html_() and "<table>" in runs[0]._repr_html_()
+    assert "− A" in str(api.tables("compare", *runs, metrics=["f1"]))
+    assert "always_no" in runs[0]._repr_markdown_() and "| published labels" in runs[0]._repr_markdown_()
     assert api.verify(*runs) is True
     with pytest.raises(ConfigError, match=r"there is no setting 'metric' \(did you mean 'metrics'"):
         api.tables("leaderboard", metric="f1")

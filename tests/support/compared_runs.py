@@ -28,14 +28,14 @@ def put(folder, records, *, model="m", headline="published", complete=True, vari
     return str(folder)
 
 
-def record(number, answer, *, gold=None, cluster=None, span="", relation="parent", labels=None):
+def record(number, answer, *, gold=None, cluster=None, span="", relation="parent", labels=None, **groups):
     """Return the record of item `number`: gold is 1 for every third, ten items a cluster. `answer` may be a Failure."""
     gold = int(number % 3 == 0) if gold is None else gold
     failed = isinstance(answer, Failure)
     return Record(
         item=f"i{number}",
         cluster=cluster or f"c{number // 10}",
-        groups={"relation": relation},
+        groups={"relation": relation, **groups},
         labels=labels or {"published": gold},
         request=None,
         outcome=answer if failed else Response("text"),

@@ -17,6 +17,7 @@ from harness.scoring.bootstrap import FEWEST
 from harness.storage.runs import Run
 from harness.tables.numbers import percent_text
 from harness.tables.table import Cell, Column, Line, Part, Table
+from harness.tables.write import form_of, write
 from harness.tasks.corr2cause.text import LETTERS
 from harness.tasks.find import benchmark_of
 from harness_lab.beliefs import (
@@ -30,7 +31,6 @@ from harness_lab.beliefs import (
     records_of,
     true_graph,
 )
-from harness_lab.files import check_out, write_out
 from harness_lab.sheets import LARGEST, marks
 
 HELP = """\
@@ -81,7 +81,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def job(arguments: list[str], settings: BeliefSettings) -> list[Part]:
     """Return the tables of all runs, or the graphs of one premise, and write them where settings say so."""
-    check_out(settings.out)
+    if settings.out is not None:
+        form_of(settings.out)
     rows = find_runs(arguments or ["results"], model=settings.model, prompt=settings.prompt, variant=settings.variant)
     runs = [run for run in rows if benchmark_of(run.task).name == "corr2cause"]
     if not runs:
@@ -91,7 +92,8 @@ def job(arguments: list[str], settings: BeliefSettings) -> list[Part]:
         )
     parts = [_graphs(runs, settings.premise)] if settings.premise else _tables(runs, settings)
     parts += of_other_rules(runs)
-    write_out(parts, settings.out, "Believed worlds")
+    if settings.out is not None:
+        write(parts, settings.out, "Believed worlds")
     return parts
 
 

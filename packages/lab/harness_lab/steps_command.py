@@ -14,9 +14,9 @@ from harness.scoring.means import MeanTally
 from harness.storage.runs import Run
 from harness.tables.numbers import interval_text, percent_text
 from harness.tables.table import Cell, Column, Line, Part, Table
+from harness.tables.write import form_of, write
 from harness.tasks.corr2cause.task import ORDERS
 from harness.types import Metric, Scores
-from harness_lab.files import check_out, write_out
 from harness_lab.steps import MEASURES, PLACES, StepScores, scores_of
 
 HELP = """\
@@ -56,7 +56,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def job(folders: list[str], settings: StepsSettings) -> list[Part]:
     """Return the tables, and write them where settings say so."""
-    check_out(settings.out)
+    if settings.out is not None:
+        form_of(settings.out)
     runs = find_runs(folders or ["results"], model=settings.model, prompt=settings.prompt, variant=settings.variant)
     scored, problems = list[tuple[Run, StepScores]](), list[DataError]()
     for run in runs:
@@ -72,7 +73,8 @@ def job(folders: list[str], settings: StepsSettings) -> list[Part]:
         raise problems[0] if problems else none
     parts: list[Part] = [_verdicts(scored), *_remarks(scored), _breaks(scored, settings.by)]
     parts += [f"Left out: {problem}" for problem in problems]
-    write_out(parts, settings.out, "Steps")
+    if settings.out is not None:
+        write(parts, settings.out, "Steps")
     return parts
 
 
