@@ -55,7 +55,8 @@ def test_values_are_those_of_result_json(swept):
         assert heat["metrics"] == ["f1", "precision", "recall", "accuracy"]
         for column, cell in zip(heat["columns"], cells, strict=True):
             group = scores["relation"][column["group"]]
-            assert cell["values"] == {name: group[name] for name in heat["metrics"]}
+            undefined = () if group["positives"] else ("f1",)
+            assert cell["values"] == {n: None if n in undefined else group[n] for n in heat["metrics"]}
             assert cell["intervals"]["accuracy"] == group.get("intervals", {}).get("accuracy")
             assert (column["items"], column["positives"]) == (group["items"], group["positives"])
         counts = next(
