@@ -201,7 +201,7 @@ def test_a_bug_in_reading_is_not_taken_for_silence(raw, key, monkeypatch):
 
 
 def test_a_bug_in_sending_ends_the_run_as_what_it_is(raw, key, monkeypatch):
-    monkeypatch.setattr(Chat, "send", lambda *_: {}["what"])
+    monkeypatch.setattr(Chat, "sent", lambda *_: {}["what"])
     with pytest.raises(KeyError, match="what"):
         asked(raw(lambda words, times: http(CHAT)), [chat_request("?")])
 

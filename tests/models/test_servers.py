@@ -336,7 +336,7 @@ def test_what_servers_say_is_known_whatever_the_status():
     for row in (row for row in REFUSALS + SENTENCES if row["kind"] and row["status"] != 200):
         for wrap in wrappers:
             error = refused(row | {"body": wrap(row["body"])})
-            assert error and error.fault.kind == row["kind"], (row, error and error.told)
+            assert error and error.kind == row["kind"], (row, error and error.told)
 
 
 @pytest.mark.parametrize(
@@ -344,7 +344,7 @@ def test_what_servers_say_is_known_whatever_the_status():
 )
 def test_a_wait_in_the_words_is_read(row):
     error = refused(row)
-    assert error and (error.fault.kind, error.wait) == (row["kind"], row.get("wait", error.wait))
+    assert error and (error.kind, error.wait) == (row["kind"], row.get("wait", error.wait))
 
 
 @pytest.mark.parametrize("row", [row for row in SENTENCES if not row["kind"]], ids=lambda row: row["server"])

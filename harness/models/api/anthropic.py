@@ -16,7 +16,7 @@ from harness.models.api.openai import Chat
 from harness.types import JSON, Request, ended
 
 if TYPE_CHECKING:
-    from harness.models.api.client import HttpClient
+    import httpx2
 
 _FINISH = {"complete": "stop", "cut off": "max_tokens", "tool call": "tool_calls"}
 
@@ -34,7 +34,7 @@ class Messages(Chat):
         "seed": "Anthropic takes no seed: leave model.seed out.",
     }
 
-    def sdk(self, http: HttpClient) -> Any:
+    def sdk(self, http: httpx2.AsyncClient) -> Any:
         """Return the SDK's client. Raises ConfigError without the SDK."""
         try:
             from anthropic import AsyncAnthropic

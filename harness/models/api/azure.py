@@ -12,7 +12,7 @@ from harness.models.api.openai import Chat
 from harness.types import JSON
 
 if TYPE_CHECKING:
-    from harness.models.api.client import HttpClient
+    import httpx2
 
 TOKEN = "AZURE_OPENAI_AD_TOKEN"
 _SCOPE = "https://cognitiveservices.azure.com/.default"
@@ -37,7 +37,7 @@ class Azure(Chat):
         if self.key or find_spec("azure") is None or find_spec("azure.identity") is None:
             super().check_key()
 
-    def sdk(self, http: HttpClient) -> Any:
+    def sdk(self, http: httpx2.AsyncClient) -> Any:
         """Return the SDK's client; Entra tokens come of the environment, a managed identity or `az login`."""
         from openai import AsyncAzureOpenAI, AsyncOpenAI
 

@@ -7,12 +7,12 @@ import time
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import suppress
+from functools import partial
 
-from harness.errors import BudgetReached, RunStopped
+from harness.models.api.client import Wire
 from harness.models.api.endpoint import Endpoint
-from harness.models.api.faults import usage_of_failed
 from harness.models.api.pace import Pace
-from harness.models.api.replies import InvalidReplyError, usage_of
+from harness.models.api.replies import NOBODY_KNOWS, CallError, InvalidReplyError, LateError, usage_of
 from harness.models.api.retry import Call, Policy
 from harness.protocols import Admission, Outcome, Outcomes
 from harness.runtime.under_way import RETRIES
@@ -20,8 +20,6 @@ from harness.types import ChatRequest, Failure, Request, Response
 
 ALIKE, SMALLEST = 5, 256
 """Prompts of different lengths and equal counts of tokens from which on it is no chance; the smallest context."""
-GRACE = 60.0
-"""Seconds to wait for calls under way once the run's time is over; or twice the slowest answer's, if that is longer."""
 
 
 def respond(endpoint: Endpoint, requests: Iterable[Request]) -> Generator[Outcomes]:
@@ -55,27 +53,25 @@ def _outcomes(calls: _Calls) -> Generator[Outcomes]:
         raise
     finally:
         calls.end()
-    if calls.stopped:
-        raise calls.stopped
+    if calls.policy.stopped:
+        raise calls.policy.stopped
 
 
 class _Calls:
     """The open calls, and the loop that runs them."""
 
     def __init__(self, endpoint: Endpoint, requests: Iterable[Request]) -> None:
-        self.stopped: Exception | None = None
         self._endpoint = endpoint
         self._admission = requests if isinstance(requests, Admission) else Admission(requests)
-        self._limited, self._source = isinstance(requests, Admission), iter(self._admission)
         self._pace = Pace(endpoint.max_concurrency, endpoint.requests_per_minute)
-        self._policy = Policy(endpoint.base_url, endpoint.attempts, endpoint.max_wait, lambda: self._admission.left)
-        self._wire = endpoint.wire(self._pace)
+        self.policy = Policy(endpoint.base_url, endpoint.attempts, endpoint.max_wait)
+        self._wire = Wire(endpoint, self._pace)
         self._loop = asyncio.new_event_loop()
         self._open: dict[asyncio.Task[Response | Failure], Request] = {}
         self._ended: deque[asyncio.Task[Response | Failure]] = deque()
         self._with_slot: set[Request] = set()
         """Requests whose answer is not stored yet and keeps its slot."""
-        self._exhausted, self._waiting, self._slowest = False, True, 0.0
+        self._exhausted, self._waiting = False, True
         self._lengths: dict[int, set[int]] = {}
         """Characters of the prompts, by the tokens that the server counts for them."""
         self._cut_said = False
@@ -84,7 +80,8 @@ class _Calls:
         """Begin as many calls as there is room for; return False once none is open."""
         begun = 0
         while (request := self._next(begun)) is not None:
-            task = self._loop.create_task(self._outcome(Call(request)))
+            call = Call(request)
+            task = self._loop.create_task(self.policy.call(call, partial(self._try, call)))
             task.add_done_callback(self._end)
             self._open[task] = request
             begun += 1
@@ -92,14 +89,14 @@ class _Calls:
 
     def _next(self, begun: int) -> Request | None:
         """Return the next request; None at their end, or while there is no room for it."""
-        if self.stopped or self._exhausted or not self._pace.has_room(len(self._open), begun):
+        if self.policy.stopped or self._exhausted or not self._pace.has_room(len(self._open), begun):
             return None
         try:
-            if self._open and self._limited and not self._admission.ready:
+            if self._open and not self._admission.ready:
                 return None
-            request = next(self._source, None)
+            request = next(self._admission, None)
         except Exception as error:  # from the source of requests, which leaves the calls under way alone
-            self._stop(error)
+            self.policy.stop(error)
             return None
         self._exhausted = request is None
         return request
@@ -114,7 +111,7 @@ class _Calls:
             if error is None:
                 yield request, task.result()
             elif isinstance(error, Exception):
-                self._stop(error)
+                self.policy.stop(error)
             else:
                 raise error
 
@@ -124,12 +121,6 @@ class _Calls:
             if request in self._with_slot:
                 self._with_slot.remove(request)
                 self._pace.leave()
-
-    def _stop(self, error: Exception) -> None:
-        """Begin no more calls, and keep the error to raise: a bug rather than another call's RunStopped."""
-        if self.stopped is None or (isinstance(self.stopped, RunStopped) and not isinstance(error, RunStopped)):
-            self.stopped = error
-        self._policy.stopping = True
 
     def answered(self) -> Iterator[Outcome]:
         """Yield the outcomes of calls that have ended but were not collected, as the wait was interrupted."""
@@ -159,46 +150,34 @@ class _Calls:
         if self._waiting:
             self._loop.stop()
 
-    async def _outcome(self, call: Call) -> Response | Failure:
-        try:
-            return await self._policy.call(call, lambda: self._try(call))
-        except BudgetReached:
-            return self._policy.ended(call)
-
     async def _try(self, call: Call) -> Response | Failure:
         """Return the outcome of one try, whose slot is kept until it is stored. A retry that waits holds no slot."""
         call.tries += 1
         while call.tries > 1 and not self._admission.again(call.request):
             await asyncio.sleep(0.05)
-        await self._pace.enter(self._admission.left)
+        await self._pace.enter()
         try:
             outcome = await self._exchange(call.request)
         except BaseException as error:
             self._pace.leave()
-            if isinstance(error, Exception):
-                self._failed(call, error)
+            if isinstance(error, Exception):  # others may begin while its call waits
+                self._pace.note(answered=False)
+                self._admission.failed(call.request, error.usage if isinstance(error, CallError) else NOBODY_KNOWS)
+                self._wake()
             raise
         self._with_slot.add(call.request)
         self._pace.note(answered=True)
         return outcome
 
-    def _failed(self, call: Call, error: Exception) -> None:
-        """Account for a try without an answer; others may begin while its call waits. Raises BudgetReached."""
-        call.last = error
-        self._pace.note(answered=False)
-        self._admission.failed(call.request, usage_of_failed(error))
-        self._wake()
-        if isinstance(error, TimeoutError) and self._admission.left <= 0:
-            call.last = Failure("timeout", "no answer came, and the run's time is over")
-            raise BudgetReached(call.last.detail) from error
-
     async def _exchange(self, request: Request) -> Response | Failure:
         """Send a request, and return what its reply says."""
         endpoint, started = self._endpoint, time.perf_counter()
-        limit = min(endpoint.timeout, self._admission.left + max(GRACE, 2 * self._slowest))
-        # The transport's own limit counts from the last byte: a slow drip of bytes would never exceed it.
-        async with asyncio.timeout(limit):
-            reply = await endpoint.send(self._wire, request)
+        try:
+            # The transport's own limit counts from the last byte: a slow drip of bytes would never exceed it.
+            async with asyncio.timeout(endpoint.timeout):
+                reply = await self._wire.ask(request)
+        except TimeoutError:
+            raise LateError("no answer within model.timeout") from None
         seconds = round(time.perf_counter() - started, 4)
         try:
             outcome = endpoint.read(reply, request, seconds)
@@ -206,12 +185,12 @@ class _Calls:
             # `read` checks what it takes from a reply. If one breaks it all the same, only that reply is lost. A bug of
             # ours would break every reply, and the run stops with the name of the error.
             if isinstance(error, InvalidReplyError):
-                raise type(error)(str(error), usage_of(reply)) from error
+                error.usage = usage_of(reply)
+                raise
             raise InvalidReplyError(f"{type(error).__name__}: {error}", usage_of(reply)) from error
         if isinstance(outcome, Failure):
             self._admission.failed(request, usage_of(reply))
         else:
-            self._slowest = max(self._slowest, seconds)
             self._watch_prompts(request, outcome)
         return outcome
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 import ssl
-from collections.abc import Awaitable, Callable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -19,12 +18,13 @@ import httpx2
 from openai import DefaultAioHttpClient
 
 from harness.errors import ConfigError
+from harness.models.api.endpoint import Endpoint
 from harness.models.api.families import on_this_machine
-from harness.models.api.faults import RefusedError, TooLargeError, error_in, words_of
+from harness.models.api.faults import RefusedError, error_in, words_of
 from harness.models.api.pace import Pace
-from harness.models.api.replies import InvalidReplyError, LostError, one_line
+from harness.models.api.replies import CallError, InvalidReplyError, LateError, LostError, TooLargeError, one_line
 from harness.runtime.secrets import SECRET, mask_keys
-from harness.types import JSON
+from harness.types import Request
 
 MOST_BYTES, MOST_BYTES_ERROR = 16 << 20, 1 << 20
 """The largest reply that is read, after unpacking; of an error's gigabyte the first words are enough."""
@@ -56,7 +56,7 @@ class HttpClient(DefaultAioHttpClient):
             ) from None
 
     async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
-        """Return a whole response. Raises LostError, TimeoutError or InvalidReplyError where there is none.
+        """Return a whole response. Raises LostError, LateError or InvalidReplyError where there is none.
 
         The transport reports a lost connection as a time-out: what it was stands in its cause.
         """
@@ -66,7 +66,7 @@ class HttpClient(DefaultAioHttpClient):
                 content = await _bounded(response)
             finally:
                 await response.aclose()
-        except InvalidReplyError:
+        except TooLargeError:
             raise
         except Exception as error:
             raise _lost(error) from None
@@ -87,13 +87,13 @@ async def _bounded(response: httpx2.Response) -> bytes:
     return bytes(content)
 
 
-def _lost(error: Exception) -> Exception:
+def _lost(error: Exception) -> CallError:
     root = error.__cause__ or error
     words = one_line(mask_keys(f"{type(root).__name__}: {root}"))
     if isinstance(error, httpx2.DecodingError):
         return InvalidReplyError(f"the reply cannot be unpacked ({words})")
     if isinstance(root, TimeoutError) and not isinstance(root, aiohttp.ConnectionTimeoutError):
-        return TimeoutError(words)
+        return LateError("no answer within model.timeout")
     if "certificate" in words.lower():
         words = f"{words[:150]} …; SSL_CERT_FILE or REQUESTS_CA_BUNDLE names a company's own certificates"
     return LostError(words, connected=not isinstance(root, _UNCONNECTED))
@@ -114,33 +114,27 @@ def certificates() -> ssl.SSLContext:
 
 
 class Wire:
-    """The SDK's client of one address."""
+    """The way to one server for one run, by its SDK's client."""
 
-    def __init__(
-        self, sdk: Any, http: HttpClient, key: str, pace: Pace, completion: Callable[[dict[str, Any]], dict[str, Any]]
-    ) -> None:
-        """Take an SDK's client and what it sends by; `completion` makes one of the provider's own reply."""
-        self.sdk, self.close, self._pace, self._completion = sdk, http.aclose, pace, completion
-        self._key = key if len(key) >= SECRET else ""
+    def __init__(self, endpoint: Endpoint, pace: Pace) -> None:
+        """Make the client. Raises ConfigError where the SDK is not installed."""
+        http = HttpClient(endpoint.base_url, endpoint.timeout)
+        self._endpoint, self._sdk, self._pace, self.close = endpoint, endpoint.sdk(http), pace, http.aclose
+        self._key = endpoint.key if len(endpoint.key) >= SECRET else ""
 
-    async def post(self, path: str, body: Mapping[str, JSON]) -> dict[str, Any]:
-        """Return the reply to a call, as a completion; raises as `reply` does."""
-        sent = {**body, "stream": False}  # some gateways stream unless they are told not to
-        return await self.reply(self.sdk.post(path, body=sent, cast_to=httpx2.Response))
-
-    async def reply(self, call: Awaitable[Any]) -> dict[str, Any]:
-        """Return the reply to a call of the SDK, as a completion.
+    async def ask(self, request: Request) -> dict[str, Any]:
+        """Return the reply to a request, as a completion.
 
         Raises RefusedError for a status other than success and for an error inside of a success, LostError and
-        TimeoutError if no reply came, and InvalidReplyError if the reply is no JSON object.
+        LateError if no reply came, and InvalidReplyError if the reply is no JSON object.
         """
         try:
-            response = await call
-        except Exception as error:
-            response = getattr(error, "response", None)
-            if not isinstance(response, httpx2.Response):
-                cause = error.__cause__
-                raise cause if isinstance(cause, LostError | TimeoutError | InvalidReplyError) else error from None
+            response = await self._endpoint.sent(self._sdk, request)
+        except Exception as error:  # the SDK's, around what HttpClient has raised or around a response
+            answered = getattr(error, "response", None)
+            if not isinstance(answered, httpx2.Response):
+                raise error.__cause__ if isinstance(error.__cause__, CallError) else error from None
+            response = answered
         self._pace.learn(response.headers)
         text = response.content.decode("utf-8", "replace")
         text = text.replace(self._key, "[the key]") if self._key else text
@@ -156,7 +150,7 @@ class Wire:
         if not isinstance(reply, dict):
             raise InvalidReplyError("the reply is not a JSON object")
         try:
-            reply = self._completion(reply)
+            reply = self._endpoint.completion(reply)
         except Exception as error:  # whatever a server has written breaks only its own reply
             raise InvalidReplyError(f"{type(error).__name__}: {error}") from None
         if (error_inside := error_in(reply, response.headers)) is not None:

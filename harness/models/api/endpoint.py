@@ -19,8 +19,7 @@ from harness.runtime import secrets
 from harness.types import JSON, ChatRequest, ChoiceRequest, Failure, Means, Request, Response
 
 if TYPE_CHECKING:
-    from harness.models.api.client import HttpClient, Wire
-    from harness.models.api.pace import Pace
+    import httpx2
 
 CONTEXT_FULL = (
     "the reply ended before its limit: the server's context is full. The server has its size (num_ctx of Ollama, "
@@ -175,14 +174,7 @@ class Endpoint(ABC):
     def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
         """Call many at once; yield the answers that arrived together, as they arrive."""
 
-    def wire(self, pace: Pace) -> Wire:
-        """Return the way to the server for one run."""
-        from harness.models.api.client import HttpClient, Wire
-
-        http = HttpClient(self.base_url, self.timeout)
-        return Wire(self.sdk(http), http, self.key, pace, self.completion)
-
-    def sdk(self, http: HttpClient) -> Any:
+    def sdk(self, http: httpx2.AsyncClient) -> Any:
         """Return the SDK's client. Raises ConfigError where it is not installed."""
         from openai import AsyncOpenAI
 
@@ -190,13 +182,17 @@ class Endpoint(ABC):
             api_key=self.key, base_url=self.base_url, max_retries=0, timeout=http.timeout, http_client=http
         )
 
+    async def sent(self, sdk: Any, request: Request) -> httpx2.Response:
+        """Send the one call that answers a request, by the SDK's client; the SDK reads none of the reply."""
+        import httpx2
+
+        path, body = self.call(request)  # some gateways stream unless they are told not to
+        response: httpx2.Response = await sdk.post(path, body={**body, "stream": False}, cast_to=httpx2.Response)
+        return response
+
     def completion(self, reply: dict[str, Any]) -> dict[str, Any]:
         """Return the provider's own reply as a completion."""
         return reply
-
-    async def send(self, wire: Wire, request: Request) -> Any:
-        """Return the reply to the one call that answers a request."""
-        return await wire.post(*self.call(request))
 
     def end(self, reply: Mapping[str, Any], request: Request, reason: object) -> object:
         """Return why a reply ended: by its limit, whatever the server says, or before it, as the context was full."""

@@ -15,17 +15,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from functools import cache, cached_property
-from typing import Any, Literal
+from functools import cache
+from typing import Any
 
 from pydantic import TypeAdapter
 
 from harness.models.api.families import shipped_rows
-from harness.models.api.replies import InvalidReplyError, LostError, UnsupportedError, one_line, usage_of
+from harness.models.api.replies import NOBODY_KNOWS, CallError, Scope, one_line, usage_of
 from harness.runtime.secrets import mask_keys
 from harness.types import Failure, Usage
 
-Scope = Literal["item", "run", "moment", "busy", "request"]
 _MARKUP = re.compile(r"<(script|style|svg)\b.*?(?:</\1\s*>|\Z)|<!--.*?(?:-->|\Z)|<[^<>]*>", re.DOTALL | re.IGNORECASE)
 _MESSAGES = ("message", "msg", "error", "detail", "errors", "error_message", "description", "reason", "title")
 """Fields that hold a server's words, the most telling first; what they hold may be an object in turn."""
@@ -38,7 +37,7 @@ class Fault:
     """A row of the table of refusals, where its fields are explained."""
 
     kind: str
-    fault: Scope
+    scope: Scope
     status: tuple[int, ...] = ()
     words: str = ""
     unless: str = ""
@@ -52,11 +51,6 @@ class Fault:
             return False
         return _found(self.words, error.told) and not (self.unless and _found(self.unless, error.told))
 
-    @property
-    def passes(self) -> bool:
-        """Whether the same call may succeed later."""
-        return self.fault in ("moment", "busy")
-
 
 def _found(pattern: str, words: str) -> bool:
     """Test whether a pattern of the table, whose alternatives stand on lines of their own, is found in words."""
@@ -68,7 +62,7 @@ def _faults() -> tuple[Fault, ...]:
     return TypeAdapter(tuple[Fault, ...]).validate_python(shipped_rows("server_errors.yaml")["refusals"])
 
 
-class RefusedError(Exception):
+class RefusedError(CallError):
     """A reply that says that the call has failed, by its status or inside of a success."""
 
     def __init__(self, status: int, body: Any, headers: Mapping[str, str], *, usage: Usage | None = None) -> None:
@@ -78,22 +72,30 @@ class RefusedError(Exception):
         """
         body = (_parsed(body) or body) if isinstance(body, str) else body
         words = words_of(body)[:_LONGEST].strip() or http.client.responses.get(status, "no explanation")
-        super().__init__(one_line(mask_keys(words)))
-        self.status, self.usage = status, usage
+        super().__init__(one_line(mask_keys(words)), usage)
+        self.status = status
         self.code = one_line(" ".join(dict.fromkeys(values(body, _CODES))))
         """The server's names for what is wrong."""
         self.told = f"{words} {self.code}"
         """All of its words; the text of the exception is their beginning, on one line."""
         self.wait = wait_of(headers, body, words)
-        """The seconds to wait that the server asks for; None if it asks for none."""
+        fault = next(fault for fault in _faults() if fault.fits(self))
+        self.kind, self.scope = fault.kind, fault.scope
+        self.says = fault.says.format(self.in_words())
+        """For a failure that concerns the whole run: what the server does, and what is to be done."""
+        if usage is None and not (fault.kind in _FREE and status < 500):
+            self.usage = NOBODY_KNOWS
 
-    @cached_property
-    def fault(self) -> Fault:
-        return next(fault for fault in _faults() if fault.fits(self))
+    def in_words(self) -> str:
+        """Return status and words, on one line; some servers' words have the status already."""
+        words = str(self)
+        return words if words.startswith(str(self.status)) else f"{self.status}: {words}"
 
-
-class TooLargeError(InvalidReplyError):
-    """A reply too large to make sense: the call is tried a second time, not a tenth."""
+    def failure(self, max_wait: float) -> Failure:
+        """Return what becomes of the item that was asked for."""
+        if self.kind == "rate_limit" and self.wait and self.wait > max_wait:
+            return Failure(self.kind, f"{self} (it asks to wait {self.wait:.0f} s, model.max_wait is {max_wait:g} s)")
+        return Failure(self.kind, str(self) if self.kind == "rate_limit" or self.scope == "item" else self.in_words())
 
 
 def words_of(body: Any, depth: int = 0) -> str:
@@ -267,46 +269,5 @@ def named_status(error: Any, reply: Mapping[str, Any] | None = None) -> int:
     return next((status for status, names in _NAMED.items() if names.search(" ".join(named))), 500)
 
 
-def fault_of(error: BaseException) -> Fault | None:
-    """Return what an error means; None for a bug of ours."""
-    if isinstance(error, RefusedError):
-        return error.fault
-    if isinstance(error, LostError | TimeoutError):
-        return Fault(kind="timeout" if isinstance(error, TimeoutError) else "connection_lost", fault="busy")
-    if isinstance(error, InvalidReplyError):
-        return Fault(kind="invalid_reply", fault="request" if isinstance(error, UnsupportedError) else "moment")
-    return None
-
-
 _FREE = frozenset(("context_length", "rate_limit", "no_quota", "no_access", "not_found"))
 """Refusals of a call on which no work was done."""
-
-
-def usage_of_failed(error: BaseException) -> Usage | None:
-    """Return the tokens that a server has counted for a failed call.
-
-    None if it has certainly done no work: it refused the call, or was never reached. An empty Usage if that is unknown:
-    a broken connection, no answer in time, an error of the server's own.
-    """
-    if isinstance(error, InvalidReplyError):
-        return error.usage
-    if isinstance(error, RefusedError):
-        return error.usage or (None if error.fault.kind in _FREE and error.status < 500 else Usage())
-    return None if isinstance(error, LostError) and not error.connected else Usage()
-
-
-def in_words(error: BaseException) -> str:
-    """Return status and message, on one line; some servers' words have the status already."""
-    message = one_line(str(error) or type(error).__name__)
-    if not isinstance(error, RefusedError) or message.startswith(str(error.status)):
-        return message
-    return f"{error.status}: {message}"
-
-
-def failure_of(error: RefusedError, max_wait: float) -> Failure:
-    """Return the failure of the item whose call was refused."""
-    kind, wait = error.fault.kind, error.wait or 0
-    if kind == "rate_limit":
-        long = f" (it asks to wait {wait:.0f} s, model.max_wait is {max_wait:g} s)" * (wait > max_wait)
-        return Failure(kind, str(error) + long)
-    return Failure(kind, str(error) if error.fault.fault == "item" else in_words(error))

@@ -16,7 +16,7 @@ from harness.models.api.openai import Chat
 from harness.types import JSON, Request, ended
 
 if TYPE_CHECKING:
-    from harness.models.api.client import HttpClient, Wire
+    import httpx2
 
 _CONFIG = {"temperature": "temperature", "top_p": "topP", "max_tokens": "maxOutputTokens", "seed": "seed",
            "max_completion_tokens": "maxOutputTokens", "stop": "stopSequences", "top_logprobs": "logprobs",
@@ -35,7 +35,7 @@ class GenerateContent(Chat):
 
     kind: ClassVar[str] = "gemini.generate_content"
 
-    def sdk(self, http: HttpClient) -> Any:
+    def sdk(self, http: httpx2.AsyncClient) -> Any:
         """Return the SDK's client. Raises ConfigError without the SDK."""
         try:
             from google import genai
@@ -45,21 +45,17 @@ class GenerateContent(Chat):
         options: Any = {"base_url": base_url, "api_version": version, "httpx_async_client": http, "retry_options": None}
         return genai.Client(api_key=self.key, vertexai=False, http_options=options)
 
-    async def send(self, wire: Wire, request: Request) -> Any:
-        """Return the server's reply as a completion: the SDK is asked for what came, and reads none of it."""
+    async def sent(self, sdk: Any, request: Request) -> httpx2.Response:
+        """Send a call; the SDK hands out what came, and reads none of it."""
         import httpx2
 
         name, body = self.call(request)
         rest = {part: value for part, value in body.items() if part != "contents"}
         options: Any = {"extra_body": rest, "timeout": int(1000 * self.timeout)}
         config = {"should_return_http_response": True, "automatic_continuation": False, "http_options": options}
-
-        async def call() -> httpx2.Response:
-            ask = wire.sdk.aio.models.generate_content
-            reply = (await ask(model=name, contents=body["contents"], config=config)).sdk_http_response
-            return httpx2.Response(200, headers=reply.headers, content=(reply.body or "").encode())
-
-        return await wire.reply(call())
+        reply = await sdk.aio.models.generate_content(model=name, contents=body["contents"], config=config)
+        headers, content = reply.sdk_http_response.headers, reply.sdk_http_response.body or ""
+        return httpx2.Response(200, headers=headers, content=content.encode())
 
     def completion(self, reply: dict[str, Any]) -> dict[str, Any]:
         """Return a reply as a completion."""

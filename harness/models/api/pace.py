@@ -11,7 +11,7 @@ import time
 from collections import deque
 from collections.abc import Mapping
 
-from harness.errors import BudgetReached, Interrupted
+from harness.errors import Interrupted
 from harness.models.api.faults import date_of, span
 from harness.runtime.signals import STOP
 from harness.runtime.under_way import RETRIES, Waiting
@@ -53,21 +53,18 @@ class Pace:
         most_open = self._slots * (MOST_OPEN if any(self._answered) else 1)
         return open_calls < most_open and self._wanted + just_begun < self._slots
 
-    async def enter(self, within: float) -> None:
-        """Take a slot, and wait until a call may go out. Raises BudgetReached after `within` seconds."""
+    async def enter(self) -> None:
+        """Take a slot, and wait until a call may go out."""
         self._wanted += 1
         try:
-            async with asyncio.timeout(None if within == float("inf") else within):
-                await self._free.acquire()
-                try:
-                    await self._in_turn()
-                except BaseException:
-                    self._free.release()
-                    raise
-        except BaseException as error:
+            await self._free.acquire()
+            try:
+                await self._in_turn()
+            except BaseException:
+                self._free.release()
+                raise
+        except BaseException:
             self._wanted -= 1
-            if isinstance(error, TimeoutError):
-                raise BudgetReached("the time was over before a call's turn came") from None
             raise
 
     def leave(self) -> None:

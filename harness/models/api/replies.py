@@ -7,10 +7,10 @@ type count as missing, or make the reply invalid. So nothing that a server sends
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 from harness.codec import charge, token_count
-from harness.types import Response, Usage
+from harness.types import Failure, Response, Usage
 from harness.types import ended as ended
 
 LONGEST = 300
@@ -18,27 +18,68 @@ LONGEST = 300
 _LONGEST_NAME = 200
 _DEEPEST = 5
 """Levels of parts within parts that are read."""
+NOBODY_KNOWS = Usage()
+TWICE = 2
+"""Tries of a call that times out, or whose reply is too large: the server may well have worked on each, and bill it."""
+Scope = Literal["item", "run", "moment", "busy", "request"]
+"""What a failure concerns: this item alone, every call of the run, or the moment (of which busy servers say that they
+are); or this way of asking."""
 
 
-class InvalidReplyError(Exception):
+class CallError(Exception):
+    """A call without an answer: what that is called, and whether the same call may succeed later."""
+
+    kind = "invalid_reply"
+    scope: Scope = "moment"
+    tries: int | None = None
+    """How often it is tried at most, where that is less than model.attempts."""
+    wait: float | None = None
+    """The seconds to wait that the server asks for."""
+
+    def __init__(self, words: str, usage: Usage | None = NOBODY_KNOWS) -> None:
+        """`usage`: the tokens that the server has counted all the same; None where it has certainly done no work."""
+        super().__init__(words)
+        self.usage = usage
+
+    def in_words(self) -> str:
+        """Return what was wrong, on one line."""
+        return one_line(str(self))
+
+    def failure(self, max_wait: float) -> Failure:
+        """Return what becomes of the item; `max_wait`: the seconds for which the run waits at most."""
+        return Failure(self.kind, self.in_words())
+
+
+class InvalidReplyError(CallError):
     """A reply without an answer: not JSON, a proxy's page, no choices."""
 
-    def __init__(self, message: str, usage: Usage | None = None) -> None:
-        """`usage`: the tokens that the server counted nevertheless."""
-        super().__init__(message)
-        self.usage = usage or Usage()
+
+class TooLargeError(InvalidReplyError):
+    """A reply too large to make sense."""
+
+    tries = TWICE
 
 
 class UnsupportedError(InvalidReplyError):
     """The server does not provide what was asked for. If it has answered no call before, it never will."""
 
+    scope = "request"
 
-class LostError(Exception):
+
+class LateError(CallError):
+    """No answer came in time."""
+
+    kind, scope, tries = "timeout", "busy", TWICE
+
+
+class LostError(CallError):
     """No reply came: the connection was refused, or broke before the reply was whole."""
 
-    def __init__(self, message: str, *, connected: bool) -> None:
+    kind, scope = "connection_lost", "busy"
+
+    def __init__(self, words: str, *, connected: bool) -> None:
         """`connected`: there was a connection, so the server may have seen the request."""
-        super().__init__(message)
+        super().__init__(words, NOBODY_KNOWS if connected else None)
         self.connected = connected
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import math
 import random
 import time
 from collections.abc import Awaitable, Callable
@@ -11,10 +10,10 @@ from dataclasses import dataclass
 from textwrap import shorten
 from typing import TYPE_CHECKING
 
-from harness.errors import Interrupted, RunStopped
+from harness.errors import BudgetReached, Interrupted, RunStopped
 from harness.models.api.families import advice
-from harness.models.api.faults import Fault, RefusedError, TooLargeError, failure_of, fault_of, in_words
-from harness.models.api.replies import InvalidReplyError, LostError, UnsupportedError, one_line
+from harness.models.api.faults import RefusedError
+from harness.models.api.replies import CallError, InvalidReplyError, LostError, UnsupportedError
 from harness.runtime.signals import STOP
 from harness.runtime.under_way import RETRIES, Waiting
 from harness.types import FINAL_FAILURES, Failure, Request, Response
@@ -27,8 +26,6 @@ ALIKE, ALIKE_LATER = 8, 32
 """Stop the run after so many failures of one kind in a row, before the first answer and after it."""
 UNREACHED = 3
 """Tries of a call without a connection, where the server was never reached."""
-TWICE = 2
-"""Tries of a call that times out, or whose reply is too large: the server may well have worked on each, and bill it."""
 EARLY = 5
 """Tries of a call before anything was ever answered, unless the server says that it is busy or is not there: an error
 that comes five times then comes of what is asked rather than of the moment."""
@@ -51,29 +48,32 @@ class Call:
     """What others had been answered when it began, or last failed."""
     alone: bool = False
     """Whether nobody was answered since then."""
-    last: Exception | Failure | None = None
-    """The outcome of its last try, unless that was an answer."""
+    error: CallError | None = None
+    """That of its last try."""
 
 
 class Policy:
     """Retries for the calls of one run."""
 
-    def __init__(
-        self, where: str, attempts: int, max_wait: float, time_left: Callable[[], float] = lambda: math.inf
-    ) -> None:
+    def __init__(self, where: str, attempts: int, max_wait: float) -> None:
         """Try a call up to `attempts` times, and wait for up to `max_wait` seconds in all; `where` is the server."""
-        self.where, self.attempts, self.max_wait, self._time_left = where, attempts, max_wait, time_left
-        self.stopping = False
-        """Whether nothing is to be tried again, as the run ends."""
+        self.where, self.attempts, self.max_wait = where, attempts, max_wait
+        self.stopped: Exception | None = None
+        """Why nothing is tried again nor begun any more: what the run raises in the end."""
         self._answers = 0
         self._alike = ("", 0)
+
+    def stop(self, error: Exception) -> None:
+        """Let nothing be tried again; a bug of ours is raised rather than another call's RunStopped."""
+        if self.stopped is None or (isinstance(self.stopped, RunStopped) and not isinstance(error, RunStopped)):
+            self.stopped = error
 
     async def call(self, call: Call, attempt: Callable[[], Awaitable[Response | Failure]]) -> Response | Failure:
         """Return the outcome of a call, tried again as often as makes sense. Raises RunStopped."""
         call.answers = self._answers
         try:
             outcome = await attempt()
-        except Exception as error:
+        except CallError as error:
             outcome = await self._again(call, attempt, error)
         if isinstance(outcome, Response):
             _REACHED.add(self.where)
@@ -82,7 +82,7 @@ class Policy:
         return outcome
 
     async def _again(
-        self, call: Call, attempt: Callable[[], Awaitable[Response | Failure]], first: Exception
+        self, call: Call, attempt: Callable[[], Awaitable[Response | Failure]], first: CallError
     ) -> Response | Failure:
         """Return the outcome of a call that failed once. Only those pay for tenacity, which costs as much as a call."""
         from tenacity import AsyncRetrying, retry_if_exception
@@ -97,15 +97,18 @@ class Policy:
 
         retrying = AsyncRetrying(
             stop=lambda state: self._enough(call, state),
-            wait=lambda state: self._wait(call, _error(state)),
+            wait=lambda _: self._wait(call),
             retry=retry_if_exception(lambda error: self._passes(call, error)),
             sleep=self._sleep,
-            before_sleep=lambda state: RETRIES.begin(call, self._waiting(call, _error(state))),
+            before_sleep=lambda _: RETRIES.begin(call, self._waiting(call)),
             reraise=True,
         )
         try:
             return await retrying(next_attempt)
-        except Exception as error:
+        except BudgetReached:  # by the money that another try may cost: the last one says nothing of other calls
+            assert call.error is not None
+            return call.error.failure(self.max_wait)
+        except CallError as error:
             failure = self._failure(call, error, retrying.statistics.get("idle_for", 0.0))
             self._count(failure)
             return failure
@@ -114,90 +117,78 @@ class Policy:
 
     def _passes(self, call: Call, error: BaseException) -> bool:
         """Test whether the same call may succeed later."""
-        if isinstance(error, InvalidReplyError):  # tracebacks hold the reply, for as long as the call waits
-            error.__traceback__ = error.__cause__ = error.__context__ = None
+        if not isinstance(error, CallError):  # RunStopped, or a bug of ours
+            return False
+        # They hold the reply, for as long as the call waits.
+        error.__traceback__ = error.__cause__ = error.__context__ = None
         if isinstance(error, RefusedError | InvalidReplyError):
             _REACHED.add(self.where)
-        if (fault := fault_of(error)) is None:
-            return False
+        call.error = error
         call.alone = call.answers == self._answers
         call.answers = self._answers
-        call.counted += fault.kind != "rate_limit" or call.alone or not call.counted
-        return fault.passes and (_wait_of(error) or 0) <= self.max_wait
+        call.counted += error.kind != "rate_limit" or call.alone or not call.counted
+        return error.scope in ("moment", "busy") and (error.wait or 0) <= self.max_wait
 
-    def _most_tries(self, error: BaseException) -> int:
-        most, fault = self.attempts, fault_of(error)
+    def _most_tries(self, call: Call) -> int:
+        error, most = call.error, self.attempts
+        assert error is not None
         if isinstance(error, LostError) and not error.connected and self.where not in _REACHED:
             most = UNREACHED
-        elif isinstance(error, TimeoutError | TooLargeError):
-            most = TWICE
-        elif not self._answers and _wait_of(error) is None and fault is not None and fault.fault != "busy":
+        elif error.tries:
+            most = error.tries
+        elif not self._answers and error.wait is None and error.scope != "busy":
             most = EARLY
         return min(self.attempts, most)
 
     def _enough(self, call: Call, state: RetryCallState) -> bool:
         """Test whether a call is not tried again."""
         too_long = state.idle_for + state.upcoming_sleep > self.max_wait
-        return self.stopping or STOP.requested or too_long or call.counted >= self._most_tries(_error(state))
+        return self.stopped is not None or STOP.requested or too_long or call.counted >= self._most_tries(call)
 
-    def _wait(self, call: Call, error: BaseException) -> float:
+    def _wait(self, call: Call) -> float:
         """Return what the server asks for and a little more, so that not all come back at once; else what is usual."""
-        if wait := _wait_of(error):
-            return wait + random.random() * min(0.25 * wait, 1.0)
+        if call.error and call.error.wait:
+            return call.error.wait + random.random() * min(0.25 * call.error.wait, 1.0)
         return random.uniform(0.5, 1.0) * min(FIRST * 2.0 ** min(call.counted - 1, 30), LONGEST)
 
-    def _waiting(self, call: Call, error: BaseException) -> Waiting:
-        words = "no answer in time" if isinstance(error, TimeoutError) else in_words(error)
-        return Waiting(shorten(words, 80, placeholder=" …"), call.counted + 1, self._most_tries(error))
+    def _waiting(self, call: Call) -> Waiting:
+        why = shorten(call.error.in_words() if call.error else "", 80, placeholder=" …")
+        return Waiting(why, call.counted + 1, self._most_tries(call))
 
     async def _sleep(self, seconds: float) -> None:
         """Sleep, unless the run ends meanwhile."""
         until = time.monotonic() + seconds
-        while (remaining := min(until - time.monotonic(), self._time_left())) > 0:
+        while (remaining := until - time.monotonic()) > 0:
             if STOP.requested:
                 raise Interrupted("interrupted while a call waited for its retry.")
-            if self.stopping:
+            if self.stopped is not None:
                 raise RunStopped("the run was stopped while a call waited for its retry.")
             RETRIES.show()
             await asyncio.sleep(min(remaining, 0.2))
 
-    def ended(self, call: Call) -> Failure:
-        """Return the outcome of a call that a budget ends: its last try's, which says nothing of other calls."""
-        if call.last is None:
-            return Failure("unanswered", "the time was over before the call went out")
-        call.alone = False
-        return call.last if isinstance(call.last, Failure) else self._failure(call, call.last, 0.0)
-
-    def _failure(self, call: Call, error: Exception, waited: float) -> Failure:
+    def _failure(self, call: Call, error: CallError, waited: float) -> Failure:
         """Return the name of what went wrong with one item; raises RunStopped where it concerns all of them."""
-        if (fault := fault_of(error)) is None:
-            raise error  # RunStopped; or no fault of the server's, nor of the network's: a bug, which ends the run
-        words, where = one_line(str(error)), self.where
-        after = f" (after {waited:.0f} s of waiting for retries)" * (waited >= 1)
-        if isinstance(error, TimeoutError):
-            return Failure("timeout", f"no answer within model.timeout, {TWICE} times over")
         if isinstance(error, LostError) and not error.connected and call.alone:
             raise RunStopped(
-                f"{where} cannot be reached{' any more' * (where in _REACHED)} ({words}): check model.base_url, the "
-                f"network and that the server runs. {KEPT}"
+                f"{self.where} cannot be reached{' any more' * (self.where in _REACHED)} ({error.in_words()}): check "
+                f"model.base_url, the network and that the server runs. {KEPT}"
             )
         if isinstance(error, UnsupportedError) and not self._answers:
             raise RunStopped(str(error))
-        if not isinstance(error, RefusedError):
-            return Failure(fault.kind, words + after)
-        if fault.fault == "run":
-            raise self._stopped(error, fault)
-        failure = failure_of(error, self.max_wait)
+        if isinstance(error, RefusedError) and error.scope == "run":
+            raise RunStopped(f"{self.where} {self._of_all(error).rstrip('.')}. {KEPT}")
+        failure = error.failure(self.max_wait)
+        after = f" (after {waited:.0f} s of waiting for retries)" * (waited >= 1)
         return Failure(failure.kind, failure.detail + after)
 
-    def _stopped(self, error: RefusedError, fault: Fault) -> RunStopped:
-        said = fault.says.format(in_words(error))
-        if fault.kind == "not_found" and (hint := advice(self.where)):
-            said += f"; {hint}"
-        if fault.kind == "no_quota" and error.wait is not None and error.wait > LONGEST:
+    def _of_all(self, error: RefusedError) -> str:
+        """Return what a refusal says of every call of the run."""
+        if error.kind == "not_found" and (hint := advice(self.where)):
+            return f"{error.says}; {hint}"
+        if error.kind == "no_quota" and error.wait is not None and error.wait > LONGEST:
             until = time.strftime("%Y-%m-%d %H:%M", time.localtime(time.time() + error.wait))
-            said += f"; by its own account that is at {until}"
-        return RunStopped(f"{self.where} {said.rstrip('.')}. {KEPT}")
+            return f"{error.says}; by its own account that is at {until}"
+        return error.says
 
     def _count(self, failure: Failure) -> None:
         """Stop a run in which everything fails in the same way."""
@@ -210,11 +201,3 @@ class Policy:
                 f"{self._alike[1]} calls to {self.where} in a row failed with {failure.kind}: "
                 f"{failure.detail.rstrip('.')}. {KEPT}"
             )
-
-
-def _error(state: RetryCallState) -> BaseException:
-    return (state.outcome and state.outcome.exception()) or RuntimeError()
-
-
-def _wait_of(error: BaseException) -> float | None:
-    return error.wait if isinstance(error, RefusedError) else None

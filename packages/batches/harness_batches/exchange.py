@@ -12,8 +12,8 @@ from typing import IO
 import filelock
 
 from harness.errors import Interrupted, RunStopped
-from harness.models.api.faults import RefusedError, in_words
-from harness.models.api.replies import LostError
+from harness.models.api.faults import RefusedError
+from harness.models.api.replies import CallError, LostError
 from harness.protocols import Outcome, Outcomes
 from harness.types import Failure, Request, Response
 from harness_batches.forms import OpenAI, Remote
@@ -66,7 +66,7 @@ class Sending:
                 self._journal.step(digest, "created", id=remote.id)
                 return True
             raise LostError("the reply to the making of a batch is none", connected=True)
-        except (RefusedError, LostError, TimeoutError) as problem:
+        except CallError as problem:
             error = problem
         # A file that is there may not be found for some seconds; without one, 404 is about the model.
         over = last or not passes(error, fresh=self._form.uploads)
@@ -77,7 +77,7 @@ class Sending:
         except RunStopped as reason:
             if isinstance(reason, Interrupted) or not isinstance(error, RefusedError):
                 raise
-            raise RunStopped(f"{reason} (Its making was refused: {in_words(error)}.)") from None
+            raise RunStopped(f"{reason} (Its making was refused: {error.in_words()}.)") from None
         if over:
             raise self._server.stopped(error)
         rest(self._server.pause(error, attempt))

@@ -7,7 +7,7 @@ from typing import IO, Any
 
 from harness.models.api.anthropic import completion
 from harness.models.api.endpoint import Endpoint
-from harness.models.api.faults import RefusedError, error_in, failure_of, in_words, named_status
+from harness.models.api.faults import RefusedError, error_in, named_status
 from harness.models.api.replies import InvalidReplyError, one_line
 from harness.types import Failure, Request, Response
 
@@ -67,7 +67,7 @@ def outcome_of(content: Mapping[str, Any], endpoint: Endpoint, request: Request)
             raise refused
         return endpoint.read(body, request, 0.0)
     except RefusedError as refused:  # an error inside of a reply that calls itself a success
-        return failure_of(refused, endpoint.max_wait)
+        return refused.failure(endpoint.max_wait)
     except Exception as problem:
         # As with a live call: what a server has written cannot break anything but the answer that it was to be.
         invalid = isinstance(problem, InvalidReplyError)
@@ -91,9 +91,9 @@ def _failure_of(error: Any, status: Any, max_wait: float) -> Failure:
     message = one_line(str(refused))
     if ended := next((kind for name, kind in GONE.items() if name in refused.code.split()), None):
         return Failure(ended, message)
-    if refused.fault.fault == "item" or refused.status >= 400:
-        return failure_of(refused, max_wait)
-    return Failure("server_error", message if status is None else in_words(refused))
+    if refused.scope == "item" or refused.status >= 400:
+        return refused.failure(max_wait)
+    return Failure("server_error", message if status is None else refused.in_words())
 
 
 def _as_openai(content: Mapping[str, Any]) -> dict[str, Any]:

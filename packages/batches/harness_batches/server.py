@@ -17,8 +17,8 @@ from harness.models.api.anthropic import Messages
 from harness.models.api.azure import tokens
 from harness.models.api.endpoint import Endpoint
 from harness.models.api.families import on_this_machine
-from harness.models.api.faults import RefusedError, fault_of, in_words
-from harness.models.api.replies import LostError, one_line
+from harness.models.api.faults import RefusedError
+from harness.models.api.replies import CallError, LateError, LostError, one_line
 from harness.runtime.secrets import SECRET, mask_keys
 from harness.runtime.signals import STOP
 
@@ -90,7 +90,7 @@ class EndpointServer:
         return self.again(lambda: self.once(method, path, body), fresh=fresh)
 
     def once(self, method: str, path: str, body: Mapping[str, Any] | None = None, **parts: Any) -> Any:
-        """Return the JSON of a reply after a single try. Raises RefusedError, LostError or TimeoutError."""
+        """Return the JSON of a reply after a single try. Raises RefusedError, LostError or LateError."""
         with self._stream(method, path, body=body, **parts) as response:
             pieces, size = [], 0
             for piece in response.iter_bytes(_PIECE):
@@ -118,7 +118,7 @@ class EndpointServer:
         return self.again(lambda: self.fetch(path, folder), fresh=True)
 
     def fetch(self, path: str, folder: Path | None = None) -> IO[bytes]:
-        """Download a file by a single try. Raises RefusedError, LostError or TimeoutError."""
+        """Download a file by a single try. Raises RefusedError, LostError or LateError."""
         file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115
         try:
             with self._stream("GET", path) as response:
@@ -140,7 +140,7 @@ class EndpointServer:
 
     @contextmanager
     def _stream(self, method: str, path: str, kind: str = "", **parts: Any) -> Iterator[Any]:
-        """Hand out a reply that is read piece by piece. Raises RefusedError, LostError or TimeoutError."""
+        """Hand out a reply that is read piece by piece. Raises RefusedError, LostError or LateError."""
         import httpx2
         from openai import Stream
 
@@ -173,9 +173,7 @@ class EndpointServer:
             attempt += 1
             try:
                 return action()
-            except Exception as error:
-                if not isinstance(error, RefusedError | LostError | TimeoutError):
-                    raise
+            except CallError as error:
                 pause = self.pause(error, attempt)
                 if not passes(error, fresh=fresh) or attempt >= self.endpoint.attempts:
                     raise self.stopped(error) from None
@@ -184,34 +182,32 @@ class EndpointServer:
             waited += pause
             rest(pause)
 
-    def pause(self, error: Exception, attempt: int) -> float:
+    def pause(self, error: CallError, attempt: int) -> float:
         """Return the seconds to wait after a failed try: what the server asks for, else more with each try."""
-        asked = error.wait if isinstance(error, RefusedError) else None
-        return asked or min(0.5 * 2.0 ** min(attempt - 1, 30), _LONGEST_PAUSE) * random.uniform(0.6, 1.0)
+        return error.wait or min(0.5 * 2.0 ** min(attempt - 1, 30), _LONGEST_PAUSE) * random.uniform(0.6, 1.0)
 
-    def stopped(self, error: Exception) -> RunStopped:
+    def stopped(self, error: CallError) -> RunStopped:
         """Return the end of the run for a call that has failed for good."""
         gone = isinstance(error, RefusedError) and error.status == 404
         lost = "; `harness batches forget DIGEST` gives up what is lost there" * gone
         return RunStopped(
-            f"{self.address} fails on its files or batches ({in_words(error)}): what is under way there stays, and the "
-            f"same command goes on from there{lost}."
+            f"{self.address} fails on its files or batches ({error.in_words()}): what is under way there stays, and "
+            f"the same command goes on from there{lost}."
         )
 
 
-def _lost(error: BaseException) -> Exception:
+def _lost(error: BaseException) -> CallError:
     import httpx2 as http
 
     words = one_line(mask_keys(f"{type(error).__name__}: {error}"))
     if isinstance(error, http.TimeoutException) and not isinstance(error, http.ConnectTimeout):
-        return TimeoutError(words)
+        return LateError(words)
     return LostError(words, connected=not isinstance(error, http.ConnectError | http.ConnectTimeout))
 
 
-def passes(error: BaseException, *, fresh: bool = False) -> bool:
-    fault = fault_of(error)
-    may_pass = fault is not None and fault.passes
-    return may_pass or (fresh and isinstance(error, RefusedError) and error.status in _FRESH)
+def passes(error: CallError, *, fresh: bool = False) -> bool:
+    new = fresh and isinstance(error, RefusedError) and error.status in _FRESH
+    return new or error.scope in ("moment", "busy")
 
 
 def rest(seconds: float) -> None:
