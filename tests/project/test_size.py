@@ -30,7 +30,7 @@ ROOMS: dict[str, tuple[int, int]] = {
     "harness/exports": (370, 4),
     "harness/leaderboard": (1495, 10),
     "harness/models": (228, 3),
-    "harness/models/api": (2338, 14),
+    "harness/models/api": (2285, 14),
     "harness/models/local": (1972, 12),
     "harness/plot": (266, 3),
     "harness/prompting": (2185, 21),
@@ -56,7 +56,7 @@ ROOMS: dict[str, tuple[int, int]] = {
     "packages/papers": (1900, 13),
     "packages/scale": (764, 7),
     "packages/train": (872, 7),
-    "tests": (40823, 298),
+    "tests": (40712, 297),
     "tools": (1500, 10),
 }  # fmt: skip
 """Lines and files by room. A room within a room counts in its own row alone."""
