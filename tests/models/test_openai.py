@@ -73,7 +73,7 @@ def test_an_effort_that_is_given_is_sent_to_any_model(serve, key):
     ("settings", "said"),
     [
         ({"base_url": "localhost:8000"}, "is no address"),
-        ({"base_url": "http://me:secretpw@localhost/v1"}, "holds credentials"),
+        ({"base_url": "http://me:secretpw@localhost/v1"}, "base_url looks like a key"),
         ({"extra": {"max_tokens": 5}}, "cannot set max_tokens"),
     ],
 )

@@ -490,6 +490,7 @@ def test_a_server_that_cuts_prompts_is_told_once(serve, monkeypatch, tokens, sai
         ({}, {"error": {"message": "retry after 1 minute"}}, 60.0),
         ({}, {"error": {"message": "Please wait 500 ms, and no longer"}}, 0.5),
         ({"x-ratelimit-reset": "12"}, None, 12.0),
+        ({"retry-after": "00:01:03"}, None, 63.0),
         *(
             ({"retry-after": odd}, None, None)
             for odd in ("soon", "-3", "5 apples", "3/4", "PT", "٣٠", "+3_0", "Fri, 99 Foo 2027", ",", "\x00", "")
@@ -512,6 +513,7 @@ def test_a_reset_in_seconds_or_milliseconds_of_the_epoch_is_a_moment():
     [
         ({"remaining-requests": "0", "limit-requests": "60", "reset-requests": "6m0s"}, 60.0),  # believed for a minute
         ({"remaining-requests": "0", "limit-requests": "60", "reset-requests": "250ms"}, 0.25),
+        ({"remaining-requests": "0", "limit-requests": "60", "reset-requests": "2"}, 2.0),
         ({"remaining-tokens": "5", "limit-tokens": "100", "reset-tokens": "9.5s"}, 0.5),
         ({"remaining-requests": "50", "limit-requests": "60", "reset-requests": "10s"}, 0.0),
         ({"remaining-requests": "-1", "limit-requests": "60", "reset-requests": "10s"}, 0.0),

@@ -13,7 +13,8 @@ from pydantic import BeforeValidator, Field
 
 from harness.errors import ConfigError
 from harness.models.api.families import Family, Limit, Provider, check_address, family_of, provider_of
-from harness.models.api.replies import ended, name_of, usage_of
+from harness.models.api.ranking import ranked
+from harness.models.api.replies import ended, first_choice, name_of, one_line, response, usage_of
 from harness.protocols import Outcomes, Traits
 from harness.runtime import secrets
 from harness.types import JSON, ChatRequest, ChoiceRequest, Failure, Means, Request, Response
@@ -68,8 +69,8 @@ class Endpoint(ABC):
     def __post_init__(self) -> None:
         """Raise ConfigError for what cannot be an address, settings that hold a key, and half a price."""
         variable = self.api_key_env or "OPENAI_API_KEY"
-        check_address(self.base_url, self.key, variable)
         secrets.refuse({f.name: getattr(self, f.name) for f in fields(self)}, self.key, variable)
+        check_address(self.base_url, variable)
         if owned := _OWNED & set(self.extra):
             raise ConfigError(
                 f"model.extra cannot set {', '.join(sorted(owned))}: the prompt or a setting of its own does."
@@ -208,6 +209,23 @@ class Endpoint(ABC):
     def call(self, request: Request) -> tuple[str, dict[str, JSON]]:
         """Return the one call that answers a request: its path below base_url, and its body."""
 
+    def read(self, reply: Mapping[str, Any], request: Request, seconds: float) -> Response | Failure:
+        """Return the answer in a reply, or a Failure for a refusal. Raises InvalidReplyError if it holds none."""
+        choice = first_choice(reply)
+        reason = choice.get("finish_reason")
+        if ended(reason) == "refused":
+            return Failure("content_filter", f"the server withheld the reply ({reason})")
+        text, thoughts, refusal = self.said(choice, request)
+        if isinstance(request, ChoiceRequest):
+            plain = response(reply, text, seconds, reason, thoughts)
+            return ranked(choice, request.choices, plain, self.base_url, self.model)
+        if not text and refusal:
+            return Failure("refusal", one_line(refusal))
+        reason = self.end(reply, request, reason)
+        if not text and not thoughts and reason == CONTEXT_FULL:
+            return Failure("context_length", CONTEXT_FULL)
+        return response(reply, text, seconds, reason, thoughts)
+
     @abstractmethod
-    def read(self, reply: Any, request: Request, seconds: float) -> Response | Failure:
-        """Return the answer in a reply. Raises InvalidReplyError if it holds none."""
+    def said(self, choice: Mapping[str, Any], request: Request) -> tuple[str, str, str]:
+        """Return text, thoughts and refusal in a reply's choice. Raises InvalidReplyError without a text."""

@@ -18,14 +18,12 @@ from urllib.parse import urlsplit
 from pydantic import ConfigDict, Field, TypeAdapter
 
 from harness.errors import ConfigError
-from harness.runtime import secrets
 
 Limit = Literal["max_tokens", "max_completion_tokens"]
 Globs = Annotated[tuple[str, ...], Field(min_length=1)]
 _VERSION = re.compile(r"/(?:v\d+\w*|openai|api)(?:/|$)")
 """Parts of a path that name an API."""
 _CALL = re.compile(r"/(?:chat/)?completions$|/messages$|/responses$|/models$")
-_GLOB = re.compile(r"[*?[]")
 _PRIVATE = (".local", ".internal", ".lan", ".home.arpa")
 
 
@@ -97,19 +95,18 @@ def provider_of(base_url: str) -> Provider:
 
 
 def matches(globs: Sequence[str], name: str) -> bool:
-    """Return whether a name is of one of some patterns; those that begin otherwise are not compiled."""
-    return any(name.startswith(_GLOB.split(glob)[0]) and fnmatchcase(name, glob) for glob in globs)
+    """Return whether a name is of one of some patterns."""
+    return any(fnmatchcase(name, glob) for glob in globs)
 
 
-def check_address(base_url: str, key: str, key_variable: str) -> None:
+def check_address(base_url: str, key_variable: str) -> None:
     """Raise ConfigError for what is no address or holds credentials.
 
-    `key_variable` is the environment variable where the key belongs.
+    `key_variable` is the environment variable where a key belongs.
     """
     address = urlsplit(base_url)
-    if address.username or address.password or (not address.hostname and "@" in base_url):
+    if "@" in base_url:
         raise ConfigError(f"model.base_url holds credentials: give them as a key in {key_variable}.")
-    secrets.refuse({"base_url": base_url}, key, key_variable)
     if address.scheme not in ("http", "https") or not address.hostname or len(base_url.split()) > 1:
         raise ConfigError(f"model.base_url={base_url} is no address: write http://… or https://…")
     if address.query or address.fragment:

@@ -144,6 +144,7 @@ _UNIT = r"(?:ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|
 _SPAN = re.compile(rf"(?:PT)?((?:(?:\d+(?:\.\d+)?|\bone)\s*{_UNIT}(?:\s*(?:,|and)\s*)?\s*)+)", re.IGNORECASE | re.ASCII)
 _PART = re.compile(r"(\d+(?:\.\d+)?|one)\s*(ms|mil|s|m|h|d)", re.IGNORECASE)
 _UNITS = {"ms": 0.001, "mil": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+_CLOCK = re.compile(r"(\d+):([0-5]\d):([0-5]\d)", re.ASCII)
 _AGAIN = re.compile(r"(?:again|retry|retrying|wait|available|resets?|back)\b[^.\d]{0,30}?(?=\d|\bone\b)", re.IGNORECASE)
 _MOMENT = re.compile(r"(20\d\d-\d\d-\d\d)(?:T|,? (?:at )?)(\d\d:\d\d(?::\d\d)?)")
 _FIELDS = {"retrydelay": 1.0, "retry_after": 1.0, "retryafter": 1.0, "retry_after_seconds": 1.0, "estimated_time": 1.0,
@@ -159,7 +160,7 @@ def wait_of(headers: Mapping[str, str], body: Any = None, words: str = "") -> fl
     told = [(headers.get("retry-after-ms"), 0.001), (headers.get("retry-after"), 1.0)]
     told += [(text, unit) for name, unit in _FIELDS.items() for text in values(body, (name,))]
     for text, unit in told:
-        if text and (wait := _seconds_until(text, headers)) is not None:
+        if text and (wait := seconds_until(text, headers)) is not None:
             return wait * unit
     for match in _AGAIN.finditer(words):
         rest = words[match.end() :]
@@ -168,15 +169,20 @@ def wait_of(headers: Mapping[str, str], body: Any = None, words: str = "") -> fl
         if "retry-after" in match[0].lower() and (number := _NUMBER.match(rest)):
             return float(number[1])
     if moment := _MOMENT.search(words):
-        return _seconds_until(f"{moment[1]}T{moment[2]}", headers)
+        return seconds_until(f"{moment[1]}T{moment[2]}", headers)
     resets = ("x-ratelimit-reset", "ratelimit-reset")
     reset = next((headers[name] for name in resets if name in headers), "") or next(values(body, resets), "")
-    return _seconds_until(reset, headers) if _NUMBER.fullmatch(reset.strip()) else None
+    return seconds_until(reset, headers) if _NUMBER.fullmatch(reset.strip()) else None
 
 
-def _seconds_until(text: str, headers: Mapping[str, str]) -> float | None:
-    """Return the seconds in 3, 3.5, 3s, 1m30s, PT3S, `3, 3` and `3;q=1`, or until a moment: since 1970, or a date."""
+def seconds_until(text: str, headers: Mapping[str, str]) -> float | None:
+    """Return the seconds until a moment (a date, or since 1970), or those in a span; None for what is no time.
+
+    Spans are 3, 3.5, 3s, 250ms, 1m30s, PT3S, 00:00:03, `3, 3` and `3;q=1`.
+    """
     text = text[:100].strip(" \t\"'")
+    if match := _CLOCK.fullmatch(text):
+        return sum(int(part) * unit for part, unit in zip(match.groups(), (3600.0, 60.0, 1.0), strict=True))
     if match := _NUMBER.fullmatch(text):
         number = float(match[1])
         return number if number < 1.5e9 else max(0.0, (number / 1000 if number > 1e11 else number) - time.time())

@@ -9,13 +9,11 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from harness.errors import ConfigError
-from harness.models.api import replies
-from harness.models.api.endpoint import CONTEXT_FULL, Endpoint
+from harness.models.api.endpoint import Endpoint
 from harness.models.api.families import Family, Limit, family_of
-from harness.models.api.ranking import ranked
-from harness.models.api.replies import InvalidReplyError, ended, first_choice, response, thoughts_of, whole
+from harness.models.api.replies import InvalidReplyError, refusal_of, text_of, thoughts_of, whole
 from harness.protocols import Outcomes, as_text
-from harness.types import JSON, AnswerForm, ChatRequest, ChoiceRequest, Failure, Means, PairRequest, Request, Response
+from harness.types import JSON, AnswerForm, ChatRequest, ChoiceRequest, Means, PairRequest, Request
 
 FORM = "answer"
 """What the schema of a reply, or the tool in its place, and its field are called."""
@@ -130,27 +128,14 @@ class Chat(Endpoint):
             parameters |= _held(request.form)
         return "/chat/completions", parameters
 
-    def read(self, reply: Any, request: Request, seconds: float) -> Response | Failure:
-        """Return the message's text, or the probability of each choice as its first token; a Failure for a refusal."""
-        choice = first_choice(reply)
-        message, finish_reason = choice.get("message"), choice.get("finish_reason")
-        if ended(finish_reason) == "refused":
-            return Failure("content_filter", f"the server withheld the reply ({finish_reason})")
+    def said(self, choice: Mapping[str, Any], request: Request) -> tuple[str, str, str]:
+        message = choice.get("message")
         if not isinstance(message, dict):
             raise InvalidReplyError("the reply's choice has no message")
-        text = replies.text_of(message.get("content"), "the content")
-        thoughts = thoughts_of(message) or thoughts_of(choice)
-        if isinstance(request, ChoiceRequest):
-            plain = response(reply, text, seconds, finish_reason, thoughts)
-            return ranked(choice, request.choices, plain, self.base_url, self.model)
-        if not text and (refusal := replies.refusal_of(message)):
-            return Failure("refusal", replies.one_line(refusal))
-        finish_reason = self.end(reply, request, finish_reason)
-        if not text and not thoughts and finish_reason == CONTEXT_FULL:
-            return Failure("context_length", CONTEXT_FULL)
+        text = text_of(message.get("content"), "the content")
         if isinstance(request, ChatRequest) and request.form is not None and request.form.means == "tool":
             text = _arguments_of(message) or text
-        return response(reply, text, seconds, finish_reason, thoughts)
+        return text, thoughts_of(message) or thoughts_of(choice), "" if text else refusal_of(message)
 
 
 def _held(form: AnswerForm) -> dict[str, JSON]:
@@ -215,16 +200,7 @@ class Completions(Endpoint):
             parameters["stop"] = list(request.stop)
         return "/completions", parameters
 
-    def read(self, reply: Any, request: Request, seconds: float) -> Response | Failure:
-        choice = first_choice(reply)
-        if ended(choice.get("finish_reason")) == "refused":
-            return Failure("content_filter", f"the server withheld the reply ({choice['finish_reason']})")
+    def said(self, choice: Mapping[str, Any], request: Request) -> tuple[str, str, str]:
         if not isinstance(choice.get("text"), str):  # parts are the chat endpoint's
             raise InvalidReplyError("the reply's choice has no text")
-        end = self.end(reply, request, choice.get("finish_reason"))
-        if not choice["text"] and end == CONTEXT_FULL:
-            return Failure("context_length", CONTEXT_FULL)
-        plain = response(reply, choice["text"], seconds, end, thoughts_of(choice))
-        if isinstance(request, ChoiceRequest):
-            return ranked(choice, request.choices, plain, self.base_url, self.model)
-        return plain
+        return choice["text"], thoughts_of(choice), ""

@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Mapping
 
 from harness.errors import Interrupted
-from harness.models.api.faults import date_of, span
+from harness.models.api.faults import seconds_until
 from harness.runtime.signals import STOP
 from harness.runtime.under_way import RETRIES, Waiting
 
@@ -105,15 +105,10 @@ def pause(headers: Mapping[str, str]) -> float:
     longest = 0.0
     for name in _HEADERS:
         left, most, when = (headers.get(name.format(what), "") for what in ("remaining", "limit", "reset"))
-        if not when or not _NUMBER.fullmatch(left):
+        if not _NUMBER.fullmatch(left):
             continue
         lacks = 1.0 if float(left) == 0 else 0.0
         if lacks == 0 and _NUMBER.fullmatch(most) and float(left) < LOW * float(most):
             lacks = (LOW * float(most) - float(left)) / (float(most) - float(left))
-        longest = max(longest, min(lacks * seconds(when), LONGEST_PAUSE))
+        longest = max(longest, min(lacks * (seconds_until(when, headers) or 0.0), LONGEST_PAUSE))
     return longest
-
-
-def seconds(when: str) -> float:
-    """Return the seconds of a span such as 1s, 6m0s, 250ms, or until a moment (RFC 3339); 0 where it is neither."""
-    return max(0.0, (date_of(when) or 0.0) - time.time()) if "T" in when else span(when)

@@ -32,6 +32,7 @@ that comes five times then comes of what is asked rather than of the moment."""
 FIRST, LONGEST = 0.5, 30.0
 """Seconds of a first wait and of the longest one, unless the server says. Ten tries wait for a server that was there
 for 60 to 121 seconds: long enough for it to be started anew."""
+NOT_TRIED = CallError("it was not tried")
 _REACHED: set[str] = set()
 """Servers that this process has had a reply of: each turn of an opening has a Policy of its own."""
 
@@ -48,8 +49,8 @@ class Call:
     """What others had been answered when it began, or last failed."""
     alone: bool = False
     """Whether nobody was answered since then."""
-    error: CallError | None = None
-    """That of its last try."""
+    error: CallError = NOT_TRIED
+    """That of its last try, if there was one."""
 
 
 class Policy:
@@ -106,7 +107,6 @@ class Policy:
         try:
             return await retrying(next_attempt)
         except BudgetReached:  # by the money that another try may cost: the last one says nothing of other calls
-            assert call.error is not None
             return call.error.failure(self.max_wait)
         except CallError as error:
             failure = self._failure(call, error, retrying.statistics.get("idle_for", 0.0))
@@ -131,7 +131,6 @@ class Policy:
 
     def _most_tries(self, call: Call) -> int:
         error, most = call.error, self.attempts
-        assert error is not None
         if isinstance(error, LostError) and not error.connected and self.where not in _REACHED:
             most = UNREACHED
         elif error.tries:
@@ -147,13 +146,12 @@ class Policy:
 
     def _wait(self, call: Call) -> float:
         """Return what the server asks for and a little more, so that not all come back at once; else what is usual."""
-        if call.error and call.error.wait:
-            return call.error.wait + random.random() * min(0.25 * call.error.wait, 1.0)
+        if wait := call.error.wait:
+            return wait + random.random() * min(0.25 * wait, 1.0)
         return random.uniform(0.5, 1.0) * min(FIRST * 2.0 ** min(call.counted - 1, 30), LONGEST)
 
     def _waiting(self, call: Call) -> Waiting:
-        why = shorten(call.error.in_words() if call.error else "", 80, placeholder=" …")
-        return Waiting(why, call.counted + 1, self._most_tries(call))
+        return Waiting(shorten(call.error.in_words(), 80, placeholder=" …"), call.counted + 1, self._most_tries(call))
 
     async def _sleep(self, seconds: float) -> None:
         """Sleep, unless the run ends meanwhile."""
