@@ -30,7 +30,7 @@ ROOMS: dict[str, tuple[int, int]] = {
     "harness/exports": (370, 4),
     "harness/leaderboard": (1495, 10),
     "harness/models": (228, 3),
-    "harness/models/api": (2285, 14),
+    "harness/models/api": (2275, 14),
     "harness/models/local": (1972, 12),
     "harness/plot": (266, 3),
     "harness/prompting": (2185, 21),
