@@ -12,7 +12,7 @@ from support.openai_server import chat_reply
 
 PYDANTIC = {"annotated_types", "pydantic", "pydantic_core", "typing_extensions", "typing_inspection"}
 HELP = PYDANTIC | {"harness", "msgspec", "yaml"}
-COMPOSED = HELP | {"antlr4", "attr", "filelock", "hydra", "omegaconf", "packaging"}
+COMPOSED = HELP | {"antlr4", "attr", "filelock", "hydra", "hydra_plugins", "omegaconf", "packaging"}
 SCORING = COMPOSED | {"numpy"}
 """A run that has records needs numpy for intervals; neither scipy nor scikit-learn."""
 PROGRAM = """

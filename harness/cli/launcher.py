@@ -1,0 +1,201 @@
+"""How Hydra carries out -m: all combinations are composed and handed on together, and none is begun by Hydra itself.
+
+Hydra's own sweeper would compose every job twice and leave a folder for a sweep that cannot run; its own launcher
+begins the first job before it looks at the last.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any, cast
+
+from hydra.core.config_loader import ConfigLoader
+from hydra.core.config_store import ConfigStore
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.core.override_parser.types import Override
+from hydra.core.plugins import Plugins
+from hydra.core.utils import JobReturn
+from hydra.plugins.launcher import Launcher
+from hydra.plugins.sweeper import Sweeper
+from hydra.types import HydraContext, TaskFunction
+from omegaconf import DictConfig, OmegaConf, open_dict
+
+from harness.cli.setting_lines import choice_of
+from harness.config_files import CONFIGS, listed, prompt_files
+from harness.engine import Engine, engine, without_plugin
+from harness.errors import ConfigError, HarnessError, unknown
+
+_PLUGINS = "hydra_plugins.harness"
+"""The module from which Hydra takes them: it accepts plugins of `hydra_plugins` alone."""
+Explain = Callable[[Exception, Sequence[str]], str]
+"""Returns the sentence for an error of Hydra's, given the settings that led to it."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """One combination of a sweep's choices."""
+
+    number: int
+    overrides: tuple[str, ...]
+    """Settings as Hydra takes them."""
+
+    def __str__(self) -> str:
+        return " ".join(re.sub(r"\\([\\:=,(){}\[\] \t])", r"\1", override) for override in self.overrides)
+
+    def settings(self) -> dict[str, str]:
+        pairs = (override.partition("=") for override in self.overrides)
+        return {name.lstrip("+~"): value for name, _, value in pairs}
+
+
+@dataclass(frozen=True)
+class Multirun:
+    """A sweep, as given on the command line."""
+
+    jobs: tuple[Job, ...]
+    config: DictConfig
+    """Its own config, without the swept settings."""
+    engine: Engine | None
+    """What starts the jobs; None: this process, one after the other."""
+    loader: ConfigLoader
+    explain: Explain
+    glob_of_prompts: bool = False
+    """Whether a glob names the prompts, so that those which do not fit are left out."""
+
+    @property
+    def config_name(self) -> str:
+        return str(self.config.hydra.job.config_name)
+
+    @property
+    def hydra_overrides(self) -> list[str]:
+        """Settings of Hydra's own, which hold for all jobs."""
+        return list(self.config.hydra.overrides.hydra)
+
+    def compose(self, job: Job) -> DictConfig:
+        """Return the config of a job, Hydra's own part in it. Raises ConfigError for one that does not compose."""
+        try:
+            return numbered(self.loader.load_sweep_config(self.config, list(job.overrides)), job.number)
+        except HarnessError:
+            raise
+        except Exception as error:
+            raise ConfigError(self.explain(error, [*self.hydra_overrides, *job.overrides])) from error
+
+
+def numbered(config: DictConfig, number: int) -> DictConfig:
+    """Return a composed config with the number of its job."""
+    with open_dict(config):
+        config.hydra.job.num = config.hydra.job.id = number
+    return config
+
+
+class Combinations(Sweeper):
+    """Every combination of the values, handed to the launcher at once."""
+
+    __module__ = _PLUGINS
+
+    def setup(self, *, hydra_context: HydraContext, task_function: TaskFunction, config: DictConfig) -> None:
+        self.hydra_context, self.config = hydra_context, config
+        self.launcher = Plugins.instance().instantiate_launcher(hydra_context, task_function, config)
+
+    def sweep(self, arguments: list[str]) -> Any:
+        """Hand on every combination."""
+        assert self.config is not None and self.launcher is not None
+        names = _Names(choice_of("task", self.config.hydra.job.config_name, arguments))
+        overrides = OverridesParser.create(cast(Any, names)).parse_overrides(arguments)
+        values = {override.get_key_element(): _values(override) for override in overrides}
+        return self.launcher.launch(list(product(*values.values())), initial_job_idx=0)
+
+
+class Together(Launcher):
+    """Hands all jobs to the command, which prepares each of them before the first is begun."""
+
+    __module__ = _PLUGINS
+
+    def __init__(self, engine: str = "", **settings: Any) -> None:
+        """`engine` is the name of what starts the jobs, with its settings; "" for this process."""
+        self._engine, self._settings = engine, settings
+
+    def setup(self, *, hydra_context: HydraContext, task_function: TaskFunction, config: DictConfig) -> None:
+        self._context, self._command, self._config = hydra_context, task_function, config
+
+    def launch(self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int) -> Sequence[JobReturn]:
+        """Have the command carry out the jobs, whose exit code it keeps."""
+        jobs = tuple(Job(initial_job_idx + k, tuple(overrides)) for k, overrides in enumerate(job_overrides))
+        command: Any = self._command  # a hydra_app.Command
+        settings = {name: _plain(value) for name, value in self._settings.items()}
+        chosen = engine(self._engine, "hydra.launcher", **settings) if self._engine else None
+        of_prompts = any(word.startswith("prompt=glob(") for word in sys.argv)
+        loader = self._context.config_loader
+        command.carry_out(Multirun(jobs, self._config, chosen, loader, command.explain, of_prompts))
+        return []
+
+
+def _plain(value: Any) -> Any:
+    return OmegaConf.to_container(value, resolve=True) if OmegaConf.is_config(value) else value
+
+
+def _values(override: Override) -> list[str]:
+    """Return the setting once for each value that it is swept over."""
+    key = override.get_key_element()
+    if not override.is_sweep_override():
+        return [f"{key}={override.get_value_element_as_str()}"]
+    if not override.is_discrete_sweep():
+        raise ConfigError(
+            f"{override.input_line}: a sweep takes the values one by one, or choice(…), range(…), glob(…)."
+        )
+    if not (values := list(override.sweep_string_iterator())):
+        raise ConfigError(f"{override.input_line} takes no name of {key}: write them one by one. No job was begun.")
+    return [f"{key}={value}" for value in values]
+
+
+class _Names:
+    """What Hydra's parser asks for the names that a glob takes: those of a group or of a task's prompts."""
+
+    def __init__(self, task: str) -> None:
+        self._task = task
+
+    def get_group_options(self, group_name: str, **_: Any) -> list[str]:
+        return list(prompt_files(self._task) if group_name == "prompt" else listed(CONFIGS, group_name))
+
+
+for _kind, _plugin in (("sweeper", Combinations), ("launcher", Together)):
+    _node = {"_target_": f"{_PLUGINS}.{_plugin.__name__}"}
+    ConfigStore.instance().store("harness", _node, group=f"hydra/{_kind}", provider="harness")
+
+
+def of_a_sweep(arguments: Sequence[str]) -> list[str]:
+    """Return the arguments of -m as Hydra takes them, with the sweeper and the launcher of this project.
+
+    The settings of a group that is swept become sweeps of one value: Hydra composes a sweep's own config without the
+    swept choices, and so would refuse what only those have. Raises ConfigError for plugins of others, which begin jobs
+    before all are known to run.
+    """
+    settings = {key: value for key, equals, value in (word.partition("=") for word in arguments) if equals}
+    if (sweeper := settings.get("hydra/sweeper", "basic")) != "basic":
+        raise ConfigError(
+            f"hydra/sweeper={sweeper} asks for results before all jobs are known: name the values of a sweep, as "
+            "model.temperature=0,1 or choice(…), range(…), glob(…)."
+        )
+    if (launcher := settings.get("hydra/launcher")) and launcher not in (names := listed(CONFIGS, "hydra/launcher")):
+        raise ConfigError(unknown("hydra/launcher", launcher, names) if names else without_plugin("hydra/launcher="))
+    swept = {key for key, value in settings.items() if _is_list(value)}
+
+    def one(argument: str) -> str:
+        key, equals, value = argument.partition("=")
+        group, dot, _ = key.lstrip("+").partition(".")
+        return f"{key}=choice({value})" if dot and equals and group in swept and not _is_list(value) else argument
+
+    own = [f"hydra/{kind}=harness" for kind in ("sweeper", "launcher") if f"hydra/{kind}" not in settings]
+    in_order = sorted(arguments, key=lambda word: word[:1] != "-")  # Hydra takes no flag between settings
+    return [*map(one, in_order), *own]
+
+
+def _is_list(value: str) -> bool:
+    """Test whether Hydra reads a value as several."""
+    try:
+        return OverridesParser.create().parse_override(f"key={value}").is_sweep_override()
+    except Exception:  # which Hydra says itself
+        return False
