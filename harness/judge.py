@@ -105,12 +105,10 @@ def read_rest(
     Return what stopped it before it was asked about every reply; what it has read by then is kept.
     """
     path = folder.records_file
-    # A run that is read again may have been audited before.
     audited = audited_sample(records.read(path), judge.sample)
-    audited |= {key_of(record) for record in records.read(path) if record.judgement is not None}
 
     def is_audited(record: Record) -> bool:
-        return read_by_rules(record) and (key_of(record) in audited or record.judgement is not None)
+        return key_of(record) in audited and read_by_rules(record)
 
     items = Counter(record.item for record in records.read(path) if unread(record))
     count = items.total()

@@ -12,17 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.cli import key_value
-from harness.errors import HarnessError, NotHereError
 from harness.runtime import console
 from harness.storage.find import find
-from harness.storage.run_folder import records_in
-from harness.verify.run import problems_of
+from harness.verify.run import HOLDS, NOT_CHECKED, UNKNOWN, WRONG, verdict_on
 
 LONGEST = 1000
 """Characters of a line that is printed."""
-HOLDS, WRONG, UNKNOWN = "holds", "DOES NOT HOLD", "settings, items and prompt hold; no records"
-NOT_CHECKED = "NOT CHECKED"
-
 HELP = """\
 Make every number of earlier runs again from their records, and every record from its task, its prompt and its reply.
 
@@ -34,8 +29,8 @@ A line for each run: it holds, it does not (with what differs), or it has no rec
 exit code is 0 where at least one run holds and none does not.
 
 A folder may come from anybody, so it is read as data. A run is NOT CHECKED whose task or parser is of no installed
-package (a class that lies in a folder is not imported), one whose file of items is not here, and one
-with a metric of a package that is not installed.
+package (a class that lies in a folder is not imported), one whose file of items is not here, and one with a metric of a
+package that is not installed.
 """
 
 
@@ -50,20 +45,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def job(folders: list[str], settings: VerifySettings) -> int:
-    """Verify the runs below the folders and return the exit code."""
+    """Print a line for each run below the folders as it is checked; return the exit code."""
     data = [name for name in folders if Path(name).is_file()]
-    verdicts = _verify([*find([name for name in folders if name not in data] or ["results"])], data)
-    print(f"{verdicts[HOLDS]} of {verdicts[HOLDS] + verdicts[WRONG] + verdicts[NOT_CHECKED]} runs hold.")
-    if verdicts[UNKNOWN]:
-        print(f"{verdicts[UNKNOWN]} more have no records to compute their scores from: their commands make them again.")
-    return 0 if verdicts[HOLDS] and not verdicts[WRONG] and not verdicts[NOT_CHECKED] else 1
-
-
-def _verify(folders: Sequence[Path], data: Sequence[str]) -> Counter[str]:
-    """Print a line for each run as it is checked; return how many there are of each verdict."""
     verdicts: Counter[str] = Counter()
-    for folder in folders:
-        verdict, problems = _verdict(folder, data)
+    for folder in find([name for name in folders if name not in data] or ["results"]):
+        verdict, problems = verdict_on(folder, data=data)
         verdicts[verdict] += 1
         print(
             _one_line(f"{folder}: {verdict}"),
@@ -71,27 +57,16 @@ def _verify(folders: Sequence[Path], data: Sequence[str]) -> Counter[str]:
             sep="\n",
             flush=True,
         )
-    return verdicts
+    print(f"{verdicts[HOLDS]} of {verdicts[HOLDS] + verdicts[WRONG] + verdicts[NOT_CHECKED]} runs hold.")
+    if verdicts[UNKNOWN]:
+        print(f"{verdicts[UNKNOWN]} more have no records to compute their scores from: their commands make them again.")
+    return 0 if verdicts[HOLDS] and not verdicts[WRONG] and not verdicts[NOT_CHECKED] else 1
 
 
 def _one_line(text: str) -> str:
     """Return a text as one line of bounded length: the names in it come from whoever sent the folder."""
     line = " ".join(console.clean(text).split())
     return line if len(line) <= LONGEST else f"{line[:LONGEST]} …"
-
-
-def _verdict(folder: Path, data: Sequence[str] = ()) -> tuple[str, list[str]]:
-    """Return the verdict on a run and what does not hold. Whatever a folder holds, the others are still checked."""
-    problems: list[str] = []
-    try:
-        problems.extend(problems_of(folder, data=data))
-        return WRONG if problems else HOLDS if records_in(folder) else UNKNOWN, problems
-    except (NotHereError, ModuleNotFoundError) as error:
-        return WRONG if problems else NOT_CHECKED, [*problems, str(error)]
-    except HarnessError as error:
-        return WRONG, [*problems, str(error)]
-    except Exception as error:  # what somebody has put into a folder must not end the check of the rest
-        return WRONG, [*problems, f"it cannot be checked ({type(error).__name__}: {error})."]
 
 
 if __name__ == "__main__":

@@ -1,46 +1,60 @@
-"""Each record against its item, its request against the prompt's words, its answer against its reply."""
+"""Each line of a run's records made again: from its item the request, from its reply the answer, and what follows."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from msgspec import to_builtins
+from msgspec import UNSET, to_builtins
 
-from harness.codec import KINDS, by_digest, canonical, request_json, text_digest
-from harness.cost.price import cost_of
-from harness.errors import ConfigError
+from harness.codec import KINDS, as_json, by_digest, canonical, request_digest, request_json, text_digest
+from harness.judge import judge_prompt, judged, number_of_choices, recorded_prompt, request_to_judge
 from harness.prompting.fit import fitting
+from harness.scoring.audit import by_judge, read_by_rules, unread
 from harness.storage import records
-from harness.storage.manifest import TracedItems
-from harness.storage.record_lines import Asked, Line
-from harness.types import (
-    TOKENS,
-    Answer,
-    ChatRequest,
-    ChoiceRequest,
-    Failure,
-    Item,
-    Message,
-    PairRequest,
-    Record,
-    Request,
-    Response,
-    replace,
-)
-from harness.verify.readings import Readings
+from harness.storage.record_lines import OF_ITEM, Asked, Line
+from harness.types import Answer, Failure, Item, Judgement, Message, Record, Request, Response, replace
+from harness.verify.differences import MOST_LISTED, NOTHING, each_difference
 
 if TYPE_CHECKING:
-    from harness.cost.price import Price
+    from harness.cost.ledger import Ledger
     from harness.prompting.prompts import Prompt
     from harness.protocols import Model
-    from harness.verify.readings import JudgeCheck
 
-MOST_LISTED = 5
-"""Records with one kind of problem that are listed one by one."""
+
+class JudgeCheck:
+    """The judge of a run: the words in which it was asked, and what its answers took."""
+
+    def __init__(
+        self, model: Model | None, words: Mapping[str, Any], configuration: Mapping[str, Any], ledger: Ledger
+    ) -> None:
+        """`model` is None where its settings alone do not build it. Raises ConfigError for words that are no prompt."""
+        recorded = configuration.get("judge") or {}
+        self.name: str = model.name if model is not None else str(recorded.get("name"))
+        self.identity: Mapping[str, Any] = model.identity if model is not None else recorded.get("model") or {}
+        self.words: Prompt = recorded_prompt(words, configuration)
+        self.ledger = ledger
+
+    @property
+    def asked_as_today(self) -> bool:
+        return self.words.digest == judge_prompt(self.words.words.choices_from).digest
+
+    def judged(self, record: Record, judgement: Judgement | None, item: Item) -> Record:
+        """Return a record, which the rules have read, as the judge leaves it: asked about this reply, with its answer.
+
+        What it was asked about is what the rules cannot read, and what audits them.
+        """
+        if judgement is None or not (unread(record) or read_by_rules(record)):
+            return record
+        assert isinstance(record.outcome, Response)
+        request = request_to_judge(self.words, item.fields, record.outcome.text)
+        if isinstance(judgement.outcome, Response):
+            self.ledger.add(request, judgement.outcome)
+        again = Judgement(request_digest(request), judgement.outcome)
+        return judged(record, again, number_of_choices(self.words, item.fields))
 
 
 class RecordCheck:
@@ -48,230 +62,153 @@ class RecordCheck:
 
     def __init__(
         self,
-        items: TracedItems,
+        items: Iterable[Item],
         prompt: Prompt | None,
-        headline: str,
-        samples: int,
-        price: Price | None,
-        model: Model | None = None,
-        judge: JudgeCheck | None = None,
+        model: Model | None,
+        judge: JudgeCheck | None,
+        ledger: Ledger,
+        *,
+        recorded: bool,
+        older_rules: bool,
     ) -> None:
-        """Prepare the check; `prompt` is None if an algorithm answered, `samples` is the number of answers per item.
+        """`prompt` is None if an algorithm answered, `model` where its settings alone do not build it.
 
-        `model` is the run's model if its settings alone build it: what it accepts decides the kind of request, and one
-        that needs neither server nor checkpoint is asked again. `judge` is who read what the rules could not.
+        `recorded` says that others have asked, so that nothing is known of the requests; `older_rules` that other rules
+        than today's have read the replies, so that their readings are taken as they are.
         """
-        self.tokens: Counter[str] = Counter()
-        self.usd = 0.0
-        self.answers = self.answers_without_cost = self.charged = 0
-        self.recorded = False
-        """Whether others have asked, so that nothing is known of the requests."""
-        self.openings = prompt is not None and bool(prompt.words.opening)
-        self.readings = Readings(prompt, judge)
-        self._judge, self._complete = judge, False
+        self.read_otherwise = 0
+        """How many replies earlier rules have read otherwise than today's do."""
         self._items = {item.id: item for item in items}
-        self._prompt, self._headline, self._samples, self._price = prompt, headline, samples, price
+        self._prompt, self._judge, self._ledger = prompt, judge, ledger
+        self._recorded, self._older_rules = recorded, older_rules
         self._kind = fitting(prompt, model) if prompt is not None and model is not None else None
-        self._own = model if model is not None and model.traits.instant else None
-        self._records: Counter[str] = Counter()
-        self._requests: set[str] = set()
-        self._words: set[str] = set()
-        self._without_words: Counter[str] = Counter()
-        self._openings: dict[tuple[str, int], tuple[str, ...]] = {}
+        played = prompt is not None and prompt.words.opening and prompt.replies == "model"
+        self._own = model if model is not None and model.traits.instant and not played else None
+        self._paid = ledger.paid
+        self._there: set[str] = set()
+        self._missing: set[str] = set()
+        """Texts that have stood in a line, and those that stood there by their digest alone."""
+        self._openings: dict[tuple[str, int], list[str]] = {}
 
-    def problems(self, path: Path, *, complete: bool, paid: bool) -> Iterator[str]:
-        """Yield what does not hold, with the line."""
-        self._complete = complete
-        counts: Counter[str] = Counter()
+    def problems(self, path: Path, headline: str, samples: int, *, complete: bool) -> Iterator[str]:
+        """Yield what does not hold, with the line; `samples` is the number of answers to each item."""
+        counts, asked = Counter[str](), Counter[str]()
         for number, (_, line) in enumerate(records.read_lines(path), start=1):
-            for problem in self._of_line(line, line.record, paid=paid):
-                counts[problem] += 1
-                if counts[problem] <= MOST_LISTED:
-                    yield f"{path.name}, line {number}: {problem}."
-        for problem, count in counts.items():
+            asked[line.item] += 1
+            for name, problem in self._of_line(line, headline, samples, complete=complete):
+                counts[name] += 1
+                if counts[name] <= MOST_LISTED:
+                    yield f"{path.name}, line {number}: {problem}"
+        for name, count in counts.items():
             if count > MOST_LISTED:
-                yield f"{path.name}: {count:,} lines in all: {problem}."
-        if twice := [item for item, count in self._records.items() if count > self._samples]:
-            yield f"{path.name}: {len(twice):,} items have more than {self._samples} records, such as {twice[0]}."
-        missing = [item for item in self._items if self._records[item] < self._samples]
-        if complete and missing:
-            yield (
-                f"{path.name}: {len(missing):,} items have no record, such as {missing[0]}, though the run is complete."
-            )
-        if lost := self._without_words.keys() - self._words:
+                yield f"{path.name}: {count:,} lines in all where {name} does not hold."
+        if twice := [item for item, count in asked.items() if count > samples]:
+            yield f"{path.name}: {len(twice):,} items have more than {samples} records, such as {twice[0]}."
+        if complete and (missing := [item for item in self._items if asked[item] < samples]):
+            yield f"{path.name}: {len(missing):,} items of a complete run have too few records, such as {missing[0]}."
+        if lost := self._missing - self._there:
             yield f"{path.name}: the words of {len(lost):,} messages stand in no line."
 
-    def _of_line(self, line: Line, record: Record, *, paid: bool) -> Iterator[str]:
-        self._records[record.item] += 1
-        item = self._items.get(record.item)
-        if item is None:
-            yield "the task has no such item"
+    def _of_line(self, line: Line, headline: str, samples: int, *, complete: bool) -> Iterator[tuple[str, str]]:
+        """Yield the parts of a line that do not hold, each with a sentence about it."""
+        record = line.record
+        if (item := self._items.get(record.item)) is None:
+            yield "item", "the task has no such item."
             return
-        if record.sample >= self._samples:
-            yield f"sample {record.sample} is more than the run asked for"
-        yield from self._of_request(line.request, record, item)
-        if self._judge is not None:
-            yield from self._judge.problems(record, item, complete=self._complete)
-        self._count(record)
-        expected = Line.of(self._expected(record, item), self._headline)
-        if not isinstance(record.outcome, Failure) and (paid or record.outcome.usage.usd is not None):
-            usd = cost_of(record.outcome.usage, self._price)
-            expected.cost_usd = None if usd is None else round(usd, 9)
+        if record.sample >= samples:
+            yield "sample", f"sample {record.sample} is more than the run asked for."
+        yield from self._of_words(line.request)
+        request, asked = self._request(line.request, record, item)
+        again = self._again(record, request, item)
+        expected = Line.of(again, headline)
+        if isinstance(again.outcome, Response):
+            if request is not None:
+                self._ledger.add(request, again.outcome)
+            if self._paid or again.outcome.usage.usd is not None:
+                usd = self._ledger.cost(again.outcome)
+                expected.cost_usd = None if usd is None else round(usd, 9)
+        if self._judge is not None and complete and again.judgement is None and unread(again):
+            yield "judge", "the judge was not asked about a reply that the rules cannot read."
         for name in Line.__struct_fields__:
-            if name not in ("request", "response") and getattr(line, name) != getattr(expected, name):
-                yield _WRONG.get(name, f"{name} is not what the item and the reply make it")
+            there, made = getattr(line, name), getattr(expected, name)
+            if name == "request":
+                there, made = _by_digest(there), asked
+            if there != made:
+                yield name, next(each_difference(_json(there), _json(made), name, "from its item and its reply"))
 
-    def _expected(self, record: Record, item: Item) -> Record:
-        """Return the record that follows from the item and the reply."""
-        answer: Answer | None
-        if isinstance(record.outcome, Failure):
-            answer = None
-        elif self._prompt is None:  # an algorithm says what it means
-            answer = Answer({"Yes": 1, "No": 0}.get(record.outcome.text))
-        else:
-            answer = self.readings.answer(record, record.outcome, item)
-        return Record(
-            item=item.id,
-            cluster=item.cluster,
-            unit=item.unit,
-            groups=item.groups,
-            labels=item.labels,
-            request=record.request,
-            outcome=record.outcome,
-            answer=answer,
-            sample=record.sample,
-            judgement=record.judgement if self._judge is not None else None,
+    def _again(self, record: Record, request: Request | None, item: Item) -> Record:
+        """Return the record that follows from item, request and reply."""
+        outcome = record.outcome
+        if self._prompt is None:  # an algorithm says one word and what it means
+            outcome = Response(outcome.text if isinstance(outcome, Response) else "")
+        elif self._own is not None and request is not None:
+            ((_, outcome),) = chain.from_iterable(self._own.respond([request]))
+        if isinstance(outcome, Response) and isinstance(record.outcome, Response):
+            outcome = replace(outcome, seconds=record.outcome.seconds, cached=record.outcome.cached)
+        again = replace(
+            record,
+            **{name: getattr(item, name) for name in OF_ITEM if name != "item"},
+            outcome=outcome,
+            answer=self._answer(record, outcome, item) if isinstance(outcome, Response) else None,
+            judgement=None,
         )
+        return again if self._judge is None else self._judge.judged(again, record.judgement, item)
 
-    def _of_request(self, request: Asked | None, record: Record, item: Item) -> Iterator[str]:
-        """Yield the differences between the recorded request and the one that the prompt makes of the item."""
+    def _answer(self, record: Record, response: Response, item: Item) -> Answer:
+        """Return the answer that rules read: today's, or of a run of earlier ones what these have read."""
         if self._prompt is None:
-            outcome = record.outcome
-            if (
-                request
-                or isinstance(outcome, Failure)
-                or replace(outcome, seconds=0, cached=False) != Response(outcome.text)
-            ):
-                yield "it holds more than an algorithm says"
-            return
-        if request is None:
-            if not isinstance(record.outcome, Failure) and not self.recorded:
-                yield "it has a reply, and no request"
-            return
-        yield from self._of_words(request)
-        kind = KINDS[request.kind]
-        if kind not in self._prompt.makes or kind is not (self._kind or kind):
-            yield f"its request is of the kind {request.kind}, which this prompt does not make for this model"
-            return
-        self._kind = kind
-        yield from self._of_logprobs(kind, record, item)
-        opening = self._prompt.opening(item.fields)
-        reply = (self._prompt.words.opening_reply or "") if self._prompt.replies == "fixed" else ""
+            return Answer({"Yes": 1, "No": 0}.get(response.text))
+        today = self._prompt.parse(response, item.fields)
+        if not self._older_rules:
+            return today
+        read = Answer(label=None) if record.answer is None or by_judge(record) else record.answer
+        self.read_otherwise += (today.label, today.probability) != (read.label, read.probability)
+        return read
+
+    def _request(self, asked: Asked | None, record: Record, item: Item) -> tuple[Request | None, Any]:
+        """Return the request that the prompt makes of an item, and as a line has it, its words by digest alone.
+
+        None for an algorithm, for answers that others have recorded, and where an opening failed before the question.
+        """
+        prompt = self._prompt
+        if prompt is None or (asked is None and (self._recorded or isinstance(record.outcome, Failure))):
+            return None, None
+        kind = self._kind or (KINDS[asked.kind] if asked else None)
+        self._kind = kind = kind if kind in prompt.makes else prompt.makes[0]
+        opening = prompt.opening(item.fields)
+        reply = (prompt.words.opening_reply or "") if prompt.replies == "fixed" else ""
         turns = tuple(message for turn in opening for message in (Message("user", turn), Message("assistant", reply)))
-        try:
-            rendered = self._prompt.render(item.fields, turns, kind, record.sample)
-        except ConfigError as error:
-            yield f"the prompt cannot ask about its item ({error})"
-            return
-        expected = request_json(rendered, by_digest)
-        if opening and self._prompt.replies == "model":
-            yield from self._put_replies(expected, request, opening, record.sample)
-        elif self._own is not None:
-            yield from self._of_reply(self._own, rendered, record)
-        if _by_digest(request) != expected:
-            yield "the request is not the one that the prompt makes of the item"
-        if text_digest(canonical(expected)) != request.digest:
-            yield "the request does not have its digest"
+        request = prompt.render(item.fields, turns, kind, record.sample)
+        made = request_json(request, by_digest)
+        if opening and prompt.replies == "model" and asked is not None and len(asked.messages) == len(made["messages"]):
+            # The model's own turns, which the run alone knows: the same ones wherever the opening is the same.
+            places = range(len(asked.messages) - 2 * len(opening), len(asked.messages), 2)
+            key = text_digest("\0".join(opening)), record.sample
+            replies = self._openings.setdefault(key, [asked.messages[place].sha256 for place in places])
+            for place, digest in zip(places, replies, strict=True):
+                made["messages"][place] = {"role": "assistant", "sha256": digest}
+        return request, {"digest": text_digest(canonical(made)), **made}
 
-    def _of_logprobs(self, kind: type[Request], record: Record, item: Item) -> Iterator[str]:
-        """Yield where a reply has log-probabilities that its kind of request does not ask for, or lacks them."""
-        if isinstance(record.outcome, Failure) or self._prompt is None:
-            return
-        names = set(record.outcome.logprobs or ())
-        fits = {
-            ChatRequest: not names,
-            # By the next token, empty where the server listed none of the choices.
-            ChoiceRequest: names == set(self._prompt.choices(item.fields))
-            or (not names and record.outcome.outside is not None),
-            PairRequest: "entailment" in names,
-        }
-        if not fits[kind]:
-            yield "its reply has other log-probabilities than those that its request asks for"
-
-    def _of_reply(self, model: Model, request: Request, record: Record) -> Iterator[str]:
-        """Yield the differences to the reply of a model that ships with the harness."""
-        ((_, outcome),) = chain.from_iterable(model.respond([request]))
-        if isinstance(outcome, Failure) or isinstance(record.outcome, Failure):
-            differ = outcome != record.outcome
-        else:
-            plain = replace(record.outcome, seconds=outcome.seconds, cached=outcome.cached)
-            differ = plain != outcome
-        if differ:
-            yield "the model answers otherwise today"
-
-    def _put_replies(
-        self, expected: dict[str, Any], request: Asked, opening: tuple[str, ...], sample: int
-    ) -> Iterator[str]:
-        """Put the model's own turns of the opening into the expected request: the run alone knows them."""
-        messages = request.messages
-        if len(messages) != len(expected["messages"]):
-            return
-        first = len(messages) - 2 * len(opening)
-        replies = tuple(messages[first + 2 * k].sha256 for k in range(len(opening)))
-        for k, reply in enumerate(replies):
-            expected["messages"][first + 2 * k] = {"role": "assistant", "sha256": reply}
-        key = text_digest("\0".join(opening)), sample
-        if self._openings.setdefault(key, replies) != replies:
-            yield "its opening was answered otherwise than in another record"
-
-    def _of_words(self, request: Asked) -> Iterator[str]:
+    def _of_words(self, asked: Asked | None) -> Iterator[tuple[str, str]]:
         """Yield texts that are not those of their digests, and remember which digests have one."""
-        for words in request.words:
+        for words in asked.words if asked else ():
             if words.text is None:
-                self._without_words[words.sha256[:16]] += 1
+                self._missing.add(words.sha256)
             elif text_digest(words.text) != words.sha256:
-                yield "the words do not have their digest"
+                yield "words", "the words do not have their digest."
             else:
-                self._words.add(words.sha256[:16])
-
-    def _count(self, record: Record) -> None:
-        """Enter what a request took, once however many items share it; of one that is not known, what a record says."""
-        if isinstance(record.outcome, Failure):
-            return
-        if record.request is None:
-            if not self.recorded:
-                return
-        elif record.request[:16] in self._requests:
-            return
-        else:
-            self._requests.add(record.request[:16])
-        self.answers += 1
-        for kind in TOKENS:
-            if (count := getattr(record.outcome.usage, kind)) is not None:
-                self.tokens[kind] += count
-        self.charged += record.outcome.usage.usd is not None
-        cost = cost_of(record.outcome.usage, self._price)
-        self.answers_without_cost += cost is None
-        self.usd += cost or 0.0
+                self._there.add(words.sha256)
 
 
-_WRONG = {
-    "labels": "the labels are not the item's",
-    "cluster": "the cluster is not the item's",
-    "unit": "the unit is not the item's",
-    "groups": "the groups are not the item's",
-    "answer": "the reply reads otherwise today",
-    "gold": "gold is not the item's label",
-    "correct": "correct is not what answer and label make it",
-    "judge": "it was judged, and the run has no judge",
-    "cost_usd": "its cost is not what its tokens come to",
-}
-
-
-def _by_digest(request: Asked) -> dict[str, Any]:
+def _by_digest(asked: Asked | None) -> Any:
     """Return a request as JSON, its words by digest alone."""
-    content: dict[str, Any] = to_builtins(request)
-    del content["digest"]
+    if asked is None:
+        return None
+    content: Any = to_builtins(asked)
     for words in (*content.get("messages", ()), content.get("premise", {}), content.get("hypothesis", {})):
         words.pop("text", None)
     return content
+
+
+def _json(value: Any) -> Any:
+    return NOTHING if value is UNSET or value is None else as_json(value)

@@ -2,35 +2,39 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 from collections.abc import Generator, Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.codec import content_digest, digest
-from harness.cost.price import costs_money, from_json
-from harness.errors import DataError
+from harness.cost.ledger import Ledger
+from harness.cost.price import Price, costs_money, from_json, key_of, price_of
+from harness.errors import DataError, HarnessError, NotHereError
 from harness.prompting.fit import fitting
-from harness.prompting.version import by_other_rules
+from harness.prompting.version import VERSION, by_other_rules
 from harness.storage import rebuild, runs
 from harness.storage.atomic_write import format_json
 from harness.storage.configuration import of_algorithm, of_answerer, of_judge, of_model
 from harness.storage.files import inside, read_bytes
-from harness.storage.manifest import SEALS, Manifest, Settings, TracedItems
+from harness.storage.manifest import SEALS, Manifest, TracedItems
 from harness.storage.records import sealed
-from harness.storage.run_folder import MANIFEST, RESULT
+from harness.storage.run_folder import MANIFEST, RESULT, records_in
 from harness.types import Role
-from harness.verify.readings import JudgeCheck
-from harness.verify.records import RecordCheck
-from harness.verify.scores import differences, problems_of_scores
+from harness.verify.differences import differences
+from harness.verify.records import JudgeCheck, RecordCheck
+from harness.verify.scores import problems_of_scores
 
 if TYPE_CHECKING:
-    from harness.cost.price import Price
     from harness.prompting.prompts import Prompt
     from harness.protocols import Model, Task
     from harness.storage.runs import Run
 
+HOLDS, WRONG, UNKNOWN = "holds", "DOES NOT HOLD", "settings, items and prompt hold; no records"
+NOT_CHECKED = "NOT CHECKED"
+MOST_ITEMS = 1_000_000
+"""Items that are made again beyond those that there are records of: a manifest may claim any number."""
 _REQUIRED = (
     "run",
     "configuration",
@@ -42,61 +46,66 @@ _REQUIRED = (
     "started",
     "ended",
 )
-MOST_ITEMS = 1_000_000
-"""Items that are made again beyond those that there are records of: a manifest may claim any number."""
 _BY_MACHINE = ("dtype",)
 """Parts of a checkpoint's identity that its settings leave to the machine (auto)."""
+
+
+def verdict_on(folder: Path, *, of_reading: bool = True, data: Sequence[str] = ()) -> tuple[str, list[str]]:
+    """Return the verdict on a run and what does not hold. Whatever a folder holds, nothing is raised."""
+    problems: list[str] = []
+    try:
+        problems.extend(problems_of(folder, of_reading=of_reading, data=data))
+        return WRONG if problems else HOLDS if records_in(folder) else UNKNOWN, problems
+    except (NotHereError, ModuleNotFoundError) as error:
+        return WRONG if problems else NOT_CHECKED, [*problems, str(error)]
+    except HarnessError as error:
+        return WRONG, [*problems, str(error)]
+    except Exception as error:  # what somebody has put into a folder must not end the check of the rest
+        return WRONG, [*problems, f"it cannot be checked ({type(error).__name__}: {error})."]
 
 
 def problems_of(folder: Path, *, of_reading: bool = True, data: Sequence[str] = ()) -> Iterator[str]:
     """Yield a sentence for each thing in a run's folder that does not hold.
 
-    `data` are files of items that may be those of the run. A run whose replies were
-    read by other rules than today's has to hold in all else; one sentence says so, unless `of_reading` is false. Raises
-    NotHereError where the run needs what is not here, DataError where a file cannot be read.
+    `data` are files of items that may be those of the run. A run whose replies were read by other rules than today's
+    has to hold in all else; one sentence says so, unless `of_reading` is false. Raises NotHereError where the run needs
+    what is not here, DataError where a file cannot be read.
     """
     run = runs.load(folder)
     if run.manifest_error:
         raise run.manifest_error
-    result, manifest = run.result_json, run.manifest
+    result, manifest, path = run.result_json, run.manifest, run.records_file
     if missing := [name for name in _REQUIRED if run.manifest_json.get(name) is None]:
         yield f"{MANIFEST} does not say {', '.join(missing)}: the run has not ended, or somebody has taken it out."
         return
     lines = yield from problems_of_files(run)
-    task = rebuild.task_of(manifest, data)
-    config, count = manifest.config or {}, (manifest.items or {}).get("count")
-    by_model = "algorithm" not in config
-    prompt = rebuild.prompt_of(task, manifest) if by_model else None
-    model = rebuild.model_of(manifest) if by_model else None
-    judge = None
-    if settings := config.get("judge"):
-        judge = JudgeCheck(manifest, settings, _price((manifest.judge or {}).get("price")))
-    yield from _of_settings(manifest, config, result, task, prompt, model, judge)
-    price = _price(manifest.price)
-    yield from _of_cost(result, manifest, model, price)
-    path, samples = run.records_file, _samples(config)
-    if count is None:
-        yield f"{MANIFEST} does not say how many items there were."
-        return
+    task, samples = rebuild.task_of(manifest, data), _samples(run)
+    prompt = None if run.learned else rebuild.prompt_of(task, manifest)
+    model = None if run.learned else rebuild.model_of(manifest)
+    ledger = Ledger(_price(manifest.price), paid=_paid(model, result))
+    judge = judge_of_run(run)
+    yield from _of_settings(run, task, prompt, model, judge, samples)
+    yield from _of_price(manifest, model, ledger.price)
     # As many as were asked; of a complete run one more, to see that there are no others.
-    most = min(count + result["complete"], (lines or 0) + MOST_ITEMS)
-    items = TracedItems(itertools.islice(rebuild.items_of(task, manifest, path), most))
-    check = RecordCheck(items, prompt, task.headline, samples, price if "cost" in result else None, model, judge)
-    check.recorded = manifest.recorded is not None
-    check.readings.as_recorded = by_model and by_other_rules(manifest.reading)
-    if path is None:
-        _ = sum(1 for _ in items)
-        yield from _of_items(items, manifest)
-        yield from check.readings.problems(folder, manifest) if of_reading else ()
-        return
-    free = model is not None and not costs_money(model.traits.service)
-    paid = "cost" in result and not free
-    yield from check.problems(path, complete=result["complete"], paid=paid)
-    if free and ("cost" in result) != (check.usd > 0) and not check.openings:
-        yield f"{RESULT}: answers of this model are free unless its server says otherwise, and it does not tell so."
-    yield from _of_items(items, manifest)
-    yield from check.readings.problems(folder, manifest) if of_reading else ()
-    yield from problems_of_scores(run, task, check, price, judge, samples if by_model else None)
+    most = min(((manifest.items or {}).get("count") or 0) + result["complete"], (lines or 0) + MOST_ITEMS)
+    items = TracedItems(islice(rebuild.items_of(task, manifest, path), most))
+    recorded, older = manifest.recorded is not None, prompt is not None and by_other_rules(manifest.reading)
+    check = RecordCheck(items, prompt, model, judge, ledger, recorded=recorded, older_rules=older)
+    if path is not None:
+        yield from check.problems(path, task.headline, samples, complete=result["complete"])
+    if items.summary != manifest.items:
+        yield f"the task's items are others today: {items.summary} instead of {manifest.items}."
+    if check.read_otherwise and of_reading:
+        yield (
+            f"its replies were read by rules of version {(manifest.reading or {}).get('version', 0)}, today's are of "
+            f"version {VERSION} and {check.read_otherwise:,} read otherwise today: harness reread {folder} reads them "
+            "again."
+        )
+    if path is not None:
+        exact = result["complete"] and not (prompt and prompt.words.opening)
+        asked = None if prompt is None or recorded else ledger
+        of_judge = None if judge is None else judge.ledger
+        yield from problems_of_scores(run, path, task, samples, asked, of_judge, exact=exact)
 
 
 def problems_of_files(run: Run) -> Generator[str, None, int | None]:
@@ -124,53 +133,53 @@ def problems_of_files(run: Run) -> Generator[str, None, int | None]:
     return None if seal is None else seal["count"]
 
 
+def judge_of_run(run: Run) -> JudgeCheck | None:
+    """Return the judge that the settings of a run name. Raises DataError, ConfigError where it cannot be made again."""
+    if not (run.manifest.config or {}).get("judge"):
+        return None
+    about, model = run.manifest.judge or {}, rebuild.model_of(run.manifest, "judge")
+    if not isinstance(words := about.get("words"), Mapping):
+        raise DataError(f"{MANIFEST} does not hold the words in which the judge was asked: run its command again.")
+    ledger = Ledger(_price(about.get("price")), paid=_paid(model, run.result_json.get("judge") or {}))
+    return JudgeCheck(model, words, run.configuration, ledger)
+
+
+def _paid(model: Model | None, result: Mapping[str, Any]) -> bool:
+    """Return whether answers may cost money: what a model that cannot be made again costs is told by the run alone."""
+    return "cost" in result if model is None else costs_money(model.traits.service)
+
+
 def _of_settings(
-    manifest: Manifest,
-    config: Settings,
-    result: Mapping[str, Any],
-    task: Task,
-    prompt: Prompt | None,
-    model: Model | None,
-    judge: JudgeCheck | None,
+    run: Run, task: Task, prompt: Prompt | None, model: Model | None, judge: JudgeCheck | None, samples: int
 ) -> Iterator[str]:
     """Yield the contradictions between place or configuration and the settings that started the run."""
+    manifest, result = run.manifest, run.result_json
+    config, answerer = manifest.config or {}, manifest.configuration["model"]
+    role: Role | None = manifest.role if model is None else model.traits.role
     if prompt is None:
         algorithm = rebuild.algorithm_of(manifest)
-        role: Role | None = algorithm.role
-        observations, seed = config["samples"], config["seed"]
-        assert observations is not None and seed is not None
-        expected = of_algorithm(task, algorithm, observations, seed)
-        identity = expected[1]["model"]
+        role = algorithm.role
+        place, made = of_algorithm(task, algorithm, config["samples"] or 0, config["seed"] or 0)
         # The version of a library is the machine's: the run says its own.
-        expected[1]["model"] = identity | {
-            name: value for name, value in manifest.configuration["model"].items() if name == algorithm.library
-        }
+        made["model"] |= {name: value for name, value in answerer.items() if name == algorithm.library}
     else:
         yield from _of_prompt(prompt, config.get("prompt"), task)
-        settings, answerer = config["model"] or {}, manifest.configuration["model"]
+        settings = config["model"] or {}
         if model is not None:
             answerer = of_answerer(model, prompt, fitting(prompt, model))
-        name = str(settings.get("name")) if model is None else model.name
-        role = manifest.role if model is None else model.traits.role
-        judge_part = None
-        if judge is not None:
-            yield from judge.problems_of_words()
-            judge_part = of_judge(judge.name, judge.identity, judge.words)
-        expected = of_model(task, prompt, name, answerer, _samples(config), judge_part)
-        if model is None:
+        else:
             yield from _of_checkpoint(settings, answerer, prompt)
-    place, configuration = json.loads(json.dumps(expected))
-    yield from differences(manifest.run, place, f"{MANIFEST}: run", "from its settings")
-    yield from differences(result["run"], place, f"{RESULT}: run", "from its settings")
-    yield from differences(
-        manifest.configuration, configuration, f"{MANIFEST}: configuration", "from its settings and today's data"
-    )
-    if manifest.role != role:
-        yield f"{MANIFEST} calls what answered {manifest.role!r}, and it is {role!r}."
-    if manifest.complete != result["complete"]:
-        yield f"{MANIFEST} says complete: {manifest.complete}, {RESULT} says {result['complete']}."
-    if (manifest.ended or "") < (manifest.started or ""):
-        yield f"{MANIFEST}: the run ended before it started."
+        name = str(settings.get("name")) if model is None else model.name
+        part = None if judge is None else of_judge(judge.name, judge.identity, judge.words)
+        place, made = of_model(task, prompt, name, answerer, samples, part)
+    if judge is not None and not judge.asked_as_today:
+        yield "the judge was asked in other words than today's."
+    found = {name: getattr(manifest, name) for name in ("run", "configuration", "role", "complete")}
+    expected = json.loads(json.dumps({"run": place, "configuration": made, "role": role}))
+    expected["complete"] = result["complete"]
+    source = "from its settings and today's data"
+    yield from differences(found, expected, MANIFEST, source)
+    yield from differences(result["run"], expected["run"], f"{RESULT}: run", source)
 
 
 def _of_prompt(prompt: Prompt, setting: str | None, task: Task) -> Iterator[str]:
@@ -195,25 +204,13 @@ def _of_checkpoint(settings: Mapping[str, Any], answerer: Mapping[str, Any], pro
             yield f"{MANIFEST}: model.{name} was {settings[name]!r:.80}, and the model's identity says {value!r:.80}."
 
 
-def _of_items(items: TracedItems, manifest: Manifest) -> Iterator[str]:
-    if items.summary != manifest.items:
-        yield f"the task's items are others today: {items.summary} instead of {manifest.items}."
-
-
-def _of_cost(result: Mapping[str, Any], manifest: Manifest, model: Model | None, price: Price | None) -> Iterator[str]:
-    """Yield where recorded prices contradict each other, the model's settings or the price table that they name."""
-    from harness.cost.price import key_of, price_of
-
+def _of_price(manifest: Manifest, model: Model | None, price: Price | None) -> Iterator[str]:
+    """Yield where the recorded price contradicts the model's settings or the price table that it names."""
     service = None if model is None else model.traits.service
-    if model is not None and costs_money(service) and "cost" not in result:
-        yield f"{RESULT}: answers of this model cost money, and it says otherwise."
-    if "cost" in result and result["cost"]["price"] != (None if price is None else str(price)):
-        yield f"{RESULT}: the price is not the one in {MANIFEST}."
-    recorded_price = manifest.price or {}
     if service is None or not costs_money(service):
         return
     own = any(usd is not None for usd in (service.price or {}).values())
-    if own or recorded_price.get("key") == key_of(service):
+    if own or (manifest.price or {}).get("key") == key_of(service):
         expected = price_of(service)
         day = None if price is None else price.until  # a table may know of a later price by now
         if expected != price and (expected is None or day is None or day > (manifest.ended or "")[:10]):
@@ -222,17 +219,15 @@ def _of_cost(result: Mapping[str, Any], manifest: Manifest, model: Model | None,
 
 def _price(recorded: Mapping[str, Any] | None) -> Price | None:
     """Return the price that a manifest records, or None. Raises DataError if it has another form."""
-    if recorded is None:
-        return None
     try:
-        return from_json(recorded)
+        return None if recorded is None else from_json(recorded)
     except (KeyError, TypeError, ValueError, OverflowError):
         raise DataError(f"{MANIFEST}: its price is not in the form of one.") from None
 
 
-def _samples(config: Settings) -> int:
+def _samples(run: Run) -> int:
     """Return how many answers each item has; an algorithm's `samples` are its observations."""
-    number = config.get("samples", 1) if "algorithm" not in config else 1
+    number = 1 if run.learned else (run.manifest.config or {}).get("samples", 1)
     if type(number) is not int or number < 1:
         raise DataError(f"{MANIFEST}: samples={number!r:.40} is no number of answers.")
     return number

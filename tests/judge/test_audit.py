@@ -133,13 +133,3 @@ def test_a_failed_call_of_the_audit_is_told_by_its_kind():
     assert result.judge.audit_failures == {"timeout": 1} and not result.judge.failures
     assert result_from_json(json.loads(json.dumps(result_json(result)))).judge == result.judge
     assert any("1 had no reading, as the call failed" in note for note in judge_notes(result))
-
-
-@pytest.mark.slow
-def test_a_finished_run_whose_replies_are_all_read_is_audited_as_well(harness, serve, tmp_path):
-    server = serve(lambda path, body, number: chat_reply("no" if judges(body) else "No"))
-    assert harness(*command(server, judge=False), OPENAI_API_KEY=KEY).returncode == 0
-    settings = [part for part in command(server) if part.startswith("judge")]
-    done = harness("results", *settings, module="harness.reread", OPENAI_API_KEY=KEY)
-    assert "Of 50 replies drawn" in done.stdout and "an error rate of 0.0% [0.0%, 7.1%]" in done.stdout, done.stderr
-    assert harness("results", module="harness.verify").returncode == 0

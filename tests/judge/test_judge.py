@@ -135,10 +135,6 @@ def test_a_judge_that_cannot_be_reached_is_named_and_so_are_the_replies_that_wai
     assert "model.base_url" not in stopped.stderr and "not asked" not in stopped.stdout
     assert f"{count} replies still wait for the judge careful." in stopped.stdout, stopped.stdout
     assert not load(tmp_path / JUDGED_PLACE).complete and load(tmp_path / JUDGED_PLACE).result.judge.waiting == count
-    # Read again it says the same.
-    judge = [part for part in command(server, *settings) if part.startswith("judge")]
-    stopped = harness(JUDGED_PLACE, *judge, module="harness.reread", OPENAI_API_KEY=KEY)
-    assert stopped.returncode == 1 and f"{count} replies still wait for the judge careful." in stopped.stdout
     assert "judge.base_url=localhost is no address" in sentence(harness("judge=gpt4", "judge.base_url=localhost"))
 
 

@@ -80,7 +80,7 @@ def test_verify_finds_what_was_changed_in_them(take_in, tmp_path):
     text = (folder / "records.jsonl").read_text()
     (folder / "records.jsonl").write_text(text.replace('"text": "Yes"', '"text": "No"', 1))
     problems = " ".join(problems_of(folder))
-    assert "the reply reads otherwise today" in problems and "is not the file of which" in problems
+    assert "answer: label: 1 there, 0 from" in problems and "is not the file of which" in problems
 
 
 def test_replies_are_read_here(take_in, tmp_path):

@@ -16,8 +16,7 @@ from watched_reading import place
 
 from harness.errors import DataError
 from harness.storage.runs import load
-from harness.verify.__main__ import WRONG, _verdict
-from harness.verify.run import problems_of_files
+from harness.verify.run import WRONG, problems_of_files, verdict_on
 
 SHIPPED = Path(__file__).parents[2] / "results/shipped"
 FILES = ("manifest.json", "result.json", "records.jsonl")
@@ -36,7 +35,7 @@ def test_a_file_with_one_other_byte_is_named(finished_runs, tmp_path, seed):
     lot, run = random.Random(seed), tmp_path / "run"
     shutil.copytree(place(finished_runs, "random_uniform"), run)
     flip(file := run / lot.choice(FILES), lot)
-    verdict, problems = _verdict(run)
+    verdict, problems = verdict_on(run)
     assert verdict == WRONG and any(file.name in problem for problem in problems)
 
 

@@ -17,7 +17,7 @@ from support.openai_server import KEY, Server, chat_reply
 from support.resealing import change, digest_requests, lines, rescore, reseal, save_lines
 
 from harness.errors import HarnessError
-from harness.verify.__main__ import HOLDS, _verdict
+from harness.verify.run import HOLDS, verdict_on
 
 Tamper = Callable[[Path], object]
 
@@ -166,7 +166,7 @@ def test_every_change_is_found_but_what_the_run_alone_can_say(finished_runs, tmp
         except (KeyError, TypeError, HarnessError):  # a run without a price; what cannot be scored any more
             shutil.rmtree(run)
             continue
-        verdict, problems = _verdict(run)
+        verdict, problems = verdict_on(run)
         assert problems or verdict == HOLDS
         (not_found if verdict == HOLDS else found).add(tamper)
         shutil.rmtree(run)
@@ -178,4 +178,4 @@ def test_every_change_is_found_but_what_the_run_alone_can_say(finished_runs, tmp
 def test_a_run_in_another_order_and_in_another_folder_holds(finished_runs, tmp_path):
     renamed = run_of(finished_runs, "paid", tmp_path).rename(tmp_path / "elsewhere")
     save_lines(renamed, lines(renamed)[::-1])
-    assert _verdict(renamed) == (HOLDS, [])
+    assert verdict_on(renamed) == (HOLDS, [])

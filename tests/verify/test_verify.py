@@ -14,8 +14,8 @@ import harness.scoring.definitions as metrics
 from harness import evaluate
 from harness.plugin import Plugin
 from harness.storage.files import read_json
-from harness.verify.__main__ import HOLDS, NOT_CHECKED, WRONG, _verdict, main
-from harness.verify.run import problems_of
+from harness.verify.__main__ import main
+from harness.verify.run import HOLDS, NOT_CHECKED, WRONG, problems_of, verdict_on
 
 PLACES = {
     "reasoner": "results/corr2cause/limit=40/plain/reasoner",
@@ -108,20 +108,20 @@ def test_a_metric_that_a_plug_in_adds_makes_no_earlier_run_false(install, tmp_pa
     install()
     run = run_of(task="corr2cause", samples=3, results=str(tmp_path))
     install(PLUGIN)
-    assert _verdict(run) == (HOLDS, [])
+    assert verdict_on(run) == (HOLDS, [])
 
 
 def test_a_metric_that_no_package_has_any_more_is_named_and_all_else_is_checked(install, tmp_path):
     install(PLUGIN)
     run = run_of(task="corr2cause", samples=3, results=str(tmp_path))
-    assert _verdict(run) == (HOLDS, [])
+    assert verdict_on(run) == (HOLDS, [])
     install()
-    verdict, problems = _verdict(run)
+    verdict, problems = verdict_on(run)
     assert verdict == NOT_CHECKED and "(specificity); all else was checked" in problems[0]
     result = read_json(run / "result.json")
     result["scores"]["published"]["overall"]["all"]["accuracy"] += 0.1
     (run / "result.json").write_text(json.dumps(result))
-    verdict, problems = _verdict(run)
+    verdict, problems = verdict_on(run)
     assert verdict == WRONG and any("accuracy" in problem for problem in problems)
 
 
