@@ -175,8 +175,10 @@ def lost_notes(named: Sequence[tuple[str, str, Run]]) -> list[str]:
 
 
 def about_runs(runs: Sequence[Run]) -> list[str]:
-    """Return the footnotes that are about single runs of a table."""
-    return [*recorded_notes(runs), *readings_notes(runs), *of_other_rules(runs)]
+    """Return the footnotes that are about the runs of a table: what all of their results say, and of single ones."""
+    said = [run.result.notes for run in runs if run.sound]
+    shared = [note for note in (said or [()])[0] if len(said) > 1 and all(note in notes for notes in said)]
+    return [*shared, *recorded_notes(runs), *readings_notes(runs), *of_other_rules(runs)]
 
 
 def readings_notes(runs: Sequence[Run]) -> list[str]:

@@ -74,6 +74,14 @@ def test_footnotes_are_of_the_tables_own_runs():
     assert "gone" in markdown(tables)
 
 
+def test_what_all_results_of_a_table_say_stands_below_it_once():
+    def said(model, *notes):
+        return replace(row := run(model), result=structs.replace(row.result, notes=notes))
+
+    (table,) = build([said("a", "of all", "of a alone"), said("b", "of all"), said("c", "of c", "of all")])
+    assert table.notes.count("of all") == 1 and "alone" not in " ".join(table.notes)
+
+
 @pytest.mark.parametrize("confusion", [{"fp": 3, "tn": 5}, {"tn": 8}, {"fp": 8}], ids=str)
 def test_f1_without_positives_is_a_dash_everywhere(confusion):
     row = run("m", 0.0, relation=0.0)

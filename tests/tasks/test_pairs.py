@@ -20,7 +20,7 @@ from harness.errors import ConfigError, DataError
 from harness.settings import build
 from harness.tasks.corr2cause.enumerate import public_test
 from harness.tasks.corr2cause.fresh import matching, pairs
-from harness.tasks.corr2cause.fresh.matching import index
+from harness.tasks.corr2cause.fresh.matching import floors, index
 from harness.tasks.corr2cause.text import read_premise
 from harness.types import Answer, Failure, Record, Response
 
@@ -249,6 +249,13 @@ def test_a_failed_call_leaves_its_pair_out_and_an_unread_reply_is_wrong():
     assert row["pair_accuracy"] == 3 / 12 and row["no_missed"] == 5 / 12
     assert row.metric("pair_accuracy").bounds == (3 / 13, 5 / 13)
     assert scores([*ANSWERS, (1, None)], unreadable="no")["pair_accuracy"] == 4 / 11
+
+
+def test_beside_the_scores_stands_what_counting_reaches_by_kind():
+    (floor,) = task(relations=("parent", "child")).remarks
+    reached = floors("counts")["parent"][0]
+    assert floor == f"Counting alone has both halves right in % of such pairs: parent {reached:g}; chance: 25."
+    assert "collider" in task().remarks[0] and task(matching="strict").remarks != task().remarks
 
 
 def test_half_a_pair_is_in_no_score_of_pairs():
