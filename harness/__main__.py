@@ -31,6 +31,8 @@ def main() -> None:
 
     console.prepare_streams()
     try:
+        if any("\udc80" <= sign <= "\udcff" for sign in "".join(sys.argv)):
+            raise ConfigError("this locale cannot read all signs of the command (LC_ALL=C?): set PYTHONUTF8=1.")
         name, sys.argv[1:] = commands.command_and_arguments(sys.argv[1:])
     except ConfigError as error:
         console.complain(error)

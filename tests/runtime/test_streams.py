@@ -52,6 +52,8 @@ def test_few_characters_are_no_error(tmp_path):
     command = [sys.executable, "-m", "harness", "model=random_uniform", "task.limit=6"]
     process = subprocess.run(command, cwd=tmp_path, env=variables, capture_output=True, timeout=WAIT)
     assert process.returncode == 0 and b"| all " in process.stdout and process.stdout.isascii(), process.stderr
+    process = subprocess.run([*command, "model.name=é"], cwd=tmp_path, env=variables, capture_output=True, timeout=WAIT)
+    assert process.returncode == 1 and process.stderr.startswith(b"error: this locale") and b"UTF8=1" in process.stderr
 
 
 def test_json_on_standard_output_is_utf_8_in_any_encoding():
