@@ -19,6 +19,7 @@ COMMANDS = {
     RUN: "ask a model, record and score its answers; the word may be left out",
     "leaderboard": "tables of runs: of everything below results/, or of what you choose, also as LaTeX",
     "compare": "two runs or more item by item: difference, interval, tests",
+    "show": "a run's answers, ten at a time: show RUN wrong",
     "report": "one page for people: scores, charts, and the answers behind them",
     "verify": "every score made again from its records, every digest checked",
     "reread": "stored replies read again by today's rules, no model asked",

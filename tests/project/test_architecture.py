@@ -37,7 +37,7 @@ ROOMS = (
     ("compare",),
     ("leaderboard",),
     ("recorded",),
-    ("charts", "export"),
+    ("charts", "export", "show"),
     ("plot", "exports"),
     ("report", "verify"),
     ("reread", "sweep"),

@@ -39,6 +39,7 @@ ROOMS: dict[str, tuple[int, int]] = {
     "harness/reread": (196, 3),
     "harness/runtime": (781, 8),
     "harness/scoring": (2360, 15),
+    "harness/show": (123, 2),
     "harness/storage": (2179, 14),
     "harness/sweep": (527, 5),
     "harness/tables": (1051, 8),

@@ -1,0 +1,1 @@
+"""A run's answers on a terminal: `harness show`."""

@@ -1,0 +1,122 @@
+"""A run's answers, ten at a time: harness show RUN wrong, --help for all of it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import Field
+
+from harness.cli import key_value
+from harness.errors import ConfigError, nearest
+from harness.scoring.grades import GRADES, grade_of
+from harness.storage.find import below
+from harness.storage.record_lines import Line
+from harness.storage.runs import Run
+
+HELP = """\
+Show answers of a run, ten at a time: what was asked, what is right, what was read, and the reply.
+
+  harness show results/…/gpt4o wrong            the first ten that score as wrong
+  harness show results/…/gpt4o wrong page=2     the next ten
+  harness show results/…/gpt4o unreadable       replies in which no answer was found, which score as wrong, too
+  harness show results/…/gpt4o n3-g6-parent-A-B  one item, every word of it
+
+After the folder of a run stands wrong, right, unreadable, failed or all, or an item's id. The page (harness report) has
+them all beside graphs and explanations, and exports have a column for each (harness export).
+
+  page=1       which ten of them
+"""
+KINDS: Mapping[str, Callable[[Run, Line], bool]] = {
+    "wrong": lambda run, line: run.right(line) is False,
+    "right": lambda run, line: run.right(line) is True,
+    "unreadable": lambda run, line: line.answer is not None and line.answer.label is None,
+    "failed": lambda run, line: line.failure is not None,
+    "all": lambda run, line: True,
+}
+"""Which answers, by the word on the command line."""
+TEN, SHOWN = 10, 700
+"""Answers on a page; characters of a long text that are shown: of a question those at its end, where it asks."""
+
+
+@dataclass(frozen=True)
+class ShowSettings:
+    """Settings of the command, each explained in HELP."""
+
+    page: Annotated[int, Field(ge=1)] = 1
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    return key_value.command(HELP, ShowSettings, job, arguments)
+
+
+def job(arguments: list[str], settings: ShowSettings) -> list[str]:
+    """Return a paragraph for each answer, and one that says which of how many they are."""
+    if not 1 <= len(arguments) <= 2:
+        raise ConfigError(f"give the folder of one run, and which answers: {', '.join(KINDS)}, or an item's id.")
+    folder, kind = arguments[0], [*arguments, "all"][1]
+    runs = [run for run, _ in below([folder]).values()]
+    if len(runs) > 1:
+        raise ConfigError(f"{folder} holds {len(runs):,} runs: give the folder of one, such as {runs[0].folder}.")
+    (run,) = runs
+    if kind not in KINDS:
+        return list(_of_item(run, kind))
+    first, count, blocks = (settings.page - 1) * TEN, 0, []
+    for line in run.lines():
+        if KINDS[kind](run, line):
+            if first <= count < first + TEN:
+                blocks.append(_block(run, line, count + 1, SHOWN))
+            count += 1
+    what = "answers" if kind == "all" else f"{kind} answers"
+    if not blocks:
+        more = f" on page {settings.page}: the last is {-(-count // TEN)}" if count else ""
+        return [f"{run.folder} has no {what}{more}."]
+    more = f"; page={settings.page + 1} shows more" if first + len(blocks) < count else ""
+    return [*blocks, f"{first + 1:,} to {first + len(blocks):,} of {count:,} {what}{more}."]
+
+
+def _of_item(run: Run, item: str) -> Iterator[str]:
+    """Yield the answers to an item, every word of them. Raises ConfigError where there is none of that name."""
+    items: dict[str, None] = {}
+    for line in run.lines():
+        items[line.item] = None
+        if line.item == item:
+            yield _block(run, line, line.sample + 1, None)
+    if item not in items:
+        near = nearest(item, [*KINDS, *items])
+        raise ConfigError(f"{run.folder} has no item {item!r}{near}: say {', '.join(KINDS)}, or an item's id.")
+
+
+def _block(run: Run, line: Line, number: int, most: int | None) -> str:
+    """Return an answer as a paragraph; of longer texts than `most` a part."""
+    names, answer = run.result.answers, line.answer
+    groups = ", ".join(f"{name} {group}" for name, group in line.groups.items())
+    question = "\n\n".join(turn["content"] for turn in line.turns[-1:]) or "(its words are not in the records)"
+    if most is not None and len(question) > most:
+        question = f"… {question[-most:]}"
+    if answer is None:
+        assert line.failure is not None
+        read, reply = "– (the call failed)", f"{line.failure.kind}: {line.failure.detail}"
+    else:
+        assert line.response is not None
+        read = (
+            "–, no answer was found" if answer.label is None else f"{names[answer.label]}, {GRADES[grade_of(answer)]}"
+        )
+        reply = line.response.text or "(empty)"
+        if line.response.reasoning and most is None:
+            reply = f"{reply}\n\nthoughts: {line.response.reasoning}"
+    reply = reply if most is None or len(reply) <= most else f"{reply[:most]} …"
+    return "\n".join(
+        [
+            f"{number:,}. {line.item} ({groups})" if groups else f"{number:,}. {line.item}",
+            question,
+            f"→ right: {names[line.gold]}; read: {read}",
+            f"→ reply: {reply}",
+        ]
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())
