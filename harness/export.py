@@ -5,67 +5,31 @@ from __future__ import annotations
 import csv
 import shutil
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from harness.cli import key_value
 from harness.errors import ConfigError, StoreError, unknown
-from harness.plugin import load
 from harness.storage.atomic_write import atomic_file, cannot_write, check
 from harness.storage.find import below
 from harness.storage.record_lines import columns, rows
 from harness.storage.runs import Run, no_records
 from harness.tables.markdown_csv_json import inert
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Exporter:
-    """A target of `harness export to=NAME`."""
-
-    summary: str
-    """Its line in `harness export --help`."""
-    write: str
-    """The function of runs and `out` that writes them and returns the sentence that says so."""
-    is_file: bool = False
-    """Whether it writes one file; a folder otherwise."""
-    takes_bare_runs: bool = False
-    """Whether it has something to write for a run whose records are not there."""
-
-
-TARGETS = {
-    "csv": Exporter(summary="one flat table of all records, UTF-8", write="harness.export:write_csv", is_file=True),
-    "parquet": Exporter(
-        summary="the same columns; reply texts as they are", write="harness.exports.hf:write_parquet", is_file=True
-    ),
-    "hf": Exporter(summary='a data set: datasets.load_from_disk("FOLDER")', write="harness.exports.hf:write"),
-    "inspect": Exporter(
-        summary="a log for each run: inspect view --log-dir inspect_logs", write="harness.exports.inspect_log:write"
-    ),
-    "mlflow": Exporter(
-        summary="scores and settings as runs of MLflow",
-        write="harness.exports.trackers:write_mlflow",
-        takes_bare_runs=True,
-    ),
-    "wandb": Exporter(
-        summary="scores and settings as runs of W&B", write="harness.exports.trackers:write_wandb", takes_bare_runs=True
-    ),
-}
-
 HELP = """\
 Write what runs left for other programs.
 
 {examples}
 
-Give folders of runs, or folders above them. A run without its records.jsonl (or .gz) is left out, and counted;
-mlflow and wandb have its scores alone.
+Give folders of runs, or folders above them. A run without its records.jsonl (or .gz) is left out, and named.
 
   to=                  {names}
-  out=                 where to write: a file for csv and parquet, else a folder that is empty or not there
-                       (records.csv, records.parquet, records.hf, inspect_logs);
-                       it is in its place once all of it is whole
+  out=                 where to write: a file for csv and parquet (records.csv, records.parquet), for inspect a folder
+                       that is empty or not there (inspect_logs); it is in its place once all of it is whole
 
 In the csv, text that a spreadsheet would take for a formula (= + - @ first) has a ' before it.
 """
@@ -80,32 +44,31 @@ class ExportSettings:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    return key_value.command(_help(), ExportSettings, job, arguments)
-
-
-def _help() -> str:
-    lines = [f"  harness export results/… to={name:<14}{target.summary}" for name, target in TARGETS.items()]
-    return HELP.replace("{examples}", "\n".join(lines)).replace("{names}", ", ".join(TARGETS))
+    lines = [f"  harness export results/… to={name:<14}{summary}" for name, (summary, _) in TARGETS.items()]
+    text = HELP.replace("{examples}", "\n".join(lines)).replace("{names}", ", ".join(TARGETS))
+    return key_value.command(text, ExportSettings, job, arguments)
 
 
 def job(folders: list[str], settings: ExportSettings) -> str:
     """Write what the settings ask for and return the sentence that says so."""
     if not settings.to:
         raise ConfigError(f"say what to write: to= one of {', '.join(TARGETS)} (--help for the rest).")
-    if (target := TARGETS.get(settings.to)) is None:
+    if settings.to not in TARGETS:
         raise ConfigError(unknown("form", settings.to, TARGETS))
     if not folders:
         raise ConfigError(f"give folders of runs: harness export results to={settings.to}.")
     if settings.out is not None:
-        check(settings.out, folder=not target.is_file)
+        check(settings.out, folder=settings.to == "inspect")
+    write = TARGETS[settings.to][1]
     try:
         every = [run for run, _ in below(folders, check=_readable).values()]
-        runs = every if target.takes_bare_runs else _with_records(every)
-        message: str = load(target.write)(runs, settings.out)
+        runs = [run for run in every if run.records_file]
+        if not runs:
+            raise no_records(every[0].folder)
+        message = write(runs, settings.out)
     except KeyboardInterrupt:
         raise KeyboardInterrupt("interrupted: nothing was written; the same command begins again.") from None
-    if len(runs) < len(every):
-        bare = [str(run.folder) for run in every if not run.records_file]
+    if bare := [str(run.folder) for run in every if not run.records_file]:
         names = ", ".join(bare[:8]) + (f" and {len(bare) - 8:,} more" * (len(bare) > 8))
         print(f"left out, as no records are there (their commands make them again): {names}.", file=sys.stderr)
     return message
@@ -120,15 +83,7 @@ def _readable(run: Run) -> None:
             pass
 
 
-def _with_records(runs: Sequence[Run]) -> list[Run]:
-    """Return the runs that have records. Raises DataError where none has."""
-    with_records = [run for run in runs if run.records_file]
-    if not with_records:
-        raise no_records(runs[0].folder)
-    return with_records
-
-
-def write_csv(runs: Sequence[Run], out: str | None) -> str:
+def _csv(runs: Sequence[Run], out: str | None) -> str:
     """Write the table as RFC 4180 has it, UTF-8, safe to open in a spreadsheet."""
     out = out or "records.csv"
     types = columns(runs)
@@ -147,6 +102,36 @@ def _cell(value: Any) -> Any:
     if isinstance(value, bool):
         return str(value).lower()
     return inert(value) if isinstance(value, str) else value
+
+
+def _parquet(runs: Sequence[Run], out: str | None) -> str:
+    """Write the table as a file of columns, by `datasets`, which keeps no more than some rows in memory."""
+    from datasets import Dataset, Features, Value
+    from datasets.utils.logging import disable_progress_bar
+
+    disable_progress_bar()
+    out = out or "records.parquet"
+    types, kinds = columns(runs), {str: "string", int: "int64", float: "float64", bool: "bool"}
+    features = Features({name: Value(kinds[kind]) for name, kind in types.items()})
+    with TemporaryDirectory() as cache, atomic_file(out) as file:
+        data = Dataset.from_generator(lambda: rows(runs, types), features=features, cache_dir=cache)
+        data.to_parquet(file.buffer)
+        count = len(data)
+    return "" if out == "-" else f"{out}: {count:,} records of {number_of(runs)}."
+
+
+def _inspect(runs: Sequence[Run], out: str | None) -> str:
+    from harness.exports.inspect_log import write
+
+    return write(runs, out)
+
+
+TARGETS: Mapping[str, tuple[str, Callable[[Sequence[Run], str | None], str]]] = {
+    "csv": ("one flat table of all records, UTF-8", _csv),
+    "parquet": ("the same columns; reply texts as they are", _parquet),
+    "inspect": ("a log for each run: inspect view --log-dir inspect_logs", _inspect),
+}
+"""What can be written: its line in the help, and the function of runs and `out` that returns what it has written."""
 
 
 @contextmanager

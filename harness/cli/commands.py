@@ -23,7 +23,7 @@ COMMANDS = {
     "report": "one page for people: scores, charts, and the answers behind them",
     "verify": "every score made again from its records, every digest checked",
     "reread": "stored replies read again by today's rules, no model asked",
-    "export": "for other programs: csv, parquet, hf, inspect, mlflow, wandb",
+    "export": "for other programs: csv, parquet, inspect",
     "plot": "figures for a paper: PDF, SVG, PNG",
     "import": "answers that others have recorded, as runs",
     "cache": "the stored answers: stats, export, import, prune, verify",

@@ -1,1 +1,1 @@
-"""What runs left in the forms of other programs: data sets of Hugging Face, logs of Inspect, MLflow, W&B."""
+"""What runs left in the forms of other programs: logs of Inspect."""
