@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from harness.scoring.bootstrap import RESAMPLES
 from harness.scoring.classification import ratio_of
 from harness.scoring.definitions import definition
-from harness.scoring.intervals import ClusterSums, Estimate, Ratio, difference, ratio_intervals
+from harness.scoring.intervals import ClusterSums, Estimate, Ratio, difference, number_of, ratio_intervals
 
 if TYPE_CHECKING:
     import numpy as np
@@ -117,7 +117,7 @@ def differences(
         if name == "f1" and not total[-2]:  # without positives it says nothing
             rows.append(Difference(None, metric=name, first=None, second=None, p=None))
             continue
-        first, second = (_number(ratio.of(total)) for ratio in ratios[name][:2])
+        first, second = (number_of(ratio.of(total)) for ratio in ratios[name][:2])
         parts = of.value, of.interval, of.error, of.reason
         rows.append(Difference(*parts, metric=name, first=first, second=second, p=p.get(name)))
     return rows, swaps
@@ -169,7 +169,3 @@ def _some_swaps(changes: NDArray[np.float64], draws: int, seed: int) -> Iterator
     for start in range(0, draws, height):
         rows = min(height, draws - start)
         yield random.integers(0, 2, size=(rows, len(changes)), dtype=np.int8).astype(np.float64) @ changes
-
-
-def _number(value: Values) -> float | None:
-    return None if math.isnan(value) else float(value)

@@ -13,7 +13,8 @@ from harness.compare.runs import Replies
 from harness.errors import HarnessError
 from harness.prompting.version import other_rules_note
 from harness.scoring.bootstrap import CONSTANT, FEWEST, RESTS_ON_FEW, SEED
-from harness.scoring.summary import OVERALL, Group
+from harness.scoring.summary import OVERALL
+from harness.scoring.tally import Group
 
 
 @dataclass(frozen=True, slots=True)

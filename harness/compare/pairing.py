@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from harness.compare.runs import Replies
 from harness.errors import ConfigError, DataError, unknown
-from harness.scoring.summary import OVERALL, Group, rows_of
-from harness.scoring.tally import Tally, named_units, unordered
+from harness.scoring.summary import OVERALL, rows_of
+from harness.scoring.tally import Group, Tally, named_units, unordered
 from harness.storage.replies import Reply
 from harness.types import Unreadable
 

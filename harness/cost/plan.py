@@ -19,7 +19,6 @@ from harness.prompting.prompts import Prompt
 from harness.protocols import Model, Service, Task
 from harness.runtime.signals import STOP
 from harness.scoring.audit import rank
-from harness.scoring.replies import RepeatedPrompts
 from harness.types import ChatRequest, Item, Message, Request, Response, Transcript
 
 Peek = Callable[[Request], Response | None]
@@ -66,8 +65,8 @@ class Plan:
     judged: Totals = field(default_factory=Totals)
     """What a judge is asked at most: about each reply that is still to come, each stored one that is unreadable, and as
     many others as it audits."""
-    repeats: RepeatedPrompts = field(default_factory=RepeatedPrompts)
-    """Items that are asked what another one is."""
+    prompts: int = 0
+    """Distinct ones of the items, of the first of their samples."""
     examples: list[Request] = field(default_factory=list)
     """The requests about the first items."""
 
@@ -170,7 +169,7 @@ def plan_of(
             before = len(walk.digests)
             known = walk.enter(request, plan.questions, unknown)
             if draw == 0:
-                plan.repeats.add(item.fields, request, new=len(walk.digests) > before)
+                plan.prompts += len(walk.digests) > before
             if judge is not None and isinstance(request, ChatRequest):
                 walk.judge(item, request, known, judge)
             if draw == 0 and len(plan.examples) < examples:

@@ -8,6 +8,7 @@ from harness.cost.plan import Plan, Totals
 from harness.cost.price import Price, dollars
 from harness.cost.spending import Spending
 from harness.protocols import Service
+from harness.scoring.replies import few_prompts
 from harness.types import ChatRequest, ChoiceRequest, PairRequest, Request
 
 LONGEST_TEXT = 6000
@@ -25,7 +26,7 @@ def plan_lines(plan: Plan, spending: Spending) -> Iterator[str]:
         f"Plan: {plan.items:,} items; {plan.answered:,} answers in the cache already; {total.calls:,} calls"
         f"{batches} to {model.name}{where}{openings}."
     )
-    if remark := plan.repeats.remark():
+    if remark := few_prompts(plan.prompts, plan.items):
         yield remark
     if not total.calls:
         return

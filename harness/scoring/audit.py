@@ -83,43 +83,37 @@ def verdict(outcome: Response, choices: int) -> tuple[int | None, bool]:
     return (None if place == len(words) - 1 else place if choices else 1 - place), True
 
 
-def audit_pair(record: Record) -> str:
-    """Return what the rules and the judge read in an audited reply, as one name of `Judged.audit`: "1/0"."""
-    assert record.judgement is not None and record.answer is not None
-    outcome = record.judgement.outcome
+def _said(outcome: Response | Failure) -> str:
+    """Return what a judge read, as names of `Judged.audit` end."""
     if isinstance(outcome, Failure):
-        return f"{record.answer.label}/{FAILED}"
-    (label, known), (letter, is_letter) = verdict(outcome, 0), verdict(outcome, len(LETTERS))
-    if not (known or is_letter):
-        return f"{record.answer.label}/{NOT_A_WORD}"
-    label = label if known else letter
-    return f"{record.answer.label}/{NOTHING if label is None else label}"
+        return FAILED
+    for choices in (0, len(LETTERS)):
+        label, known = verdict(outcome, choices)
+        if known:
+            return NOTHING if label is None else str(label)
+    return NOT_A_WORD
 
 
 def audit_note(audit: Mapping[str, int], reader: str, *, choices: bool) -> str:
     """Return the error rate of the rules in words, and what told nothing of it; "" where nothing was audited."""
-    total, wrong, untold = 0, Counter[str](), Counter[str]()
-    for pair, count in audit.items():
-        rules, _, judge = pair.partition("/")
-        if judge in _TELLS_NOTHING:
-            untold[judge] += count
-            continue
-        total += count
-        wrong[rules] += count * (rules != judge)
+    pairs = [(rules, judge, count) for pair, count in audit.items() for rules, _, judge in [pair.partition("/")]]
+    untold = {end: sum(count for _, judge, count in pairs if judge == end) for end in _TELLS_NOTHING}
     besides = ", ".join(f"{untold[end]:,} {words}" for end, words in _TELLS_NOTHING.items() if untold[end])
     if besides:
         besides = f"Of the replies that {reader} was to audit, {besides}: they count as neither."
-    if not total:
+    if not (total := sum(count for *_, count in pairs) - sum(untold.values())):
         return besides
     from scipy.stats import binomtest
 
-    errors = wrong.total()
+    wrong = Counter[str]()
+    for rules, judge, count in pairs:
+        wrong[rules] += count * (judge != rules and judge not in _TELLS_NOTHING)
+    errors, yes, no = wrong.total(), wrong["1"], wrong["0"]
     low, high = binomtest(errors, total).proportion_ci(method="wilson")
     note = (
         f"Of {total:,} replies drawn from those that the rules did read, {reader} reads {errors:,} otherwise: an error "
         f"rate of {errors / total:.1%} [{low:.1%}, {high:.1%}] for this model on this task."
     )
-    yes, no = wrong["1"], wrong["0"]
     if not choices and yes != no:
         more, less = ("Yes", "No") if yes > no else ("No", "Yes")
         note += f" Its errors lean to {more}: {max(yes, no):,} wrong {more}, {min(yes, no):,} wrong {less}."
@@ -131,8 +125,8 @@ class JudgeTally:
 
     def __init__(self) -> None:
         self.judged = self._waiting = self._not_words = 0
-        self._audit: Counter[str] = Counter()
         self._labels: Counter[int | None] = Counter()
+        self._audit: Counter[str] = Counter()
         self._failures: Counter[str] = Counter()
         self._audit_failures: Counter[str] = Counter()
         self._requests: dict[str, Usage] = {}
@@ -143,27 +137,24 @@ class JudgeTally:
         if (judgement := record.judgement) is None:
             self._waiting += unread(record)
             return
-        outcome = judgement.outcome
-        if by_judge(record):
+        outcome, label = judgement.outcome, record.answer.label if record.answer else None
+        if judged := by_judge(record):
             self.judged += 1
-            if isinstance(outcome, Failure):
-                self._failures[outcome.kind] += 1
-                return
-            self._labels[record.answer.label if record.answer else None] += 1
-            self._not_words += not any(verdict(outcome, choices)[1] for choices in (0, len(LETTERS)))
         else:
-            self._audit[audit_pair(record)] += 1
-            if isinstance(outcome, Failure):
-                self._audit_failures[outcome.kind] += 1
-        if isinstance(outcome, Response):
-            self._requests.setdefault(judgement.request, outcome.usage)
+            self._audit[f"{label}/{_said(outcome)}"] += 1
+        if isinstance(outcome, Failure):
+            (self._failures if judged else self._audit_failures)[outcome.kind] += 1
+            return
+        if judged:
+            self._labels[label] += 1
+            self._not_words += _said(outcome) == NOT_A_WORD
+        self._requests.setdefault(judgement.request, outcome.usage)
 
     def summary(self, judge: str, without: Scores, *, choices: bool) -> Judged:
         labels = self._labels
-        yes = labels.total() - labels[None] if choices else labels[1]
         return Judged(
             judge,
-            yes,
+            labels.total() - labels[None] if choices else labels[1],
             0 if choices else labels[0],
             labels[None],
             self._waiting,

@@ -43,14 +43,6 @@ class AnswerCounts:
         return {name: count for name, count in counts.items() if count or name in ("tp", "fp", "fn", "tn")}
 
     @property
-    def lost(self) -> tuple[int, int]:
-        """Unreadable and failed items, gold label 1 and 0."""
-        return (
-            self.unreadable_positive + self.failed_positive,
-            self.unreadable_negative + self.failed_negative,
-        )
-
-    @property
     def items(self) -> int:
         return self.tp + self.fp + self.fn + self.tn + self.unreadable + self.failed
 
@@ -86,20 +78,18 @@ def decisions(counts: AnswerCounts, *, unreadable: Unreadable) -> tuple[Metric, 
     F1, precision, recall and accuracy equal scikit-learn's with Yes as the positive label wherever they are defined.
     With bounds where there are unreadable replies or failed calls.
     """
-    answered, lost = (counts.tp, counts.fp, counts.fn, counts.tn), counts.lost
-    scored = settle(answered, (counts.unreadable_positive, counts.unreadable_negative), unreadable)
-    ends = (settle(answered, lost, "wrong"), settle(answered, lost, "right"))
+    answered = counts.tp, counts.fp, counts.fn, counts.tn
+    unread = counts.unreadable_positive, counts.unreadable_negative
+    lost = unread[0] + counts.failed_positive, unread[1] + counts.failed_negative
+    scored = settle(answered, unread, unreadable)
+    ends = [settle(answered, lost, end) for end in ("wrong", "right")] if any(lost) else []
     metrics = []
     for metric in of_counts():
-        low, high = (_value(metric, end) for end in ends) if any(lost) else (None, None)
-        bounds = None if low is None or high is None else (low, high)
-        metrics.append(Metric(metric.name, _value(metric, scored), bounds=bounds))
+        assert metric.of_counts is not None
+        value, *bounds = (_ratio(*metric.of_counts(*of)) for of in (scored, *ends))
+        known = [bound for bound in bounds if bound is not None]
+        metrics.append(Metric(metric.name, value, bounds=(known[0], known[1]) if len(known) == 2 else None))
     return tuple(metrics)
-
-
-def _value(metric: MetricDefinition, counts: Sequence[int]) -> float | None:
-    assert metric.of_counts is not None
-    return _ratio(*metric.of_counts(*counts))
 
 
 def ratios(unreadable: Unreadable) -> dict[str, Ratio]:

@@ -58,6 +58,10 @@ class MetricDefinition:
         return self.rests_on(*counts) if self.rests_on else self.of_counts(*counts)[1:]
 
 
+def _of_counts(name: str, title: str, of_counts: OfCounts, **more: Any) -> MetricDefinition:
+    return MetricDefinition(name=name, title=title, in_heat_maps=True, made_of="counts", of_counts=of_counts, **more)
+
+
 def _distance(name: str, title: str, **more: Any) -> MetricDefinition:
     return MetricDefinition(name=name, title=title, unit="count", best="low", limits=(0, None), **more)
 
@@ -70,44 +74,12 @@ _DEGREE: dict[str, Any] = {"unit": "count", "limits": (0, None)}
 _LEFT_OUT: dict[str, Any] = {"shown": False}
 """Tables of all metrics would be too wide."""
 
-PAIR_ACCURACY = MetricDefinition(name="pair_accuracy", title="both right", lead="first", in_heat_maps=True)
-"""The share of pairs with both halves right: 25% by chance, 0% where both get the same answer."""
-YES_MISSED = MetricDefinition(name="yes_missed", title="only Yes missed", best="low")
-"""The share of pairs of which only the half that follows is wrong: both were called No."""
-NO_MISSED = MetricDefinition(name="no_missed", title="only No missed", best="low")
-BOTH_MISSED = MetricDefinition(name="both_missed", title="both missed", best="low")
 OWN = (
-    MetricDefinition(
-        name="f1",
-        title="F1",
-        lead="first",
-        in_heat_maps=True,
-        made_of="counts",
-        of_counts=lambda tp, fp, fn, tn: (2 * tp, 2 * tp + fp + fn),
-    ),
+    _of_counts("f1", "F1", lambda tp, fp, fn, tn: (2 * tp, 2 * tp + fp + fn), lead="first"),
     MetricDefinition(name="macro_f1", title="macro F1", lead="first", in_heat_maps=True),
-    MetricDefinition(
-        name="precision",
-        title="precision",
-        in_heat_maps=True,
-        made_of="counts",
-        of_counts=lambda tp, fp, fn, tn: (tp, tp + fp),
-    ),
-    MetricDefinition(
-        name="recall",
-        title="recall",
-        in_heat_maps=True,
-        made_of="counts",
-        of_counts=lambda tp, fp, fn, tn: (tp, tp + fn),
-    ),
-    MetricDefinition(
-        name="accuracy",
-        title="accuracy",
-        lead="second",
-        in_heat_maps=True,
-        made_of="counts",
-        of_counts=lambda tp, fp, fn, tn: (tp + tn, tp + fp + fn + tn),
-    ),
+    _of_counts("precision", "precision", lambda tp, fp, fn, tn: (tp, tp + fp)),
+    _of_counts("recall", "recall", lambda tp, fp, fn, tn: (tp, tp + fn)),
+    _of_counts("accuracy", "accuracy", lambda tp, fp, fn, tn: (tp + tn, tp + fp + fn + tn), lead="second"),
     MetricDefinition(name="auroc", title="AUROC", made_of="probabilities"),
     MetricDefinition(name="average_precision", title="avg. precision", made_of="probabilities"),
     MetricDefinition(name="brier", title="Brier", unit="number", decimals=4, best="low", made_of="probabilities"),
@@ -127,9 +99,16 @@ OWN = (
     _neither("degree", "degree", **_DEGREE),
     _neither("yes", "Yes"),
     _neither("chance", "chance F1"),
-    *(PAIR_ACCURACY, YES_MISSED, NO_MISSED, BOTH_MISSED),
+    MetricDefinition(name="pair_accuracy", title="both right", lead="first", in_heat_maps=True),
+    MetricDefinition(name="yes_missed", title="only Yes missed", best="low"),
+    MetricDefinition(name="no_missed", title="only No missed", best="low"),
+    MetricDefinition(name="both_missed", title="both missed", best="low"),
 )
-"""The metrics of this package, in the order in which tables have them."""
+"""The metrics of this package, in the order in which tables have them.
+
+The last four are of pairs of a claim that follows and one that does not: 25% of both right by chance, 0% where both get
+the same answer; only Yes is missed where both were called No.
+"""
 
 
 @cache

@@ -6,8 +6,6 @@ read by a rule of which nothing is known, such as a name that a parser of one's 
 
 from __future__ import annotations
 
-from collections import Counter
-
 from harness.types import IN_FORM, JUDGE, NOT_IN_FORM, RECORDED, Answer, Record, Result, Scores, replace
 
 FORM, ANNOUNCED, SAID, JUDGED, BY_OTHERS, UNKNOWN = "form", "announced", "other words", "judged", "recorded", "unknown"
@@ -65,9 +63,3 @@ def with_firm(result: Result, firm: Result) -> Result:
         for label_set, breakdowns in result.scores.items()
     }
     return replace(result, scores=scores)
-
-
-def grade_counts(counts: Counter[str]) -> dict[str, int]:
-    """Return the number of answers by grade; {} where all of them are in their form."""
-    by_grade = {grade: counts[grade] for grade in GRADES if counts[grade]}
-    return by_grade if by_grade.keys() - {FORM} else {}

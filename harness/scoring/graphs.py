@@ -3,7 +3,7 @@
 `exact` numbers (`shd`, `skeleton_shd`, `density`, `sid`, …) compare graphs: n×n 0/1 matrices with a zero diagonal, and
 u → v in row u and column v. A predicted graph may have cycles, two-cycles included.
 
-`paper` numbers (`macro_f1`, `cell_…`, `parent_set_errors`, `predicted_degree`) compare cells: entry [u, v] holds what a
+`paper` numbers (`cell_numbers`) compare cells: entry [u, v] holds what a
 model answered to one question template about the ordered pair (u, v), in the codes below. They are what Zhou et al.
 (2024, CausalBench) print, as decoded from their numbers, and some of their names mean something else elsewhere.
 
@@ -42,11 +42,8 @@ def shd(true: Matrix, predicted: Matrix) -> int:
 
 
 def skeleton_shd(true: Matrix, predicted: Matrix) -> int:
-    """Count unordered pairs that are adjacent, by an edge in either direction or by two, in one of the graphs only.
-
-    0 … n(n-1)/2.
-    """
-    return int(np.triu((true | true.T) != (predicted | predicted.T)).sum())
+    """Count unordered pairs that are adjacent, by an edge or by two, in one of the graphs only, 0 … n(n-1)/2."""
+    return shd(true | true.T, predicted | predicted.T)
 
 
 def density(graph: Matrix) -> float:
@@ -65,78 +62,44 @@ def is_acyclic(graph: Matrix) -> bool:
 
 
 def transitive_closure(graph: Matrix) -> NDArray[np.int8]:
-    """Return the n×n matrix with 1 where a directed path of one or more edges leads from one node to another.
-
-    The diagonal is 0 even for a node on a cycle.
-    """
+    """Return the matrix with 1 where a directed path leads from one node to another; its diagonal is 0."""
     reach = _reach(graph)
     np.fill_diagonal(reach, False)
     return reach.astype(np.int8)
 
 
 def _reach(graph: Matrix) -> NDArray[np.bool_]:
-    """Return the matrix of pairs [u, v] with a path of one or more edges from u to v (Warshall 1962).
-
-    Its diagonal tells of cycles.
-    """
+    """Return which pairs [u, v] a path of one or more edges joins (Warshall 1962); the diagonal tells of cycles."""
     reach = graph.astype(np.bool_)
     for k in range(len(reach)):
         reach |= np.outer(reach[:, k], reach[k])
     return reach
 
 
-def macro_f1(truth: Matrix, cells: Matrix) -> float:
-    """Return the mean over the codes of F1 = 2TP/(2TP+FP+FN), over all n² cells without the MISSING ones, 0 … 1.
+def cell_numbers(truth: Matrix, cells: Matrix) -> dict[str, float]:
+    """Return what the paper prints of the answers about a network. MISSING cells are neither right nor wrong.
 
-    The codes are those that occur in the truth or the answers, so that a single UNREADABLE cell brings in a third
-    class, whose F1 is 0. The diagonal counts: n cells that are always right. scikit-learn's f1_score with
-    average="macro".
+    - macro_f1: the mean over the codes that occur in the truth or the answers of their F1, 0 … 1, over all n² cells. A
+      single UNREADABLE cell brings in a third class, whose F1 is 0; the diagonal counts, n cells that are right.
+    - cell_accuracy: the share of right cells, 0 … 1, the diagonal among them.
+    - cell_shd: how many cells are wrong, 0 … n(n-1). A reversal costs 2. The paper calls it SHD.
+    - parent_set_errors: how many nodes have a wrong cell among those that ask for their parents, 0 … n. The paper calls
+      it SID, but it is not the structural intervention distance (`sid`).
+    - cell_density: cells that are neither NO nor MISSING out of n(n-1), 0 … 1. The paper calls it sparsity.
+    - degree: YES cells / n, 0 … n-1: the average in-degree. The paper sets it beside 2E/n, which is twice that.
     """
     there = cells != MISSING
-    value, _ = multiclass(Counter(zip(truth[there].tolist(), cells[there].tolist(), strict=True)))
-    assert value is not None  # the diagonal is there
-    return value
-
-
-def cell_accuracy(truth: Matrix, cells: Matrix) -> float:
-    """Return the share of right cells among all n² without the MISSING ones, 0 … 1; the diagonal counts as right."""
-    there = cells != MISSING
-    return float((truth == cells)[there].mean())
-
-
-def cell_shd(truth: Matrix, cells: Matrix) -> int:
-    """Count wrong cells, 0 … n(n-1), without the MISSING ones. A reversal costs 2; the paper calls it SHD."""
-    return int(_wrong(truth, cells).sum())
-
-
-def parent_set_errors(truth: Matrix, cells: Matrix) -> int:
-    """Count nodes with a wrong cell among those that ask for their parents, 0 … n.
-
-    MISSING cells are left out: a node is right if the others are. The paper calls this number SID, but it is not the
-    structural intervention distance (`harness.scoring.graphs.sid`), which goes up to n(n-1).
-    """
-    return int(_wrong(truth, cells).any(axis=0).sum())
-
-
-def _wrong(truth: Matrix, cells: Matrix) -> NDArray[np.bool_]:
-    return np.asarray((truth != cells) & (cells != MISSING))
-
-
-def cell_density(cells: Matrix) -> float:
-    """Return the cells that are neither NO nor MISSING out of n(n-1), 0 … 1.
-
-    An UNREADABLE cell counts, as its code is not 0. MISSING cells stay in the denominator, where they weigh like NO.
-    The paper calls this sparsity.
-    """
-    return density((cells != NO) & (cells != MISSING))
-
-
-def predicted_degree(cells: Matrix) -> float:
-    """Return YES cells / n, 0 … n-1: the average in-degree.
-
-    The paper sets it beside 2E/n, edges at a node in or out, which is twice that for the same graph.
-    """
-    return average_degree(cells == YES)
+    wrong = (truth != cells) & there
+    f1, accuracy = multiclass(Counter(zip(truth[there].tolist(), cells[there].tolist(), strict=True)))
+    assert f1 is not None and accuracy is not None  # the diagonal is there
+    return {
+        "macro_f1": f1,
+        "cell_accuracy": accuracy,
+        "cell_shd": float(wrong.sum()),
+        "parent_set_errors": float(wrong.any(axis=0).sum()),
+        "cell_density": density((cells != NO) & there),
+        "degree": average_degree(cells == YES),
+    }
 
 
 def sid(true: Matrix, predicted: Matrix) -> int:

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 from harness.scoring import bootstrap
 from harness.scoring.bootstrap import CONSTANT, FEW_CLUSTERS, FEWEST, ONE_CLUSTER, RESTS_ON_FEW, SEED
-from harness.types import Metric, replace
+from harness.scoring.tally import Group
+from harness.types import Metric, Scores, replace
 
 if TYPE_CHECKING:
     import numpy as np
@@ -47,6 +48,11 @@ def difference(first: Ratio, second: Ratio) -> Ratio:
         lambda sums: second.of(sums) - first.of(sums),
         lambda sums: [np.minimum(a, b) for a, b in zip(first.needs(sums), second.needs(sums), strict=True)],
     )
+
+
+def number_of(value: Values) -> float | None:
+    """Return a single value; None where it is undefined."""
+    return None if math.isnan(value) else float(value)
 
 
 def divided(above: Values, below: Values) -> Values:
@@ -156,7 +162,18 @@ def _estimate(value: float, resampled: Values, table: ClusterSums, rests_on: int
     return Estimate(value, ends, float(np.nanstd(resampled)) * math.sqrt(clusters / (clusters - 1)))
 
 
-def with_intervals(metrics: Iterable[Metric], estimates: Mapping[str, Estimate]) -> tuple[Metric, ...]:
+def with_intervals(rows: Mapping[Group, tuple[Scores, ClusterSums]]) -> dict[str, dict[str, Scores]]:
+    """Return rows by breakdown and group, with the intervals of what they are made of."""
+    scores: dict[str, dict[str, Scores]] = {}
+    estimates = ratio_intervals([sums for _, sums in rows.values()])
+    for ((breakdown, group), (row, sums)), of_row in zip(rows.items(), estimates, strict=True):
+        metrics = estimated(row.metrics, of_row)
+        row = replace(row, metrics=metrics, clusters=sums.clusters, resamples=sums.resamples)
+        scores.setdefault(breakdown, {})[group] = row
+    return scores
+
+
+def estimated(metrics: Iterable[Metric], estimates: Mapping[str, Estimate]) -> tuple[Metric, ...]:
     """Return the metrics, those that have a value with the interval of their estimate or the reason for none."""
     return tuple(
         metric

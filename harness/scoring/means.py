@@ -9,9 +9,9 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Literal
 
 from harness.scoring.definitions import definition
-from harness.scoring.intervals import ClusterSums, Estimate, fraction, ratio_intervals, with_intervals
-from harness.scoring.summary import OVERALL, Group, OutcomeCounts, rows_of
-from harness.scoring.tally import Tally, counted
+from harness.scoring.intervals import ClusterSums, Estimate, estimated, fraction, ratio_intervals, with_intervals
+from harness.scoring.summary import OutcomeCounts, rows_of
+from harness.scoring.tally import Group, Tally
 from harness.types import Metric, Record, Result, Scores, replace
 
 if TYPE_CHECKING:
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 State = Literal["read", "unreadable", "failed"]
 Kind = tuple[tuple[Group, ...], bool, State]
 """(groups, positive, state)"""
+_POSITIVE, _COLUMNS = 1, {"read": (0,), "unreadable": (0, 2), "failed": (0, 3)}
+"""The columns that an item adds one to: items, positives, unreadable and failed ones."""
 Breakdowns = Mapping[str, Mapping[str, Scores]]
 """Breakdown → group → scores."""
 
@@ -38,64 +40,60 @@ class MeanRow:
     values: Mapping[str, float | None]
     """By measure; None where it is undefined. Empty for a failed call."""
 
-    @classmethod
-    def of(cls, record: Record, label_set: str, measures: Callable[[Record], Mapping[str, float | None]]) -> MeanRow:
-        """Return the row of a record; `measures` gives the values of its answer, readable or not."""
-        return cls(
-            cluster=record.cluster,
-            unit=record.unit,
-            groups=tuple(record.groups.items()),
-            positive=bool(record.labels[label_set]),
-            state="failed" if record.answer is None else "unreadable" if record.answer.label is None else "read",
-            values={} if record.answer is None else measures(record),
-        )
+
+def summarize(
+    records: Iterable[Record],
+    values: Callable[[Record], Mapping[str, float | None]],
+    measures: Sequence[str],
+    *,
+    headline: str,
+    orders: Mapping[str, Sequence[str]],
+    unit: str = "",
+    notes: tuple[str, ...] = (),
+) -> Result:
+    """Return the means of the `values` of each record's answer, readable or not; see `scores_of_means`."""
+    totals, clusters = OutcomeCounts(), set[str]()
+
+    def row(record: Record) -> MeanRow:
+        clusters.add(record.cluster)
+        totals.add(record)
+        answer, groups, positive = record.answer, tuple(record.groups.items()), bool(record.labels[headline])
+        state: State = "failed" if answer is None else "unreadable" if answer.label is None else "read"
+        of_answer = {} if answer is None else values(record)
+        return MeanRow(record.cluster, record.unit, groups, positive, state, of_answer)
+
+    scores = scores_of_means(map(row, records), measures, orders, unit=unit)
+    return Result(headline, {headline: scores}, len(clusters), **totals.parts(), notes=notes)
 
 
-class MeanTally(Tally[Kind]):
-    """Rows by cluster and unit, with a number for each measure."""
+def scores_of_means(
+    items: Iterable[MeanRow], measures: Sequence[str], orders: Mapping[str, Sequence[str]], *, unit: str = ""
+) -> dict[str, dict[str, Scores]]:
+    """Return breakdown → group → scores; `orders` gives the breakdowns and the order of their groups.
 
-    def __init__(self, measures: Sequence[str], rows: Iterable[MeanRow] = ()) -> None:
-        super().__init__(len(measures))
-        self.measures = tuple(measures)
-        self.add_rows(rows)
+    Intervals draw clusters, in a row of one cluster its units, which are called `unit`. Memory grows with the clusters,
+    and by a number for each measure of an item.
+    """
+    tally = Tally[Kind](len(measures))
+    for item in items:
+        values = [nan if (value := item.values.get(measure)) is None else value for measure in measures]
+        tally.add((item.groups, item.positive, item.state), item.cluster, item.unit, values)
+    members = rows_of(tally.kinds, lambda kind: [key for key in kind[0] if key[1] in orders.get(key[0], ())], orders)
+    return with_intervals({key: _row(tally, kinds, measures, unit) for key, kinds in members.items()})
 
-    def add_rows(self, rows: Iterable[MeanRow]) -> None:
-        """Add rows; a value that is undefined is NaN."""
-        for row in rows:
-            values = [nan if (value := row.values.get(measure)) is None else value for measure in self.measures]
-            self.add((row.groups, row.positive, row.state), row.cluster, row.unit, values)
 
-    def scores(self, orders: Mapping[str, Sequence[str]], *, unit: str = "") -> dict[str, dict[str, Scores]]:
-        """Return breakdown → group → scores; `orders` gives the breakdowns and the order of their groups.
+def _row(tally: Tally[Kind], kinds: Sequence[Kind], measures: Sequence[str], unit: str) -> tuple[Scores, ClusterSums]:
+    """Return the means over some kinds of items, and what they are made of."""
+    import numpy as np
 
-        Intervals draw clusters, in a row of one cluster its units, which are called `unit`.
-        """
-        rows = rows_of(self.kinds, lambda kind: [key for key in kind[0] if key[1] in orders.get(key[0], ())], orders)
-        scores: dict[str, dict[str, Scores]] = {}
-        for breakdown, group in rows or [OVERALL]:
-            scores.setdefault(breakdown, {})[group] = self._row(rows.get((breakdown, group), []), unit)
-        return scores
-
-    def _row(self, kinds: Sequence[Kind], unit: str) -> Scores:
-        import numpy as np
-
-        row = self.row(dict.fromkeys(kinds, ()), parts=True)
-        read = np.array([state == "read" for _, _, state in kinds], dtype=bool)[row.kind]
-        values = dict(zip(self.measures, row.numbers.T, strict=True))
-        metrics = [Metric(name, _mean(of), bounds=_bounds(name, of, read)) for name, of in values.items()]
-        table = sums_of_means({name: row.sums(of) for name, of in values.items()})
-        [estimates] = ratio_intervals([table])
-        sizes = [*zip(np.bincount(row.kind, minlength=len(kinds)).tolist(), kinds, strict=True)]
-        return Scores(
-            items=len(row.kind),
-            positives=sum(size for size, (_, positive, _) in sizes if positive),
-            unreadable=sum(size for size, (_, _, state) in sizes if state == "unreadable"),
-            failed=sum(size for size, (_, _, state) in sizes if state == "failed"),
-            metrics=with_intervals(metrics, estimates),
-            clusters=table.clusters,
-            unit=unit if row.by_part else "",
-            resamples=table.resamples,
-        )
+    columns = {kind: [*_COLUMNS[kind[2]], *([_POSITIVE] if kind[1] else [])] for kind in kinds}
+    row = tally.row(columns, 4, parts=True)
+    items, positives, unreadable, failed = map(int, row.columns.sum(axis=0))
+    read = np.array([state == "read" for *_, state in kinds], dtype=bool)[row.kind]
+    values = dict(zip(measures, row.numbers.T, strict=True))
+    metrics = tuple(Metric(name, _mean(of), bounds=_bounds(name, of, read)) for name, of in values.items())
+    scores = Scores(items, positives, unreadable, failed, metrics, unit=unit if row.by_part else "")
+    return scores, sums_of_means({name: row.sums(of) for name, of in values.items()})
 
 
 def _mean(values: NDArray[np.float64]) -> float | None:
@@ -138,25 +136,6 @@ def mean_of(values: Mapping[str, Sequence[float]]) -> Estimate:
     return estimates["mean"]
 
 
-def summarize(
-    records: Iterable[Record],
-    values: Callable[[Record], Mapping[str, float | None]],
-    measures: Sequence[str],
-    *,
-    headline: str,
-    orders: Mapping[str, Sequence[str]],
-    unit: str = "",
-    notes: tuple[str, ...] = (),
-) -> Result:
-    """Return the means of the `values` of each record's answer, readable or not; see `MeanTally.scores`.
-
-    Memory grows with the clusters, and by a number for each measure of a record.
-    """
-    tally, totals = MeanTally(measures), OutcomeCounts()
-    tally.add_rows(MeanRow.of(record, headline, values) for record in counted(records, totals.add))
-    return Result(headline, {headline: tally.scores(orders, unit=unit)}, tally.clusters, **totals.parts(), notes=notes)
-
-
 def means(values: Mapping[str, Mapping[str, Metric]], *, resamples: int | None = None) -> tuple[Metric, ...]:
     """Return the means over clusters, which weigh alike, of metrics by cluster and name; None where one of them is.
 
@@ -167,8 +146,8 @@ def means(values: Mapping[str, Mapping[str, Metric]], *, resamples: int | None =
     of_clusters = [values[cluster] for cluster in sorted(values)]
     metrics: list[Metric] = []
     sums: dict[str, NDArray[np.float64]] = {}
-    for name in dict.fromkeys(name for metrics_of_one in of_clusters for name in metrics_of_one):
-        column = [metrics_of_one.get(name) for metrics_of_one in of_clusters]
+    for name in dict.fromkeys(name for of_one in of_clusters for name in of_one):
+        column = [of_one.get(name) for of_one in of_clusters]
         there = [metric for metric in column if metric is not None]
         numbers = [metric.value for metric in there if metric.value is not None]
         if len(numbers) < len(there):
@@ -181,7 +160,7 @@ def means(values: Mapping[str, Mapping[str, Metric]], *, resamples: int | None =
         metrics.append(Metric(name, fmean(numbers), bounds=bounds))
         sums[name] = np.array([(0, 0) if metric is None else (metric.value, 1) for metric in column], dtype=float)
     [estimates] = ratio_intervals([sums_of_means(sums, resamples)]) if sums else [{}]
-    return with_intervals(metrics, estimates)
+    return estimated(metrics, estimates)
 
 
 def with_mean(rows: Breakdowns, breakdown: str, name: str) -> Breakdowns:

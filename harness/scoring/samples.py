@@ -8,7 +8,7 @@ al., Evaluating Large Language Models Trained on Code, 2021, section 2.1, with n
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from statistics import fmean, pstdev, stdev
 from typing import Any
 
@@ -17,19 +17,33 @@ from harness.protocols import Task
 from harness.scoring.audit import JudgeTally, by_rules_alone, total
 from harness.scoring.classification import AnswerCounts, decisions
 from harness.scoring.definitions import of_counts
-from harness.scoring.grades import FIRM, firm_only, grade_counts, grade_of, with_firm
+from harness.scoring.grades import FIRM, FORM, GRADES, firm_only, grade_of, with_firm
 from harness.scoring.replies import AnswerNotes
 from harness.scoring.summary import count_field
 from harness.scoring.tally import counted, together
-from harness.types import (
-    Answer,
-    Failure,
-    Record,
-    Response,
-    Result,
-    Unreadable,
-    replace,
-)
+from harness.types import Answer, Failure, Record, Response, Result, Unreadable, replace
+
+
+def summarize(task: Task, read: Callable[[], Iterable[Record]], samples: int, judge: str | None) -> Result:
+    """Return the scores of the records; `read` gives them anew at each call, and `judge` is the name of the judge.
+
+    The result says how firm the answers are, and what the scores come to if only the firm ones count. With a judge it
+    says what it has read, and what the scores would be by the rules alone.
+    """
+    grades: Counter[str] = Counter()
+    tally = JudgeTally()
+    records = read() if judge is None else counted(read(), tally.add)
+    graded = counted(records, lambda record: grades.update([grade_of(record.answer)]))
+    result = summarize_votes(task, graded, samples)
+    counts = {grade: grades[grade] for grade in GRADES if grades[grade]}
+    if counts.keys() - {FORM}:
+        result = replace(result, grades=counts)
+    if counts.keys() - FIRM:
+        result = with_firm(result, summarize_votes(task, map(firm_only, read()), samples))
+    if judge is None:
+        return result
+    without = summarize_votes(task, map(by_rules_alone, read()), samples) if tally.judged else result
+    return replace(result, judge=tally.summary(judge, without.overall, choices=bool(result.choices)))
 
 
 def summarize_votes(task: Task, records: Iterable[Record], samples: int) -> Result:
@@ -42,28 +56,21 @@ def summarize_votes(task: Task, records: Iterable[Record], samples: int) -> Resu
         draws = Draws(task.headline, samples)
         of_items = counted(_of_items(records, samples), draws.add)
         result = _checked(task, task.summarize(map(vote, of_items)))
-        failures, drawn = dict(sorted(draws.failures.items())), draws.summary(result.unreadable)
-        result = replace(result, failures=failures, samples=drawn)
-        if result.choices:  # draws are right or wrong there: what tells Yes from No means nothing
-            meaningless = tuple(f"{metric.name}_" for metric in of_counts() if metric.name != "accuracy")
-            kept = {name: value for name, value in result.samples.items() if not name.startswith(meaningless)}
-            result = replace(result, samples=kept)
+        # Of choices draws are right or wrong: what tells Yes from No means nothing.
+        names = {"accuracy"} if result.choices else {metric.name for metric in of_counts()}
+        drawn = draws.summary(names, result.unreadable)
+        result = replace(result, failures=dict(sorted(draws.failures.items())), samples=drawn)
     return replace(result, notes=(*result.notes, *task.remarks, *answers.notes()))
 
 
 def _checked(task: Task, result: Any) -> Result:
     """Return the result of a task's `summarize`. Raises ConfigError for anything else, or without headline scores."""
-    if not isinstance(result, Result):
-        raise ConfigError(
-            f"task {task.name}: summarize gives {type(result).__name__}; harness.types.Result is needed, as "
-            "harness.scoring.summary.summarize returns it."
-        )
-    if "all" not in result.scores.get(result.headline, {}).get("overall", {}):
-        raise ConfigError(
-            f"task {task.name}: summarize gives no scores of {result.headline!r} overall: its result needs "
-            f"scores[{result.headline!r}]['overall']['all']."
-        )
-    return result
+    if isinstance(result, Result) and "all" in result.scores.get(result.headline, {}).get("overall", {}):
+        return result
+    raise ConfigError(
+        f"task {task.name}: summarize gives {type(result).__name__}; harness.types.Result is needed, as "
+        "harness.scoring.summary.summarize returns it, with scores[headline]['overall']['all']."
+    )
 
 
 def votes(records: Iterable[Record], samples: int) -> Iterable[Record]:
@@ -119,17 +126,18 @@ class Draws:
             if labels:
                 self._agreement[max(labels.values()), labels.total()] += 1
 
-    def summary(self, unreadable: Unreadable) -> dict[str, float | int | None]:
+    def summary(self, names: Collection[str], unreadable: Unreadable) -> dict[str, float | int | None]:
         """Return what the samples come to: shares as fractions, None where undefined.
 
-        `sd` between draws is of the metric of a whole draw, which is one sample of every item.
+        `sd` between draws is of the metric of a whole draw, which is one sample of every item; metrics by `names`.
         """
         rows = [decisions(AnswerCounts(**counts), unreadable=unreadable) for counts in self._counts.values()]
         summary: dict[str, float | int | None] = {"number": self._samples}
         for metrics in zip(*rows, strict=True):
             values = [metric.value for metric in metrics if metric.value is not None]
-            summary[f"{metrics[0].name}_mean"] = fmean(values) if len(values) == len(rows) else None
-            summary[f"{metrics[0].name}_sd_between_draws"] = stdev(values) if len(values) == len(rows) > 1 else None
+            if (name := metrics[0].name) in names:
+                summary[f"{name}_mean"] = fmean(values) if len(values) == len(rows) else None
+                summary[f"{name}_sd_between_draws"] = stdev(values) if len(values) == len(rows) > 1 else None
         shares = [right / answered for right, answered in self._right.elements()]
         complete = [right for right, answered in self._right.elements() if answered == self._samples]
         agreement = [most / labels for most, labels in self._agreement.elements()]
@@ -141,26 +149,3 @@ class Draws:
             f"pass@{self._samples}": fmean(right > 0 for right in complete) if complete else None,
             f"pass^{self._samples}": fmean(right == self._samples for right in complete) if complete else None,
         }
-
-
-def summarize(task: Task, read: Callable[[], Iterable[Record]], samples: int, judge: str | None) -> Result:
-    """Return the scores of the records; `read` gives them anew at each call, and `judge` is the name of the judge.
-
-    The result says how firm the answers are, and what the scores come to if only the firm ones count. With a judge it
-    says what it has read, and what the scores would be by the rules alone.
-    """
-    grades: Counter[str] = Counter()
-    tally = JudgeTally()
-    records = read() if judge is None else counted(read(), tally.add)
-    graded = counted(records, lambda record: grades.update([grade_of(record.answer)]))
-    result = summarize_votes(task, graded, samples)
-    counts = grade_counts(grades)
-    result = replace(result, grades=counts)
-    if counts.keys() - FIRM:
-        result = with_firm(result, summarize_votes(task, map(firm_only, read()), samples))
-    if judge is None:
-        return result
-    without = result
-    if tally.judged:
-        without = summarize_votes(task, map(by_rules_alone, read()), samples)
-    return replace(result, judge=tally.summary(judge, without.overall, choices=bool(result.choices)))

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from math import inf
 from typing import Any, TypeVar
 
 from harness.errors import DataError
+from harness.scoring.choices import BY_CHOICE, note_on_chance, row_of_choices
 from harness.scoring.classification import AnswerCounts, decisions, ratios
-from harness.scoring.intervals import ClusterSums, Estimate, Ranking, fraction, ratio_intervals, with_intervals
+from harness.scoring.intervals import ClusterSums, Ranking, fraction, with_intervals
 from harness.scoring.probabilities import probabilities
 from harness.scoring.replies import cut_off
-from harness.scoring.tally import CountedRow, Tally, counted
-from harness.types import TOKENS, Failure, Metric, Record, Result, Scores, Unreadable, Usage
+from harness.scoring.tally import CUT_OFF, FAILED, UNREADABLE, Group, Tally, counted
+from harness.types import TOKENS, Failure, Record, Result, Scores, Unreadable, Usage
 
 K = TypeVar("K")
-Group = tuple[str, str]
-"""(breakdown, group)"""
-Kind = tuple[tuple[tuple[str, int], ...], tuple[Group, ...], str]
-"""(labels, groups, reading)"""
+Kind = tuple[tuple[tuple[str, int], ...], tuple[Group, ...], int]
+"""(labels, groups, what was read)"""
 OVERALL: Group = ("overall", "all")
 _NAMES = {
     "finish_reasons": "finish_reason",
@@ -29,6 +28,11 @@ _NAMES = {
     "system_fingerprints": "system_fingerprint",
 }
 """The parts of a result that say how often each name stands in the replies, and where it stands."""
+_FIELDS = tuple(f.name for f in fields(AnswerCounts))
+_CUT_OFF = len(_FIELDS)
+"""The column of replies that were cut off, after those of the fields of AnswerCounts."""
+_FIRST = {1: 0, 0: 2, UNREADABLE: 4, CUT_OFF: 4, FAILED: 6}
+"""The field of AnswerCounts that a reading adds to where the label is 1; the next one where it is 0."""
 
 
 def summarize(
@@ -36,35 +40,53 @@ def summarize(
     *,
     headline: str,
     orders: Mapping[str, Sequence[str]],
-    unreadable: Unreadable,
+    unreadable: Unreadable = "wrong",
     crossed: Sequence[tuple[str, str]] = (),
     within: Callable[[Record], str] | None = None,
     unit: str = "",
+    choices: Sequence[str] = (),
 ) -> Result:
     """Score the records overall and in every breakdown, under every label set that all of them have.
 
     `orders` gives the order of a breakdown's groups; others follow in alphabetical order. Two breakdowns that are
     `crossed` make one more, called a/b. Intervals are over clusters; in a row of one cluster over what `within` gives
-    for each record, called `unit`. Memory grows with the number of kinds of records in each cluster and, for models
-    that give probabilities, by two numbers an item.
+    for each record, called `unit`. Labels are 0 and 1 for No and Yes, or the places of `choices`; DataError for others.
+    Memory grows with the number of kinds of records in each cluster and, for models that give probabilities, by two
+    numbers an item.
     """
-    tally: Tally[Kind] = Tally()
-    totals = OutcomeCounts()
+    tally, totals, labels = Tally[Kind](), OutcomeCounts(), len(choices) or 2
     for record in counted(records, totals.add):
-        p_yes = None if record.answer is None else record.answer.probability
         kind = tuple(record.labels.items()), tuple(record.groups.items()), _reading(record)
-        tally.add(kind, record.cluster, within(record) if within else "", () if p_yes is None else (p_yes,))
-    scores: dict[str, dict[str, dict[str, Scores]]] = {}
+        if (label := max(kind[2], *record.labels.values())) >= labels:
+            raise DataError(f"the record of {record.item} tells of answer {label}; they are 0 to {labels - 1}.")
+        p_yes = None if record.answer is None else record.answer.probability
+        numbers = () if p_yes is None or choices else (p_yes,)
+        tally.add(kind, record.cluster, within(record) if within else "", numbers)
     members = rows_of(tally.kinds, lambda kind: _crossing(kind[1], crossed), orders)
+    for place, name in enumerate(choices):
+        if right := [kind for kind in tally.kinds if dict(kind[0])[headline] == place]:
+            members[BY_CHOICE, name] = right
+    scores = {}
     for label_set in _label_sets(tally.kinds, headline):
-        rows = {key: _Row.of(tally, kinds, label_set, within is not None) for key, kinds in members.items()}
-        estimates = ratio_intervals([row.table(unreadable) for row in rows.values()])
-        for ((breakdown, group), row), of_row in zip(rows.items(), estimates, strict=True):
-            of_groups = scores.setdefault(label_set, {}).setdefault(breakdown, {})
-            of_groups[group] = row.scores(of_row, unreadable, unit, probable=len(rows[OVERALL].counted.numbers) > 0)
-    if not tally.kinds:
-        scores = {headline: {"overall": {"all": Scores(0, 0, 0, 0, decisions(AnswerCounts(), unreadable=unreadable))}}}
-    return Result(headline, scores, tally.clusters, **totals.parts(), unreadable=unreadable)
+        answers = {kind: (dict(kind[0])[label_set], kind[2]) for kind in tally.kinds}
+        rows = {}
+        for key, kinds in members.items():
+            read = {kind: answers[kind] for kind in kinds}
+            if choices:
+                rows[key] = row_of_choices(tally, read, len(choices))
+            else:
+                rows[key] = _row(tally, read, unreadable, parts=within is not None, unit=unit)
+        scores[label_set] = with_intervals(rows)
+    notes = note_on_chance(((kind[1], count) for kind, count in tally.kinds.items()), len(choices)) if choices else ()
+    return Result(
+        headline,
+        scores,
+        tally.clusters,
+        **totals.parts(),
+        notes=notes,
+        choices=tuple(choices),
+        unreadable=unreadable,
+    )
 
 
 def rows_of(
@@ -74,7 +96,7 @@ def rows_of(
 
     Those that it does not name follow by name, groups that are numbers by size.
     """
-    rows: dict[Group, list[K]] = {}
+    rows: dict[Group, list[K]] = {OVERALL: []}
     for kind in kinds:
         for key in (OVERALL, *groups(kind)):
             rows.setdefault(key, []).append(kind)
@@ -100,63 +122,40 @@ def _crossing(groups: Sequence[Group], crossed: Sequence[tuple[str, str]]) -> It
 
 def _label_sets(kinds: Mapping[Kind, int], headline: str) -> list[str]:
     """Return the label sets that all records have, the headline first: another would score another set of items."""
-    having: Counter[str] = Counter()
-    for (labels, _, _), count in kinds.items():
-        having.update(dict.fromkeys(dict(labels), count))
-    complete = [name for name, count in having.items() if count == sum(kinds.values())]
+    complete = set.intersection(*({name for name, _ in labels} for labels, _, _ in kinds)) if kinds else {headline}
     return sorted(complete, key=lambda name: (name != headline, name))
 
 
-@dataclass(frozen=True)
-class _Row:
-    """The records of a row, by one label set."""
+def _row(
+    tally: Tally[Kind], read: Mapping[Kind, tuple[int, int]], unreadable: Unreadable, *, parts: bool, unit: str
+) -> tuple[Scores, ClusterSums]:
+    """Return the scores of some kinds of records, by the label of each and what was read, and what they are made of."""
+    import numpy as np
 
-    counted: CountedRow
-    gold: Sequence[int]
-    """By the place of a kind."""
-
-    @classmethod
-    def of(cls, tally: Tally[Kind], kinds: Sequence[Kind], label_set: str, parts: bool) -> _Row:
-        gold = [dict(labels)[label_set] for labels, _, _ in kinds]
-        members = {kind: _columns(kind[2], label) for kind, label in zip(kinds, gold, strict=True)}
-        return cls(tally.row(members, _CUT_OFF + 1, parts=parts), gold)
-
-    def table(self, unreadable: Unreadable) -> ClusterSums:
-        """Return what metrics and intervals are made of."""
-        import numpy as np
-
-        row = self.counted
-        if not len(row.numbers):
-            return ClusterSums(row.columns, ratios(unreadable))
-        gold, p_yes = np.array(self.gold)[row.kind], row.numbers[:, 0]
-        columns = np.column_stack([row.columns, row.sums((p_yes - gold) ** 2)])
-        brier = fraction(_CUT_OFF + 1, _CUT_OFF + 2)
-        return ClusterSums(columns, ratios(unreadable) | {"brier": brier}, Ranking(gold, p_yes, row.cluster))
-
-    def scores(self, estimates: Mapping[str, Estimate], unreadable: Unreadable, unit: str, *, probable: bool) -> Scores:
-        """Return the row with its intervals; `probable` asks for the metrics of probabilities."""
-        *fields_of_counts, cut_off = map(int, self.counted.columns.sum(axis=0))
-        counts = AnswerCounts(*fields_of_counts)
-        metrics = decisions(counts, unreadable=unreadable) + (self._probabilities() if probable else ())
-        return Scores(
-            counts.items,
-            counts.positives,
-            counts.unreadable,
-            counts.failed,
-            with_intervals(metrics, estimates),
-            clusters=len(self.counted.columns),
-            unit=unit if self.counted.by_part else "",
-            resamples=self.table(unreadable).resamples,
-            cut_off=cut_off,
-            confusion=counts.confusion,
-        )
-
-    def _probabilities(self) -> tuple[Metric, ...]:
-        import numpy as np
-
-        gold, p_yes = np.array(self.gold)[self.counted.kind], self.counted.numbers[:, 0]
+    columns = {kind: (_column(*pair), *([_CUT_OFF] if pair[1] == CUT_OFF else [])) for kind, pair in read.items()}
+    row = tally.row(columns, _CUT_OFF + 1, parts=parts)
+    *of_fields, replies_cut_off = map(int, row.columns.sum(axis=0))
+    counts = AnswerCounts(*of_fields)
+    metrics, sums = decisions(counts, unreadable=unreadable), ClusterSums(row.columns, ratios(unreadable))
+    if tally.has_numbers:
+        gold = np.array([label for label, _ in read.values()], dtype=np.int64)[row.kind]
+        p_yes = row.numbers[:, 0]
         order = np.lexsort((gold, p_yes))  # floats add up to another last digit in another order
-        return probabilities(gold[order], p_yes[order])
+        metrics += probabilities(gold[order], p_yes[order])
+        brier = {"brier": fraction(_CUT_OFF + 1, _CUT_OFF + 2)}
+        with_errors = np.column_stack([row.columns, row.sums((p_yes - gold) ** 2)])
+        sums = ClusterSums(with_errors, {**sums.ratios, **brier}, Ranking(gold, p_yes, row.cluster))
+    scores = Scores(
+        counts.items,
+        counts.positives,
+        counts.unreadable,
+        counts.failed,
+        metrics,
+        unit=unit if row.by_part else "",
+        cut_off=replies_cut_off,
+        confusion=counts.confusion if counts.items else {},
+    )
+    return scores, sums
 
 
 class OutcomeCounts:
@@ -173,10 +172,9 @@ class OutcomeCounts:
             return
         for part, name in _NAMES.items():
             self._names[part][getattr(outcome, name)] += 1
-        if outcome.usage != _NOTHING:
-            for name in TOKENS:
-                if (count := getattr(outcome.usage, name)) is not None:
-                    self._tokens[name] += count
+        for name in TOKENS:
+            if (count := getattr(outcome.usage, name)) is not None:
+                self._tokens[name] += count
 
     def parts(self) -> dict[str, Any]:
         """Return the parts of a result that do not depend on what was answered, by their names.
@@ -192,38 +190,20 @@ class OutcomeCounts:
 
 def count_field(record: Record, gold: int) -> str:
     """Return the field of AnswerCounts that a record adds to: of one with choices, as if Yes were the right one."""
-    reading, label = _reading(record), None if record.answer is None else record.answer.label
-    if max(gold, label or 0) > 1:
-        reading, gold = reading if label is None else "yes" if label == gold else "no", 1
-    return _FIELD_OF[reading][gold]
+    reading = _reading(record)
+    if max(gold, reading) > 1:
+        reading, gold = int(reading == gold) if reading >= 0 else reading, 1
+    return _FIELDS[_column(gold, reading)]
 
 
-_FIELDS = tuple(f.name for f in fields(AnswerCounts))
-_CUT_OFF = len(_FIELDS)
-"""The column of replies that were cut off, after those of the fields of AnswerCounts."""
-_FIELD_OF = {
-    "yes": ("fp", "tp"),
-    "no": ("tn", "fn"),
-    "unreadable": ("unreadable_negative", "unreadable_positive"),
-    "cut_off": ("unreadable_negative", "unreadable_positive"),
-    "failed": ("failed_negative", "failed_positive"),
-}
-"""The field of AnswerCounts that a reading adds to, by gold label."""
+def _column(gold: int, reading: int) -> int:
+    return _FIRST[reading] + 1 - gold
 
 
-def _columns(reading: str, gold: int) -> tuple[int, ...]:
-    if gold not in (0, 1):
-        raise DataError(f"a record has the label {gold}; of questions of Yes and No it is 0 or 1.")
-    place = _FIELDS.index(_FIELD_OF[reading][gold])
-    return (place, _CUT_OFF) if reading == "cut_off" else (place,)
-
-
-def _reading(record: Record) -> str:
+def _reading(record: Record) -> int:
+    """Return the answer, or why there is none."""
     if record.answer is None:
-        return "failed"
+        return FAILED
     if record.answer.label is None:
-        return "cut_off" if cut_off(record) else "unreadable"
-    return "yes" if record.answer.label else "no"
-
-
-_NOTHING = Usage()
+        return CUT_OFF if cut_off(record) else UNREADABLE
+    return record.answer.label

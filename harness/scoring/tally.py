@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+Group = tuple[str, str]
+"""(breakdown, group)"""
+UNREADABLE, FAILED, CUT_OFF = -1, -2, -3
+"""What was read where no answer was: nothing, as the call failed, or as the model was still thinking when it ended."""
 _ARROW = " -> "
 
 
@@ -25,9 +29,7 @@ def ordered_pair(first: str, second: str) -> str:
 
 def ends(unit: str) -> tuple[str, str]:
     """Return the two variables of an ordered pair. Raises ValueError for a unit that is not one."""
-    first, arrow, second = unit.partition(_ARROW)
-    if not arrow or _ARROW in second:
-        raise ValueError(f"the unit {unit!r:.80} is no ordered pair, a{_ARROW}b")
+    first, second = unit.split(_ARROW)
     return first, second
 
 
@@ -94,6 +96,10 @@ class Tally(Generic[Kind]):
     @property
     def kinds(self) -> Mapping[Kind, int]:
         return {kind: counts.total() for kind, counts in self._counts.items()}
+
+    @property
+    def has_numbers(self) -> bool:
+        return bool(self._numbers)
 
     @property
     def clusters(self) -> int:

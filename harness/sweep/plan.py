@@ -11,6 +11,7 @@ from harness.codec import digest
 from harness.cost.plan import Plan, Totals
 from harness.cost.plan_lines import costs, dollar_range, shown_range
 from harness.prepare import Prepared, own_lines, planned
+from harness.scoring.replies import few_prompts
 from harness.sweep.jobs import CheckedJob
 from harness.tables.table import Part, Table
 
@@ -116,7 +117,7 @@ def _remarks(lines: Sequence[PlanLine]) -> Iterator[str]:
     if models_at:
         yield f"Asked: {'; '.join(f'{_names(models)} at {place}' for place, models in models_at.items())}."
     for line in served:
-        if line.plan is not None and (remark := line.plan.repeats.remark()):
+        if line.plan is not None and (remark := few_prompts(line.plan.prompts, line.plan.items)):
             yield f"Job {line.number}: {remark}"
     for price, models in models_for.items():
         yield f"Price of {_names(models)}: {price}."

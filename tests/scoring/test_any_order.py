@@ -17,6 +17,7 @@ from harness.config_files import CONFIGS, listed, read_yaml
 from harness.prompting import prompts
 from harness.scoring import bootstrap, choices, samples
 from harness.scoring.audit import by_judge
+from harness.scoring.summary import summarize
 from harness.settings import build, class_of
 from harness.types import JUDGE, NOT_IN_FORM, Answer, Failure, Judgement, Record, Response, Usage
 
@@ -70,7 +71,7 @@ class Choices:
         return Answer(draw.choice([None, *range(int(kept["groups"][choices.CHOICES]))]), rule=draw.choice(RULES))
 
     def summarize(self, records):
-        return choices.summarize(records, headline="answer", names=("A", "B", "C", "D"))
+        return summarize(records, headline="answer", orders={}, choices=("A", "B", "C", "D"))
 
 
 class Shipped:

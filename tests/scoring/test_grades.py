@@ -8,7 +8,7 @@ import pytest
 
 from harness.report.items import Answers
 from harness.scoring.grades import ANNOUNCED, FORM, JUDGED, SAID, UNKNOWN, firm_only, grade_of
-from harness.scoring.means import MeanRow, MeanTally
+from harness.scoring.means import MeanRow, scores_of_means
 from harness.scoring.samples import summarize
 from harness.storage.record_lines import Line, reply_columns
 from harness.storage.result_json import result_from_json, result_json
@@ -78,7 +78,7 @@ def test_means_have_the_bounds_of_the_worst_and_the_best_answers():
         rows = [
             MeanRow(str(n), "", (("of", str(n % 2)),), True, STATES[s], {measure: 0.5}) for n, s in enumerate(states)
         ]
-        scores = MeanTally([measure], rows).scores({"of": ("0", "1")})
+        scores = scores_of_means(rows, [measure], {"of": ("0", "1")})
         return scores["overall"]["all"].metric(measure).bounds, scores["of"]["1"].metric(measure).bounds
 
     assert bounds("rrrr", "accuracy") == (None, None)

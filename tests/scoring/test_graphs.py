@@ -17,14 +17,9 @@ from harness.scoring.graphs import (
     UNREADABLE,
     YES,
     average_degree,
-    cell_accuracy,
-    cell_density,
-    cell_shd,
+    cell_numbers,
     density,
     is_acyclic,
-    macro_f1,
-    parent_set_errors,
-    predicted_degree,
     shd,
     skeleton_shd,
     transitive_closure,
@@ -88,7 +83,7 @@ def test_a_reversal_and_a_two_cycle_cost_one_and_a_wrong_adjacency_costs_one_in_
         assert skeleton_shd(edge, predicted) == in_skeleton
     assert shd(none, both) == 1
     assert skeleton_shd(none, both) == 1
-    assert cell_shd(edge, back) == 2
+    assert cell_numbers(edge, back)["cell_shd"] == 2
 
 
 @given(matrices())
@@ -137,53 +132,48 @@ def test_the_networks(truth):
 # --- paper ---
 
 
-def test_who_always_says_yes(truth):
+def closed_forms(n, edges, caused):
+    """Return the numbers of who gives every answer alike; `caused` is how many nodes have a cause."""
+    return {
+        YES: {
+            "macro_f1": edges / (n**2 - n + edges) + n / (n**2 + n - edges),
+            "cell_accuracy": (edges + n) / n**2,
+            "cell_shd": n**2 - n - edges,
+            "parent_set_errors": n,
+            "cell_density": 1,
+            "degree": n - 1,
+        },
+        NO: {
+            "macro_f1": (n**2 - edges) / (2 * n**2 - edges),
+            "cell_accuracy": 1 - edges / n**2,
+            "cell_shd": edges,
+            "parent_set_errors": caused,
+            "cell_density": 0,
+            "degree": 0,
+        },
+        UNREADABLE: {
+            "macro_f1": 2 * n / (n**2 + n - edges) / 3,
+            "cell_accuracy": 1 / n,
+            "cell_shd": n**2 - n,
+            "parent_set_errors": n,
+            "cell_density": 1,
+            "degree": 0,
+        },
+    }
+
+
+def test_numbers_of_cells_in_closed_form(truth):
     n, edges = len(truth), int(truth.sum())
-    cells = everywhere(YES, n)
-    assert cell_accuracy(truth, cells) == pytest.approx((edges + n) / n**2)
-    assert macro_f1(truth, cells) == pytest.approx(edges / (n**2 - n + edges) + n / (n**2 + n - edges))
-    assert cell_shd(truth, cells) == n**2 - n - edges
     assert truth.sum(axis=0).max() < n - 1  # no node that all others cause, for which Yes would be right
-    assert parent_set_errors(truth, cells) == n
-    assert cell_density(cells) == 1
-    assert predicted_degree(cells) == n - 1
-
-
-def test_who_always_says_no(truth):
-    n, edges = len(truth), int(truth.sum())
-    cells = everywhere(NO, n)
-    assert cell_accuracy(truth, cells) == pytest.approx(1 - edges / n**2)
-    assert macro_f1(truth, cells) == pytest.approx((n**2 - edges) / (2 * n**2 - edges))
-    assert cell_shd(truth, cells) == edges
-    assert parent_set_errors(truth, cells) == (truth.sum(axis=0) > 0).sum()
-    assert cell_density(cells) == 0
-    assert predicted_degree(cells) == 0
-
-
-def test_who_is_never_readable(truth):
-    n, edges = len(truth), int(truth.sum())
-    cells = everywhere(UNREADABLE, n)
-    assert cell_accuracy(truth, cells) == pytest.approx(1 / n)
-    assert macro_f1(truth, cells) == pytest.approx(2 * n / (n**2 + n - edges) / 3)
-    assert cell_shd(truth, cells) == n**2 - n
-    assert parent_set_errors(truth, cells) == n
-    assert cell_density(cells) == 1
-    assert predicted_degree(cells) == 0
-
-
-def test_who_is_always_right(truth):
-    n, edges = len(truth), int(truth.sum())
-    assert cell_accuracy(truth, truth) == 1
-    assert macro_f1(truth, truth) == 1
-    assert cell_shd(truth, truth) == 0
-    assert parent_set_errors(truth, truth) == 0
-    assert cell_density(truth) == edges / (n * (n - 1))
-    assert predicted_degree(truth) == edges / n
+    for code, expected in closed_forms(n, edges, (truth.sum(axis=0) > 0).sum()).items():
+        assert cell_numbers(truth, everywhere(code, n)) == pytest.approx(expected)
+    right = {"macro_f1": 1, "cell_accuracy": 1, "cell_shd": 0, "parent_set_errors": 0}
+    assert cell_numbers(truth, truth) == right | {"cell_density": edges / (n * (n - 1)), "degree": edges / n}
 
 
 def test_a_node_that_all_others_cause_has_the_right_parents_if_all_is_yes():
     truth = np.array([[0, 0, 1], [0, 0, 1], [0, 0, 0]])
-    assert parent_set_errors(truth, everywhere(YES, 3)) == 2
+    assert cell_numbers(truth, everywhere(YES, 3))["parent_set_errors"] == 2
 
 
 @given(matrices(codes=(NO, YES, UNREADABLE, MISSING)))
@@ -194,39 +184,32 @@ def test_f1_and_accuracy_are_scikit_learns_without_the_missing_cells(pair):
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # each class occurs: nothing is undefined
         theirs = sklearn_metrics.f1_score(expected, answered, average="macro")
-    assert macro_f1(truth, cells) == theirs
-    assert cell_accuracy(truth, cells) == sklearn_metrics.accuracy_score(expected, answered)
-    assert cell_shd(truth, cells) == (expected != answered).sum()
+    numbers = cell_numbers(truth, cells)
+    assert numbers["macro_f1"] == theirs
+    assert numbers["cell_accuracy"] == sklearn_metrics.accuracy_score(expected, answered)
+    assert numbers["cell_shd"] == (expected != answered).sum()
 
 
 @given(matrices(codes=(NO, YES, UNREADABLE)))
 def test_parent_sets_by_node(pair):
     truth, cells = pair
     nodes = range(len(truth))
-    assert parent_set_errors(truth, cells) == sum(truth[:, v].tolist() != cells[:, v].tolist() for v in nodes)
+    wrong = sum(truth[:, v].tolist() != cells[:, v].tolist() for v in nodes)
+    assert cell_numbers(truth, cells)["parent_set_errors"] == wrong
 
 
 @given(matrices(codes=(NO, YES, UNREADABLE, MISSING)))
 def test_a_missing_cell_is_neither_right_nor_wrong_nor_an_edge(pair):
     truth, cells = pair
-    missing = cells == MISSING
-    turned = np.where(missing, 1 - truth, truth)  # whatever is true of a missing cell
-    copy = np.where(missing, truth, cells)
-    for number in (macro_f1, cell_accuracy, cell_shd):
-        assert number(truth, cells) == number(turned, cells)
-    assert cell_shd(truth, cells) == cell_shd(truth, copy)
-    errors = parent_set_errors(truth, cells)
-    assert errors == parent_set_errors(turned, cells) == parent_set_errors(truth, copy)
-    n = len(cells)
-    assert cell_density(cells) == (np.isin(cells, [YES, UNREADABLE])).sum() / (n * (n - 1))
-    assert predicted_degree(cells) == (cells == YES).sum() / n
+    missing, n = cells == MISSING, len(cells)
+    numbers = cell_numbers(truth, cells)
+    assert numbers == cell_numbers(np.where(missing, 1 - truth, truth), cells)  # whatever is true of a missing cell
+    as_if_right = cell_numbers(truth, np.where(missing, truth, cells))
+    assert all(numbers[name] == as_if_right[name] for name in ("cell_shd", "parent_set_errors"))
+    assert numbers["cell_density"] == (np.isin(cells, [YES, UNREADABLE])).sum() / (n * (n - 1))
+    assert numbers["degree"] == (cells == YES).sum() / n
 
 
 def test_only_missing_cells_leave_the_diagonal():
-    truth, cells = np.array([[0, 1], [0, 0]]), everywhere(MISSING, 2)
-    assert macro_f1(truth, cells) == 1
-    assert cell_accuracy(truth, cells) == 1
-    assert cell_shd(truth, cells) == 0
-    assert parent_set_errors(truth, cells) == 0
-    assert cell_density(cells) == 0
-    assert predicted_degree(cells) == 0
+    none = {"macro_f1": 1, "cell_accuracy": 1, "cell_shd": 0, "parent_set_errors": 0, "cell_density": 0, "degree": 0}
+    assert cell_numbers(np.array([[0, 1], [0, 0]]), everywhere(MISSING, 2)) == none

@@ -56,7 +56,7 @@ def test_spread_agreement_and_pass_rates_by_hand():
         *(record("b", k, int(k == 0)) for k in range(3)),  # right, wrong, wrong
         *(record("c", k, 0) for k in range(3)),  # wrong three times
     )
-    summary = counter.summary("wrong")
+    summary = counter.summary({"accuracy"}, "wrong")
     assert summary["pass@1"] == pytest.approx(4 / 9)
     assert summary["pass@3"] == pytest.approx(2 / 3) and summary["pass^3"] == pytest.approx(1 / 3)
     assert summary["agreement"] == pytest.approx((1 + 2 / 3 + 1) / 3)

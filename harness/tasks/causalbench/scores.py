@@ -153,15 +153,8 @@ def _of_questions(sheets: AnswerSheets, breakdown: str) -> dict[tuple[str, str],
 def _cell_metrics(sheet: Sheet) -> Values:
     """Return the numbers of one template about one network; None unless every ordered pair has a reply."""
     truth, cells = structures(matrix(sheet.network.dag))[sheet.template.paper], sheet.strict
-    measures: dict[str, Callable[[], float]] = {
-        "macro_f1": lambda: graphs.macro_f1(truth, cells),
-        "cell_accuracy": lambda: graphs.cell_accuracy(truth, cells),
-        "cell_shd": lambda: graphs.cell_shd(truth, cells),
-        "parent_set_errors": lambda: graphs.parent_set_errors(truth, cells),
-        "cell_density": lambda: graphs.cell_density(cells),
-        "degree": lambda: graphs.predicted_degree(cells),
-    }
-    return _measured(measures, sheet.every_cell)
+    numbers = graphs.cell_numbers(truth, cells)
+    return {name: number if sheet.every_cell else None for name, number in numbers.items()}
 
 
 def _question_metrics(outcomes: Mapping[tuple[int, int], int]) -> Values:

@@ -10,8 +10,8 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field
 
 from harness.errors import ConfigError
-from harness.scoring import choices as choice_scores
 from harness.scoring.choices import CHOICES
+from harness.scoring.summary import summarize
 from harness.settings import LOCAL
 from harness.tasks.base import LazyItems, OneOrMore, TaskBase, subset
 from harness.tasks.data_files import DataFile
@@ -94,7 +94,7 @@ class Questions(TaskBase):
         """Return the scores: of Yes and No as a benchmark's, of choices their accuracy and macro F1."""
         if not self.has_choices:
             return super().summarize(records)
-        return choice_scores.summarize(records, headline=HEADLINE, names=choices_of(self._layout, self._rows))
+        return summarize(records, headline=HEADLINE, orders={}, choices=choices_of(self._layout, self._rows))
 
     def item(self, row: QuestionRow, *, varying: bool) -> Item:
         """Return the question of a row; `varying` says that some have more choices than others."""

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from harness.cli import key_value
 from harness.cli.key_value import Words
 from harness.errors import ConfigError, DataError
 from harness.leaderboard.comparable import find_runs
-from harness.scoring.means import MeanTally
+from harness.scoring.means import scores_of_means
 from harness.storage.runs import Run
 from harness.tables.numbers import interval_text, percent_text
 from harness.tables.table import Cell, Column, Line, Part, Table
@@ -78,8 +78,8 @@ def job(folders: list[str], settings: StepsSettings) -> list[Part]:
     return parts
 
 
-def _tally(scores: StepScores) -> MeanTally:
-    return MeanTally([*MEASURES, *(f"at {name}" for name in PLACES)], scores.rows)
+def _means(scores: StepScores, orders: Mapping[str, Sequence[str]]) -> dict[str, dict[str, Scores]]:
+    return scores_of_means(scores.rows, [*MEASURES, *(f"at {name}" for name in PLACES)], orders)
 
 
 def _name(run: Run, scored: Scored) -> str:
@@ -96,7 +96,7 @@ def _verdicts(scored: Scored) -> Table:
     columns += [Column(name, title, "metric", over=of_claims.get(name, "")) for name, title in MEASURES.items()]
     lines = []
     for run, scores in scored:
-        row = _tally(scores).scores({})["overall"]["all"]
+        row = _means(scores, {})["overall"]["all"]
         counts = [Cell(f"{number:,}", number) for number in (scores.replies, scores.claims)]
         metrics = [_cell(row.metric(name)) for name in MEASURES]
         lines.append(Line([Cell(_name(run, scored)), *counts, *metrics], run=run.place, ranked=False))
@@ -119,8 +119,8 @@ def _breaks(scored: Scored, by: Sequence[str]) -> Table:
     lines: list[Line] = []
     for run, scores in scored:
         groups = {name: sorted({group for row in scores.rows for at, group in row.groups if at == name}) for name in by}
-        tally = _tally(scores).scores({name: ORDERS.get(name) or of for name, of in groups.items()})
-        for breakdown, rows in tally.items():
+        means = _means(scores, {name: ORDERS.get(name) or of for name, of in groups.items()})
+        for breakdown, rows in means.items():
             for group, row in rows.items():
                 title = "all" if breakdown == "overall" else f"{breakdown.replace('_', ' ')} {group}"
                 lines.append(_break_line(run, _name(run, scored), title, row))

@@ -18,8 +18,7 @@ from pydantic import Field
 from harness.causal.relations import Relation
 from harness.codec import permuted, shuffled, uniform
 from harness.errors import ConfigError, DataError
-from harness.scoring.definitions import BOTH_MISSED, NO_MISSED, PAIR_ACCURACY, YES_MISSED
-from harness.scoring.means import MeanRow, MeanTally
+from harness.scoring.means import MeanRow, scores_of_means
 from harness.scoring.summary import summarize
 from harness.scoring.tally import counted, together
 from harness.tasks.base import Count, LazyItems, OneOrMore, Share, TaskBase, in_brackets
@@ -40,7 +39,7 @@ _WORDS: Mapping[Relation, tuple[Relation, ...]] = {
 """How a kind of claim can be called."""
 _TURNED = (Relation.CHILD, Relation.DESCENDANT)
 
-_MEASURES = tuple(metric.name for metric in (PAIR_ACCURACY, YES_MISSED, NO_MISSED, BOTH_MISSED))
+_MEASURES = ("pair_accuracy", "yes_missed", "no_missed", "both_missed")
 _LEFT_OUT = ("f1", "precision", "recall")
 """Of an even number of each label accuracy says it, and the missed halves say the rest."""
 
@@ -158,21 +157,21 @@ class Pairs(TaskBase):
 
     def summarize(self, records: Iterable[Record]) -> Result:
         """Return the scores of halves and of pairs; no pair counts of which a call failed, or a half is missing."""
-        tally = MeanTally((*_MEASURES, "lowest", "highest"))
+        rows: list[MeanRow] = []
         pairs = together(records, lambda record: record.cluster, lambda halves: len(halves) == 2)
-        halves = chain.from_iterable(counted(pairs, partial(self._add, tally)))
+        halves = chain.from_iterable(counted(pairs, partial(self._add, rows)))
         result = summarize(halves, headline=self.headline, orders=self.orders, unreadable=self.unreadable)
-        means = tally.scores(self.orders)
+        means = scores_of_means(rows, (*_MEASURES, "lowest", "highest"), self.orders)
         scores = {
             breakdown: {group: _with_pairs(row, means.get(breakdown, {}).get(group)) for group, row in of.items()}
             for breakdown, of in result.scores[self.headline].items()
         }
         return replace(result, scores={**result.scores, self.headline: scores})
 
-    def _add(self, tally: MeanTally, records: Sequence[Record]) -> None:
+    def _add(self, rows: list[MeanRow], records: Sequence[Record]) -> None:
         halves = [_Half.of(record, self.headline, self.unreadable) for record in records]
         if len(halves) == 2:
-            tally.add_rows([_row(records[0].cluster, halves)])
+            rows.append(_row(records[0].cluster, halves))
 
 
 def _in_order(claims: Sequence[Claim], place: Sequence[int]) -> bool:
