@@ -14,6 +14,7 @@ from typing import Any
 
 from harness.cli import key_value
 from harness.errors import ConfigError, StoreError, unknown
+from harness.plugin import load
 from harness.storage.atomic_write import atomic_file, cannot_write, check
 from harness.storage.find import below
 from harness.storage.record_lines import columns, rows
@@ -115,15 +116,14 @@ def _parquet(runs: Sequence[Run], out: str | None) -> str:
     features = Features({name: Value(kinds[kind]) for name, kind in types.items()})
     with TemporaryDirectory() as cache, atomic_file(out) as file:
         data = Dataset.from_generator(lambda: rows(runs, types), features=features, cache_dir=cache)
-        data.to_parquet(file.buffer)
+        data.to_parquet(file.buffer)  # type: ignore[attr-defined]
         count = len(data)
     return "" if out == "-" else f"{out}: {count:,} records of {number_of(runs)}."
 
 
 def _inspect(runs: Sequence[Run], out: str | None) -> str:
-    from harness.exports.inspect_log import write
-
-    return write(runs, out)
+    written: str = load("harness.exports.inspect_log:write")(runs, out)
+    return written
 
 
 TARGETS: Mapping[str, tuple[str, Callable[[Sequence[Run], str | None], str]]] = {
