@@ -58,10 +58,13 @@ class HttpClient(DefaultAioHttpClient):
     async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
         """Return a whole response. Raises LostError, LateError or InvalidReplyError where there is none.
 
-        The transport reports a lost connection as a time-out: what it was stands in its cause.
+        What is asked for as a stream is a file, which the caller reads piece by piece. The transport reports a lost
+        connection as a time-out: what it was stands in its cause.
         """
         try:
             response = await super().send(request, **{**options, "stream": True})
+            if options.get("stream") and response.is_success:
+                return response
             try:
                 content = await _bounded(response)
             finally:
@@ -69,7 +72,7 @@ class HttpClient(DefaultAioHttpClient):
         except TooLargeError:
             raise
         except Exception as error:
-            raise _lost(error) from None
+            raise lost(error) from None
         headers = [(name, value) for name, value in response.headers.raw if name.lower() not in _PACKED]
         return httpx2.Response(response.status_code, headers=headers, content=content, request=request)
 
@@ -87,7 +90,8 @@ async def _bounded(response: httpx2.Response) -> bytes:
     return bytes(content)
 
 
-def _lost(error: Exception) -> CallError:
+def lost(error: Exception) -> CallError:
+    """Return an error of the transport's by our names."""
     root = error.__cause__ or error
     words = one_line(mask_keys(f"{type(root).__name__}: {root}"))
     if isinstance(error, httpx2.DecodingError):

@@ -32,13 +32,12 @@ def wrap(prepared: Prepared, model: Model, store: Store | None) -> Model | None:
             prepared.progress.say(notice)
         return None
     from harness.cache.model import CachedModel
-    from harness_batches.model import Batched, endpoint_of
-    from harness_batches.settings import settings_of
+    from harness_batches.model import Batched, settings_of
 
-    settings = settings_of(endpoint_of(model))
+    settings_of(model)
     if store is None:
         if prepared.settings.cache.mode == "off":
             raise ConfigError("model.batch with cache=off: what is sent is remembered in the cache: use cache=on.")
         return None  # it was to be checked
     key = CachedModel(model, store).key
-    return Batched(endpoint_of(model), settings, store, key, task=prepared.task.name, say=prepared.progress.say)
+    return Batched(model, store, key, task=prepared.task.name, say=prepared.progress.say)

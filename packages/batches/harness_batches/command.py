@@ -35,22 +35,22 @@ def main() -> int:
 
 
 def job(arguments: Sequence[str]) -> int:
-    action, *names = [word for word in arguments if "=" not in word] or ["show"]
-    if action not in ("show", "forget") or (action == "forget" and not names):
-        raise ConfigError(f"batches {' '.join([action, *names])}: it is batches, or batches forget DIGEST.")
+    words = [word for word in arguments if "=" not in word]
+    if words[:1] not in ([], ["forget"]) or len(words) == 1:
+        raise ConfigError(f"batches {' '.join(words)}: it is batches, or batches forget DIGEST.")
     config = hydra_app.run_config(ready_for_hydra([word for word in arguments if "=" in word], "config"))
-    with closing(Store(Path(config["cache"]["path"]), readonly=action == "show")) as store:
+    with closing(Store(Path(config["cache"]["path"]), readonly=not words)) as store:
         journal = Journal(store)
         rows = journal.batches() if journal.there else []
-        chosen = [batch for batch in rows if "all" in names or batch.digest.startswith(tuple(names or "-"))]
-        if action == "show" or not rows:
+        if not words or not rows:
             _show(journal, rows)
-        elif not chosen:
-            raise ConfigError(unknown("batch", names[0], [batch.digest[:8] for batch in rows]))
-        else:
-            for batch in chosen:
-                journal.drop(batch.digest)
-                print(f"{batch.digest[:8]}: forgotten; the run asks for its {batch.size:,} requests again.")
+            return 0
+        chosen = [batch for batch in rows if "all" in words or batch.digest.startswith(tuple(words[1:]))]
+        if not chosen:
+            raise ConfigError(unknown("batch", words[1], [batch.digest[:8] for batch in rows]))
+        for batch in chosen:
+            journal.drop(batch.digest)
+            print(f"{batch.digest[:8]}: forgotten; the run asks for its {batch.size:,} requests again.")
     return 0
 
 
@@ -58,19 +58,13 @@ def _show(journal: Journal, rows: Sequence[Batch]) -> None:
     if not rows:
         print("no batch is under way.")
         return
-    names, now = journal.models(), time.time()
-    lines = [
-        [
-            batch.digest[:8],
-            clean(names.get(batch.model, "–")),
-            clean(batch.id) or "–",
-            clean(batch.status or ("not sent yet" if batch.step in ("prepared", "uploaded") else batch.step)),
-            f"{batch.size:,}",
-            f"{batch.done:,}",
-            f"{(now - batch.created) / 3600:.1f} h",
-        ]
-        for batch in rows
-    ]
+    names, now = dict(journal.store.query("SELECT digest, name FROM batch_models")), time.time()
+    lines = []
+    for batch in rows:
+        status = batch.status or ("not sent yet" if batch.step in ("prepared", "uploaded") else batch.step)
+        words = (clean(word) or "–" for word in (names.get(batch.model, ""), batch.id, status))
+        age = f"{(now - batch.created) / 3600:.1f} h"
+        lines.append([batch.digest[:8], *words, f"{batch.size:,}", f"{batch.done:,}", age])
     header = ["batch", "model", "at the server", "status", "requests", "answered", "age"]
     terminal.show([Table.of(header, lines, text_columns=4, spare=("at the server",))])
     print("\nThe command of its run collects a batch. Servers keep results for about 30 days.")

@@ -2,36 +2,53 @@
 
 from __future__ import annotations
 
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
-from typing import IO
+from typing import Annotated, Any
 
 import filelock
+from pydantic import ConfigDict, Field
 
 from harness.errors import Interrupted, RunStopped
 from harness.models.api.faults import RefusedError
 from harness.models.api.replies import CallError, LostError
-from harness.protocols import Outcome, Outcomes
+from harness.protocols import Outcome
 from harness.types import Failure, Request, Response
-from harness_batches.forms import OpenAI, Remote
+from harness_batches.forms import OpenAI, Remote, Row
 from harness_batches.journal import Batch, Journal
-from harness_batches.lines import GONE, content_of, groups_of, is_done, outcome_of
-from harness_batches.server import EndpointServer, passes, rest
-from harness_batches.settings import Settings
+from harness_batches.lines import GONE, contents_of, is_done, outcome_of
+from harness_batches.server import passes, pause, rest
 
 _SETTLES, _LOOKS = 60.0, 5
 """Seconds until a batch, whose creation was not confirmed, must have appeared in the server's list, and looks at it."""
 
 
-class Sending:
-    """Sends the batches of a journal to one server."""
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """Those of model.batch, no part of an identity: README.md explains them; plan and price read the last two."""
 
-    def __init__(self, journal: Journal, server: EndpointServer, form: OpenAI, settings: Settings) -> None:
-        self._journal, self._server, self._form, self._settings = journal, server, form, settings
+    __pydantic_config__ = ConfigDict(extra="forbid")
+
+    size: Annotated[int, Field(ge=1)] = 50_000
+    wait: bool = True
+    poll: Annotated[float, Field(gt=0)] = 60.0
+    window: Annotated[str, Field(pattern=r"[1-9][0-9]*[hd]$")] = "24h"
+    discount: Annotated[float, Field(gt=0, le=1)] = 0.5
+
+
+class Exchange:
+    """Sends the batches of a journal to one server, and reads their answers."""
+
+    def __init__(self, journal: Journal, server: OpenAI, settings: Settings, billed: Callable[[Request], None]) -> None:
+        """`billed` gets the awaited requests that were worked on and whose reply is no answer."""
+        self._journal, self._server, self._settings, self._billed = journal, server, settings, billed
         self._endpoint = server.endpoint
+        self.awaited: dict[str, Request] = {}
+        """By the keys of their answers; whatever is yielded leaves it, and other answers are only stored."""
+        self.missing = self.unread = ""
+        """What the batch collected last lacks, whose other requests stay; why a file of it could not be had."""
 
     def send(self, digest: str) -> None:
         """Take a batch from the step it has reached to its id, unless another process is doing so."""
@@ -46,22 +63,20 @@ class Sending:
     def _send(self, batch: Batch) -> None:
         if batch.step == "creating" and self._appears(batch):
             return
-        if batch.step == "prepared" and self._form.uploads:
-            with self._written(batch) as file:
-                name = self._form.upload(self._server, file, f"harness-{batch.digest}.jsonl")
+        if batch.step == "prepared" and self._server.uploads:
+            name = self._server.upload(self._rows(batch), f"harness-{batch.digest}.jsonl")
             self._journal.step(batch.digest, "uploaded", file=name)
         for attempt in range(1, self._endpoint.attempts + 1):
-            if self._created(batch.digest, last=attempt == self._endpoint.attempts, attempt=attempt):
+            if self._created(batch.digest, attempt):
                 return
 
-    def _created(self, digest: str, *, last: bool, attempt: int) -> bool:
+    def _created(self, digest: str, attempt: int) -> bool:
         """Create the batch; after any reply that is none, look whether the server has created it. Raises RunStopped."""
         self._journal.step(digest, "creating")
         batch = self._journal.batch(digest)
         assert batch is not None
         try:
-            window, lines = self._settings.window, partial(self._written, batch)
-            remote = self._form.create(self._server, batch, self._path(batch), window, lines)
+            remote = self._server.create(batch, self._settings.window, self._rows(batch))
             if remote.id:
                 self._journal.step(digest, "created", id=remote.id)
                 return True
@@ -69,7 +84,7 @@ class Sending:
         except CallError as problem:
             error = problem
         # A file that is there may not be found for some seconds; without one, 404 is about the model.
-        over = last or not passes(error, fresh=self._form.uploads)
+        over = attempt == self._endpoint.attempts or not passes(error, fresh=self._server.uploads)
         try:
             # Once is no proof: the next command looks again before it has another one made.
             if self._adopt(batch) if over else self._appears(batch):
@@ -80,7 +95,7 @@ class Sending:
             raise RunStopped(f"{reason} (Its making was refused: {error.in_words()}.)") from None
         if over:
             raise self._server.stopped(error)
-        rest(self._server.pause(error, attempt))
+        rest(pause(error, attempt))
         return False
 
     def _appears(self, batch: Batch) -> bool:
@@ -95,72 +110,37 @@ class Sending:
 
     def _adopt(self, batch: Batch) -> bool:
         """Look for a batch that the server may have created without our knowing; return whether it did."""
-        owned = frozenset(self._journal.keys(batch.digest))
-        if (remote := self._form.find(self._server, batch, self._journal.ids(), owned)) is None:
-            return False
-        self._journal.step(batch.digest, "created", id=remote.id)
-        return True
+        remote = self._server.find(batch, self._journal.ids(), frozenset(self._journal.keys(batch.digest)))
+        if remote is not None:
+            self._journal.step(batch.digest, "created", id=remote.id)
+        return remote is not None
 
-    def _written(self, batch: Batch) -> IO[bytes]:
-        """Return the lines of a batch as a file without a name."""
-        file = tempfile.TemporaryFile(dir=self._journal.store.path.parent)  # noqa: SIM115
+    def _rows(self, batch: Batch) -> Iterator[Row]:
         for key in self._journal.keys(batch.digest):
             if (request := self._journal.request(key)) is not None:
-                file.write(self._form.line(key, *self._endpoint.call(request)).encode() + b"\n")
-        file.seek(0)
-        return file
+                yield self._server.row(key, *self._endpoint.call(request))
 
-    def _path(self, batch: Batch) -> str:
-        """Return the path of the calls that a batch stands for."""
-        requests = map(self._journal.request, self._journal.keys(batch.digest))
-        return next(self._endpoint.call(request)[0] for request in requests if request is not None)
-
-
-Billed = Callable[[Request], None]
-
-
-class Collecting:
-    """Reads the answers of one endpoint's batches."""
-
-    def __init__(
-        self, journal: Journal, server: EndpointServer, form: OpenAI, awaited: dict[str, Request], billed: Billed
-    ) -> None:
-        """Collect for `awaited`, from which each answer that is yielded is removed; other answers are only stored.
-
-        `billed` gets the awaited requests that were worked on and whose reply is no answer.
-        """
-        self._journal, self._server, self._form, self._endpoint = journal, server, form, server.endpoint
-        self._awaited, self._billed = awaited, billed
-        self.missing = ""
-        """What the batch collected last lacks, and what is to be done: its other requests stay in the journal."""
-        self.unread = ""
-        """Why a file of that batch could not be had; "" if all were."""
-
-    def collect(self, batch: Batch, remote: Remote) -> Iterator[Outcomes]:
-        """Yield the outcomes of a batch, and take its requests out of the journal as their answers are stored.
+    def collect(self, batch: Batch, remote: Remote) -> list[Outcome]:
+        """Return the awaited outcomes of a batch, and store the others; take all of them out of the journal.
 
         Those in none of its files stay there, unless the server counts no other as answered than those that were read.
         """
         self.missing = self.unread = ""
         reading = _Reading(set(self._journal.keys(batch.digest)))
-        held: list[Outcome] = []
         for name in remote.files:
-            if held:  # stored, before another file is asked for
-                yield held
-                held = []
             try:
-                download = self._server.download(self._form.content(name), self._journal.store.path.parent)
+                download = self._server.download(partial(self._server.pieces, name), self._journal.store.path.parent)
             except Interrupted:
                 raise
             except RunStopped as reason:
                 self.unread = self.unread or f"the file {name} cannot be had: {reason}"
                 continue
             with download as file:
-                for lines in groups_of(file):
-                    if outcomes := self._read(lines, reading):
-                        if held:
-                            yield held
-                        held = outcomes
+                for content in contents_of(file, self._server.loads):
+                    self._read(content, reading)
+        if reading.late:
+            task = self._journal.task(reading.late[0][0])
+            self._journal.store.put(self._endpoint.identity, reading.late, name=self._endpoint.name, task=task)
         released = reading.left & reading.failures.keys()
         if released != reading.left:
             # Counts of the whole batch that name as answered what was read, and nothing else.
@@ -168,56 +148,41 @@ class Collecting:
                 released = reading.left
             else:
                 self.missing = self._lacks(batch, remote, reading)
-        # Before the last list is yielded: a caller that has all it awaited does not resume this generator.
-        self._journal.release(released)
-        if held:
-            yield held
+        self._journal.release([*released, *(key for key, _, _ in reading.late)])
         gone = f"the batch {remote.id} ended as {remote.status} without a line for it"
         missing = Failure(GONE.get(remote.status, "batch_missing"), gone)
-        if mine := sorted(released & self._awaited.keys()):
-            yield [(self._awaited.pop(key), reading.failures.get(key, missing)) for key in mine]
+        mine = sorted(released & self.awaited.keys())
+        return [*reading.outcomes, *((self.awaited.pop(key), reading.failures.get(key, missing)) for key in mine)]
 
     def _lacks(self, batch: Batch, remote: Remote, reading: _Reading) -> str:
         lost, count = len(reading.left - reading.failures.keys()), remote.answered
-        why = "it names no file" if not remote.files else "it does not count its answers"
-        why = why if count is None or not remote.files else f"it counts {count:,} answers, {len(reading.done):,} came"
+        why = "it does not count its answers" if count is None else f"it counts {count:,}, {len(reading.done):,} came"
+        why = why if remote.files else "it names no file"
         return (
             f"the batch {batch.id} at {self._server.address} is {remote.status}, and {lost:,} of its {batch.size:,} "
             f"requests are in no file of it ({self.unread.rstrip('.') or why}). The same command reads it again; "
             f"`harness batches forget {batch.digest[:8]}` has them asked, and perhaps billed, again."
         )
 
-    def _read(self, lines: list[bytes], reading: _Reading) -> list[Outcome]:
-        """Return the awaited answers among some lines and store the others. Only the first answer of a key counts."""
-        outcomes: list[Outcome] = []
-        late: list[tuple[str, Request, Response]] = []
-        for line in lines:
-            if (content := content_of(line, self._server.loads)) is None:
-                continue
-            key, done = content["custom_id"], is_done(content)
-            if done and (key in reading.left or key in reading.done or self._journal.store.holds(key)):
-                reading.done.add(key)
-            if key not in reading.left or done is None:
-                continue
-            request = self._awaited.get(key) or self._journal.request(key)
-            if request is None:  # another process has stored its answer meanwhile
-                continue
-            outcome = outcome_of(content, self._endpoint, request)
-            if isinstance(outcome, Failure):
-                if done and key in self._awaited and key not in reading.failures:
-                    self._billed(request)
-                reading.failures[key] = outcome
-                continue
-            reading.left.remove(key)
-            if self._awaited.pop(key, None) is not None:
-                outcomes.append((request, outcome))
-            else:
-                late.append((key, request, outcome))
-        if late:
-            task = self._journal.task(late[0][0])
-            self._journal.store.put(self._endpoint.identity, late, name=self._endpoint.name, task=task)
-            self._journal.release([key for key, _, _ in late])
-        return outcomes
+    def _read(self, content: dict[str, Any], reading: _Reading) -> None:
+        """Take in a line of a file. Only the first answer of a key counts."""
+        key, done = content["custom_id"], is_done(content)
+        if done and (key in reading.left or self._journal.store.holds(key)):
+            reading.done.add(key)
+        request = self.awaited.get(key) or self._journal.request(key)
+        if key not in reading.left or done is None or request is None:  # its answer has been stored meanwhile
+            return
+        outcome = outcome_of(content, self._endpoint, request)
+        if isinstance(outcome, Failure):
+            if done and key in self.awaited and key not in reading.failures:
+                self._billed(request)
+            reading.failures[key] = outcome
+            return
+        reading.left.remove(key)
+        if self.awaited.pop(key, None) is not None:
+            reading.outcomes.append((request, outcome))
+        else:
+            reading.late.append((key, request, outcome))
 
 
 @dataclass
@@ -229,3 +194,6 @@ class _Reading:
     failures: dict[str, Failure] = field(default_factory=dict)
     done: set[str] = field(default_factory=set)
     """Requests, answered earlier ones among them, that a line says were worked on."""
+    outcomes: list[Outcome] = field(default_factory=list)
+    late: list[tuple[str, Request, Response]] = field(default_factory=list)
+    """Answers that nobody awaits any more."""

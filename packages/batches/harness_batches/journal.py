@@ -23,19 +23,17 @@ from harness.models.api.endpoint import Endpoint
 from harness.types import Request
 
 Step = Literal["prepared", "uploaded", "creating", "created"]
-TABLES = {
-    "batch_models": "CREATE TABLE batch_models (digest TEXT PRIMARY KEY, name TEXT NOT NULL, settings TEXT NOT NULL) "
-    "WITHOUT ROWID",
+TABLES = (
+    "batch_models (digest TEXT PRIMARY KEY, name TEXT NOT NULL, settings TEXT NOT NULL)",
     # A request that is in a batch, by the key of its answer.
-    "batched": "CREATE TABLE batched (key TEXT PRIMARY KEY, model TEXT NOT NULL, request TEXT NOT NULL, "
-    "task TEXT NOT NULL, batch TEXT NOT NULL) WITHOUT ROWID",
-    "batched_in": "CREATE INDEX batched_in ON batched (batch)",
-    "batches": "CREATE TABLE batches (digest TEXT PRIMARY KEY, model TEXT NOT NULL, made REAL NOT NULL, "
-    "state TEXT NOT NULL, since REAL NOT NULL, size INTEGER NOT NULL, file TEXT NOT NULL, id TEXT NOT NULL, "
-    "status TEXT NOT NULL, done INTEGER NOT NULL, waits INTEGER NOT NULL) WITHOUT ROWID",
+    "batched (key TEXT PRIMARY KEY, model TEXT NOT NULL, request TEXT NOT NULL, task TEXT NOT NULL, "
+    "batch TEXT NOT NULL)",
+    "batches (digest TEXT PRIMARY KEY, model TEXT NOT NULL, made REAL NOT NULL, state TEXT NOT NULL, "
+    "since REAL NOT NULL, size INTEGER NOT NULL, file TEXT NOT NULL, id TEXT NOT NULL, status TEXT NOT NULL, "
+    "done INTEGER NOT NULL, waits INTEGER NOT NULL)",
     # The server's ids for all batches that were ever sent: none of them is the one whose making was not heard of.
-    "batch_ids": "CREATE TABLE batch_ids (id TEXT PRIMARY KEY) WITHOUT ROWID",
-}
+    "batch_ids (id TEXT PRIMARY KEY)",
+)
 ANSWERED = (
     "EXISTS (SELECT 1 FROM answers a WHERE a.key = batched.key "
     "AND a.stored > coalesce((SELECT made FROM batches WHERE digest = batched.batch), 0))"
@@ -47,26 +45,22 @@ WAITS = f"EXISTS (SELECT 1 FROM batched WHERE batch = batches.digest AND NOT {AN
 
 @dataclass(frozen=True)
 class Batch:
-    """A batch in the journal."""
+    """A batch in the journal, with the step that it has reached, and since when (in seconds since 1970).
+
+    `model` is the digest of its model's identity; `file` and `id` are the server's names for its uploaded lines and for
+    itself, "" while unknown; `status` and `done` are what the server said last.
+    """
 
     digest: str
     model: str
-    """The digest of its model's identity."""
     created: float
-    """Seconds since 1970."""
     step: Step
     since: float
-    """When it reached that step."""
     size: int
-    """Requests."""
     file: str
-    """The server's id for its uploaded lines; "" before the upload."""
     id: str
-    """The server's id for it; "" if unknown."""
     status: str
-    """Its state when the server was last asked."""
     done: int
-    """Answered by the server's last count."""
 
 
 _COLUMNS = "digest, model, made, state, since, size, file, id, status, done"
@@ -85,15 +79,11 @@ class Journal:
     def make_tables(self) -> None:
         """Create missing tables; remove requests that have been answered since they were written out."""
         with self.store.transaction() as db:
-            there = {name for (name,) in db.execute("SELECT name FROM sqlite_master")}
-            for name, statement in TABLES.items():
-                if name not in there:
-                    db.execute(statement)
+            for table in TABLES:
+                db.execute(f"CREATE TABLE IF NOT EXISTS {table} WITHOUT ROWID")
+            db.execute("CREATE INDEX IF NOT EXISTS batched_in ON batched (batch)")
             db.execute(f"DELETE FROM batched WHERE {ANSWERED}")
             db.execute("DELETE FROM batches WHERE digest NOT IN (SELECT batch FROM batched)")
-
-    def models(self) -> dict[str, str]:
-        return dict(self.store.query("SELECT digest, name FROM batch_models"))
 
     def batch_of(self, key: str) -> str:
         """Return the batch that holds an unanswered request; "" for one in no batch."""

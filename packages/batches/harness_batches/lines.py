@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from typing import IO, Any
 
 from harness.models.api.anthropic import completion
@@ -12,9 +13,7 @@ from harness.models.api.replies import InvalidReplyError, one_line
 from harness.types import Failure, Request, Response
 
 _LONGEST = 64 << 20
-"""Bytes of a line at most, as of the reply to a live call."""
-_GROUP, _ROOM = 500, 16 << 20
-"""Lines, and bytes of lines, that are held at a time."""
+"""Bytes of a line at most, as of the reply to a live call: pieces of a longer one are no JSON."""
 GONE = {
     **dict.fromkeys(("batch_expired", "expired"), "batch_expired"),
     **dict.fromkeys(("batch_cancelled", "cancelled", "canceled"), "batch_cancelled"),
@@ -22,41 +21,20 @@ GONE = {
 """Kinds of failure by the servers' words for a request, or a batch, that was not worked on in time."""
 
 
-def groups_of(file: IO[bytes]) -> Iterator[list[bytes]]:
-    """Yield a file's lines in groups of a few hundred, fewer where they are long; without those that are too long."""
-    group: list[bytes] = []
-    size = 0
-    while line := file.readline(_LONGEST + 1):
-        if len(line) > _LONGEST:  # never held whole
-            while line and not line.endswith(b"\n"):
-                line = file.readline(1 << 20)
-            continue
-        group.append(line)
-        size += len(line)
-        if len(group) >= _GROUP or size > _ROOM:
-            yield group
-            group, size = [], 0
-    if group:
-        yield group
-
-
-def content_of(line: bytes, loads: Callable[[bytes], Any]) -> dict[str, Any] | None:
-    """Return the JSON object of a line of output; None for a line that is no object or names no request."""
-    try:
-        content = loads(line)
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(content, dict) or not isinstance(content.get("custom_id"), str):
-        return None
-    return _as_openai(content) if "result" in content else content
+def contents_of(file: IO[bytes], loads: Callable[[bytes], Any]) -> Iterator[dict[str, Any]]:
+    """Yield the JSON objects on a file's lines that name a request; what is too long is never held whole."""
+    while line := file.readline(_LONGEST):
+        content = None
+        with suppress(ValueError, RecursionError):
+            content = loads(line)
+        if isinstance(content, dict) and isinstance(content.get("custom_id"), str):
+            yield _as_openai(content) if "result" in content else content
 
 
 def outcome_of(content: Mapping[str, Any], endpoint: Endpoint, request: Request) -> Response | Failure:
     """Return the outcome in a line of output, its reply or error read as that of a live call."""
     response, error = content.get("response"), content.get("error")
-    if not isinstance(response, dict):
-        return _failure_of(error, None, endpoint.max_wait)
-    body, status = response.get("body"), response.get("status_code")
+    body, status = (response.get("body"), response.get("status_code")) if isinstance(response, dict) else (None, None)
     if not (isinstance(status, int) and 200 <= status < 300):
         words = body.get("error", body) if isinstance(body, dict) else body
         return _failure_of(words or error, status, endpoint.max_wait)

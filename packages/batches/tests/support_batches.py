@@ -32,7 +32,6 @@ from harness_batches import model as model_module
 from harness_batches import server as server_module
 from harness_batches.journal import Journal
 from harness_batches.model import Batched
-from harness_batches.settings import settings_of
 
 from harness.cache.model import CachedModel
 from harness.cache.store import Store
@@ -334,7 +333,8 @@ def draw(random: random.Random, *, quiet: float) -> dict[str, Any]:
 
 def use(server: DrawnServer, monkeypatch: pytest.MonkeyPatch) -> Chat:
     """Have all calls of files and batches answered by the server, in its time; return a model that asks it."""
-    monkeypatch.setattr(server_module.EndpointServer, "transport", httpx2.MockTransport(server.handle))
+    transport = httpx2.MockTransport(server.handle)
+    monkeypatch.setattr(httpx2.AsyncClient, "_transport_for_url", lambda *_: transport)
     for module in (server_module, exchange, model_module):
         monkeypatch.setattr(module, "rest", server.rest)
     monkeypatch.setattr(model_module, "time", SimpleNamespace(time=server.time))
@@ -355,7 +355,7 @@ def story(choice: dict[str, Any], folder: Path, monkeypatch: pytest.MonkeyPatch)
         """Carry out the command; return why it has stopped, "" if complete, None if it was killed."""
         tally["starts"] += 1
         with closing(Store(path)) as store:
-            batched = Batched(endpoint, settings_of(endpoint), store, CachedModel(endpoint, store).key)
+            batched = Batched(endpoint, store, CachedModel(endpoint, store).key)
             outcomes: list[Any] = []
             try:
                 for landed in CachedModel(batched, store).respond(REQUESTS):

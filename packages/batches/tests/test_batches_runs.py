@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import io
 import json
 import os
 import signal
@@ -164,8 +165,7 @@ def killed_at(call: int, moment: str) -> None:
 
         return wrapped
 
-    for name in ("once", "fetch"):
-        setattr(EndpointServer, name, killing(getattr(EndpointServer, name)))
+    EndpointServer.run = killing(EndpointServer.run)
 
 
 @pytest.mark.parametrize(("call", "moment"), [(1, "after"), (2, "before"), (2, "after"), (3, "after"), (5, "after")])
@@ -212,17 +212,17 @@ def test_batches_are_asked_for_in_a_word_or_by_a_setting(argument, batch):
         ("https://name.openai.azure.com/openai/v1", Chat, "OpenAI"),
         ("https://api.anthropic.com/v1", Messages, "Anthropic"),
         ("https://api.anthropic.com/v1", Chat, "model=anthropic"),
-        ("https://api.mistral.ai/v1", Chat, "form of its own"),
-        ("https://generativelanguage.googleapis.com/v1beta", GenerateContent, "form of its own"),
+        ("https://api.mistral.ai/v1", Chat, "no batches in"),
+        ("https://generativelanguage.googleapis.com/v1beta", GenerateContent, "no batches in"),
     ],
 )
 def test_the_form_of_a_server_is_known_by_its_address(url, api, form):
     endpoint = api(name="m", model="m", base_url=url, seed=None)
     if form[0].isupper():
-        assert type(forms.form_of(endpoint)).__name__ == form
+        assert type(forms.server_of(endpoint)).__name__ == form
     else:
         with pytest.raises(RunStopped, match=form):
-            forms.form_of(endpoint)
+            forms.server_of(endpoint)
 
 
 def test_what_the_server_refuses_as_a_whole_stops_the_run_with_its_words(server):
@@ -239,5 +239,6 @@ def test_a_key_in_a_line_is_hidden(key):
     line = json.dumps({"custom_id": "a", "response": {"status_code": 200, "body": body}}).encode()
     endpoint = Chat(name="m", model="m", base_url="http://localhost/v1")
     request = ChatRequest((Message("user", "?"),), max_tokens=8)
-    outcome = lines.outcome_of(lines.content_of(line, EndpointServer(endpoint).loads) or {}, endpoint, request)
+    (content,) = lines.contents_of(io.BytesIO(line), EndpointServer(endpoint).loads)
+    outcome = lines.outcome_of(content, endpoint, request)
     assert secret not in repr(outcome) and "[the key]" in repr(outcome)

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 import support_batches
 from harness_batches.model import Batched
-from harness_batches.settings import settings_of
 from support.outcomes import each
 from support_batches import CHOICES, REQUESTS, DrawnServer, draw, story
 
@@ -57,7 +56,7 @@ def test_a_line_that_was_worked_on_is_not_given_back_to_the_budget(tmp_path, mon
     endpoint = support_batches.use(DrawnServer(choice), monkeypatch)
     budget = Budget(Limits(usd=1e6))
     with closing(Store(tmp_path / "answers.sqlite")) as store:
-        batched = Batched(endpoint, settings_of(endpoint), store, CachedModel(endpoint, store).key)
+        batched = Batched(endpoint, store, CachedModel(endpoint, store).key)
         outcomes = dict(each(Budgeted(batched, budget, Price(((0, 10.0),), ((0, 100.0),))).respond(REQUESTS)))
     assert [outcome.kind for outcome in outcomes.values()].count("context_length") == 2
     most = [10 * one.input_most + 100 * one.output_most for one in (size(each, endpoint) for each in REQUESTS)]
