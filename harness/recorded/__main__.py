@@ -14,7 +14,7 @@ from harness.errors import ConfigError, DataError, unknown
 from harness.leaderboard.build import build as leaderboard
 from harness.protocols import Task
 from harness.recorded import recorded_run
-from harness.recorded.rows import NAMES, matched, missing_in, pairs, table_rows
+from harness.recorded.rows import NAMES, matched, pairs, table_rows
 from harness.settings import Main, build
 from harness.storage.manifest import Recorded
 from harness.storage.runs import load
@@ -55,13 +55,17 @@ class ImportSettings:
     licence: str = ""
 
 
+_OWN = [field.name for field in fields(ImportSettings)]
+_TOLD = {"reply": "the replies' words", "finish_reason": "why replies ended", "output_tokens": "tokens"}
+"""What rows may tell, in words."""
+
+
 def main() -> int:
     own: list[str] = []
     of_run: list[str] = []
-    names = [field.name for field in fields(ImportSettings)]
     for argument in sys.argv[1:]:
         key = re.match(r"[+~]*([\w.@/]+)=", argument)
-        is_own = key is None or key[1] in names or Path(argument).exists()
+        is_own = key is None or key[1] in _OWN or Path(argument).exists()
         (own if is_own else of_run).append(argument)
     text = HELP.replace("{names}", ", ".join(NAMES))
     return key_value.command(text, ImportSettings, lambda files, chosen: job(files, chosen, of_run), own)
@@ -74,10 +78,9 @@ def job(files: Sequence[str], chosen: ImportSettings, of_run: Sequence[str]) -> 
     needed = ("name", "by", "source", "licence")
     if missing := [f"{name}=…" for name in needed if not getattr(chosen, name).strip(". ")]:
         raise ConfigError(f"add {', '.join(missing)}: whose answers these are stands beside them in every table.")
-    known = [*_OF_A_RUN, *(field.name for field in fields(chosen))]
     for setting in of_run:
         if (name := setting.lstrip("+~").partition("=")[0]).partition(".")[0] not in _OF_A_RUN:
-            raise ConfigError(unknown("setting of an import", name, known))
+            raise ConfigError(unknown("setting of an import", name, [*_OF_A_RUN, *_OWN]))
     path = write(files[0], chosen, hydra_app.run_settings(of_run))
     names = ", ".join(sorted(file.name for file in path.iterdir() if file.name[0] != "."))
     return [*leaderboard([load(path)]), f"{path}/ holds {names}"]
@@ -91,14 +94,14 @@ def write(file: str, chosen: ImportSettings, settings: Main) -> Path:
     if not rows:
         raise DataError(f"{file} has no rows{' with ' + ', '.join(chosen.where) if chosen.where else ''}.")
     prompt = recorded_run.prompt_for(task, settings.prompt, replies="reply" in mapped)
-    matches = matched(task.items(), rows, settings.samples)
-    missing = missing_in(row for rows_of_item in matches.rows.values() for row in rows_of_item)
+    by_item, items_without, rows_without = matched(task.items(), rows, settings.samples)
+    known = {name for several in by_item.values() for row in several for name in NAMES if getattr(row, name) not in (None, "")}
     facts: Recorded = {
         "by": chosen.by,
         "source": chosen.source,
         "licence": chosen.licence,
-        "unknown": ["the words in which they were asked", *missing],
-        "items_without": matches.items_without,
+        "unknown": ["the words in which they were asked", *(what for name, what in _TOLD.items() if name not in known)],
+        "items_without": items_without,
         "rows": {
             "file": Path(file).name,
             "sha256": content_digest(user_path(file)),
@@ -106,10 +109,10 @@ def write(file: str, chosen: ImportSettings, settings: Main) -> Path:
             "map": list(chosen.map),
             "where": list(chosen.where),
             "matched_by": "id",
-            "without_item": matches.rows_without,
+            "without_item": rows_without,
         },
     }
-    return recorded_run.write(settings, task, prompt, chosen.name, matches, facts)
+    return recorded_run.write(settings, task, prompt, chosen.name, by_item, facts)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,12 +13,13 @@ from harness.prompting import prompts
 from harness.prompting.prompts import Prompt
 from harness.prompting.version import reading_version
 from harness.protocols import Task
-from harness.recorded.rows import Matched, Row
+from harness.recorded.rows import Row
 from harness.run import leave
 from harness.runtime.progress import Progress
 from harness.settings import Main
 from harness.storage.configuration import folder_of, of_model
 from harness.storage.manifest import Manifest, Recorded, TracedItems, provenance
+from harness.storage.record_lines import OF_ITEM
 from harness.storage.run_folder import Folder
 from harness.tasks.check import CheckedItems
 from harness.types import LETTERS, Failure, Item, Record, Response, Usage, ended
@@ -60,11 +61,18 @@ def _first_in_words(task: Task) -> str:
     raise ConfigError(f"task {task.name} has no prompt for models that write, so no answers in words.")
 
 
-def write(settings: Main, task: Task, prompt: Prompt, name: str, matches: Matched, facts: Recorded) -> Path:
-    """Write the run, scored; return its folder. Raises DataError for an answer that is none of the item's."""
+def write(
+    settings: Main, task: Task, prompt: Prompt, name: str, rows: Mapping[str, Sequence[Row]], facts: Recorded
+) -> Path:
+    """Write the run of the rows of each item, scored; return its folder.
+
+    Raises DataError for an answer that is none of the item's.
+    """
     config: dict[str, Any] = {"task": settings.task}
     config |= {"prompt": prompt.name, "model": {"kind": READING, "name": name}, "samples": settings.samples}
-    answerer = {"kind": READING, "rows": _digest(matches)}
+    # What tells these rows from others: their answers, by item.
+    content = {item: [(row.reply, row.answer, "") for row in several] for item, several in rows.items()}
+    answerer = {"kind": READING, "rows": digest(content)}
     place, configuration = of_model(task, prompt, name, answerer, settings.samples)
     path = folder_of(settings.results, place)
     manifest = Manifest(
@@ -78,35 +86,25 @@ def write(settings: Main, task: Task, prompt: Prompt, name: str, matches: Matche
         reading=reading_version(),
     )
     folder = Folder(path=path, manifest=manifest, renamed_by="name")
-    items = TracedItems(item for item in CheckedItems(task) if item.id in matches.rows)
-    answered = ((record, None) for record in _records(items, matches.rows, prompt))
+    items = TracedItems(item for item in CheckedItems(task) if item.id in rows)
+    answered = (
+        (_record(item, row, prompt, sample), None) for item in items for sample, row in enumerate(rows[item.id])
+    )
     outcome = leave(task, items, answered, folder, Progress(f"{task.name} {name}"), settings.samples)
     if outcome.stopped is not None:
         raise DataError(str(outcome.stopped))
     return path
 
 
-def _digest(matches: Matched) -> str:
-    """Return what tells these rows from others: their answers, by item."""
-    rows = {item: [(row.reply, row.answer, "") for row in rows] for item, rows in matches.rows.items()}
-    return digest(rows)
-
-
-def _records(items: Iterable[Item], rows: Mapping[str, Sequence[Row]], prompt: Prompt) -> Iterator[Record]:
-    for item in items:
-        for sample, row in enumerate(rows[item.id]):
-            outcome = _outcome(row, item, prompt)
-            yield Record(
-                item=item.id,
-                cluster=item.cluster,
-                unit=item.unit,
-                groups=item.groups,
-                labels=item.labels,
-                request=None,
-                outcome=outcome,
-                answer=None if isinstance(outcome, Failure) else prompt.parse(outcome, item.fields),
-                sample=sample,
-            )
+def _record(item: Item, row: Row, prompt: Prompt, sample: int) -> Record:
+    outcome = _outcome(row, item, prompt)
+    return Record(
+        **{name: getattr(item, "id" if name == "item" else name) for name in OF_ITEM},
+        request=None,
+        outcome=outcome,
+        answer=None if isinstance(outcome, Failure) else prompt.parse(outcome, item.fields),
+        sample=sample,
+    )
 
 
 def _outcome(row: Row, item: Item, prompt: Prompt) -> Response | Failure:

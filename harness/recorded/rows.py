@@ -1,20 +1,17 @@
-"""A row of what others have recorded, how the columns of a file become one, and which items rows answer."""
+"""The rows of what others have recorded, and which items they answer."""
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields
 from typing import Any
 
 from harness.errors import ConfigError, DataError, unknown
 from harness.tasks.data_files import DataFile, filled
 from harness.types import Item
 
-Columns = Mapping[str, Any]
-Mapped = Mapping[str, str]
-"""By the field of a row its column, or a text with columns in braces."""
 _IN_BRACES = re.compile(r"\{([^{}]+)\}")
 MOST_TOKENS = 10**9
 
@@ -25,8 +22,8 @@ class Row:
 
     where: str
     """Its place in the file, for messages."""
-    id: str = ""
-    """What the file calls the item; "" where it does not say."""
+    id: str
+    """What the file calls the item."""
     reply: str | None = None
     """The whole reply."""
     answer: str | None = None
@@ -39,15 +36,14 @@ class Row:
 
 NAMES = tuple(setting.name for setting in fields(Row) if setting.name != "where")
 """What map= may say the column of."""
-_TOKENS = ("input_tokens", "output_tokens")
 
 
 def pairs(setting: str, values: Sequence[str], known: Sequence[str] = ()) -> dict[str, str]:
     """Return a setting such as id:question_id,answer:parsed as a mapping. Raises ConfigError."""
     mapping: dict[str, str] = {}
     for value in values:
-        name, colon, column = value.partition(":")
-        if not colon or not column:
+        name, _, column = value.partition(":")
+        if not column:
             raise ConfigError(f"{setting}={value}: write NAME:COLUMN, several with commas between them.")
         if known and name not in known:
             raise ConfigError(unknown(f"part of {setting}=", name, known))
@@ -55,8 +51,12 @@ def pairs(setting: str, values: Sequence[str], known: Sequence[str] = ()) -> dic
     return mapping
 
 
-def table_rows(path: str, mapped: Mapped, where: Mapped) -> Iterator[Row]:
-    """Yield the rows of a CSV, JSON lines or Parquet file for which the columns of `where` have its values."""
+def table_rows(path: str, mapped: Mapping[str, str], where: Mapping[str, str]) -> Iterator[Row]:
+    """Yield the rows of a CSV, JSON lines or Parquet file for which the columns of `where` have its values.
+
+    `mapped` has the column of each field, or a text with columns in braces. Raises ConfigError, and DataError for a
+    column that is not there, or no number.
+    """
     if ("reply" in mapped) == ("answer" in mapped) or "id" not in mapped:
         raise ConfigError(
             "map= says which column has the items' ids (id:COLUMN, as `harness items` has them) and which the answers: "
@@ -67,19 +67,14 @@ def table_rows(path: str, mapped: Mapped, where: Mapped) -> Iterator[Row]:
     for number, columns in enumerate(file.rows(), start=1):
         here = f"{file.file.name}, row {number}"
         if all(_text(columns, column, here) == value for column, value in where.items()):
-            yield with_columns(Row(where=here), columns, mapped)
+            parts: dict[str, Any] = {name: _text(columns, column, here) for name, column in mapped.items()}
+            for name in ("input_tokens", "output_tokens"):
+                if name in parts:
+                    parts[name] = _count(parts[name], name, here)
+            yield Row(where=here, **parts)
 
 
-def with_columns(row: Row, columns: Columns, mapped: Mapped) -> Row:
-    """Return a row with the fields that map= names. Raises DataError for a column that is not there, or no number."""
-    texts: dict[str, Any] = {name: _text(columns, column, row.where) for name, column in mapped.items()}
-    for name in _TOKENS:
-        if name in texts:
-            texts[name] = _count(texts[name], name, row.where)
-    return replace(row, **texts)
-
-
-def _text(columns: Columns, column: str, where: str) -> str:
+def _text(columns: Mapping[str, Any], column: str, where: str) -> str:
     """Return the text of a column, or of a text with columns in braces; an empty cell is ""."""
     if "{" in column:
         return _IN_BRACES.sub(lambda match: _text(columns, match[1], where), column)
@@ -103,46 +98,21 @@ def _count(text: str, name: str, where: str) -> int | None:
     raise DataError(f"{where} has {text!r:.60} as {name}; a whole number is needed, or nothing.")
 
 
-@dataclass
-class Matched:
-    """The rows of each item that has some, and what is left over."""
+def matched(items: Iterable[Item], rows: Iterable[Row], samples: int) -> tuple[dict[str, list[Row]], int, int]:
+    """Return the rows of each item that has some, how many items have none, and how many rows no item has.
 
-    rows: dict[str, list[Row]] = field(default_factory=dict)
-    """By the item's id, as many of each as there are samples."""
-    items_without: int = 0
-    """Items of the task that have no row."""
-    rows_without: int = 0
-    """Rows that no item has."""
-
-
-def matched(items: Iterable[Item], rows: Sequence[Row], samples: int) -> Matched:
-    """Return which rows answer which items, by the items' ids, `samples` rows each.
-
-    Raises DataError where an item has more rows than that, or fewer, or where no item has any.
+    Raises DataError where an item has other than `samples` rows, or where no item has any.
     """
     waiting: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
         waiting[row.id].append(row)
-    result = Matched()
-    for item in items:
-        if item.id in waiting:
-            result.rows[item.id] = waiting.pop(item.id)
-        else:
-            result.items_without += 1
-    result.rows_without = sum(map(len, waiting.values()))
-    if not result.rows:
+    ids = [item.id for item in items]
+    found = {name: waiting.pop(name) for name in ids if name in waiting}
+    if not found:
         raise DataError("no row has the id of an item of the task: is it the right task=?")
-    if others := [found[0].where for found in result.rows.values() if len(found) != samples]:
+    if others := [several[0].where for several in found.values() if len(several) != samples]:
         raise DataError(
             f"{len(others):,} items have other than samples={samples} rows, such as that of {', '.join(others[:5])}. "
             "Choose rows with where=COLUMN:VALUE; several answers to each item are samples=K."
         )
-    return result
-
-
-def missing_in(rows: Iterable[Row]) -> list[str]:
-    """Return what no row says, in words."""
-    missing = {"the replies' words": "reply", "why replies ended": "finish_reason", "tokens": "output_tokens"}
-    for row in rows:
-        missing = {words: name for words, name in missing.items() if getattr(row, name) in (None, "")}
-    return list(missing)
+    return found, len(ids) - len(found), sum(map(len, waiting.values()))
