@@ -1,6 +1,6 @@
 """How long the shortest argument for each answer is: `python tools/argument_lengths.py` makes the index anew.
 
-It takes about half an hour of one core, most of it over six variables.
+It takes some hours of one core, most of them over six variables.
 
 What an argument is, `harness.tasks.corr2cause.arguments` says. Every labelled class of a size is looked at (1,067,825
 over six variables). A class with the other answer is ruled out by each fact in which it differs, so that the fewest
@@ -201,7 +201,7 @@ def members(number: int) -> Iterator[int]:
 
 def smallest_hitting_set(sets: Sequence[int]) -> int:
     """Return a smallest set that has a member of each of the sets; none of them is empty."""
-    least, size = sorted(_reduced(sets), key=int.bit_count), 0
+    least, size = _minimal(sets), 0
     while (hitting := _of_size(least, size)) is None:
         size += 1
     return hitting
@@ -214,38 +214,6 @@ def _minimal(sets: Sequence[int]) -> list[int]:
         if not any(smaller & one == smaller for smaller in minimal):
             minimal.append(one)
     return minimal
-
-
-def _reduced(sets: Sequence[int]) -> list[int]:
-    """Return fewer and smaller sets with a smallest hitting set of the same size, which hits the given ones, too.
-
-    What is in no set but those of some other member can be left out.
-    """
-    while True:
-        sets = _minimal(sets)
-        kept: dict[int, int] = {}
-        inside = _inside(sets)
-        for of, member in sorted(inside.items(), key=lambda pair: (-pair[0].bit_count(), pair[1])):
-            if not any(of & ~wider == 0 for wider in kept.values()):
-                kept[member] = of
-        among = sum(1 << member for member in kept)
-        smaller = [one & among for one in sets]
-        if smaller == sets:
-            return sets
-        sets = smaller
-
-
-def _inside(sets: Sequence[int]) -> dict[int, int]:
-    """Return in which of the sets a member is, as a set of them, and the least member that is in just these."""
-    if not sets:
-        return {}
-    width = -(-max(sets).bit_length() // 8)
-    as_bytes = np.frombuffer(b"".join(one.to_bytes(width, "little") for one in sets), dtype=np.uint8)
-    columns = np.packbits(np.unpackbits(as_bytes.reshape(len(sets), width), axis=1, bitorder="little").T, axis=1)
-    inside: dict[bytes, int] = {}
-    for member, column in enumerate(map(bytes, columns)):
-        inside.setdefault(column, member)
-    return {of: member for column, member in inside.items() if (of := int.from_bytes(column, "big"))}
 
 
 def _of_size(sets: Sequence[int], size: int) -> int | None:

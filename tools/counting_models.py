@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import gzip
 import json
-import sys
 from collections.abc import Iterable, Sequence
 from itertools import combinations, permutations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from harness.causal.dag import from_integer
 from harness.causal.relations import Relation
@@ -21,10 +23,6 @@ from harness.tasks.corr2cause.fresh import trees
 from harness.tasks.corr2cause.fresh.trees import DIGITS, ToldFacts, facts
 from harness.tasks.corr2cause.shortcut import CLAIMS, Regression, count, features
 from harness.tasks.text_models import Forest
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 
 def fit(rows: NDArray[np.uint8], labels: Sequence[int], **settings: Any) -> Any:
@@ -69,8 +67,6 @@ def regression(rows: NDArray[np.int64], labels: Sequence[int]) -> Regression:
 
 def training(kind: Relation, sizes: Iterable[int] = SIZES) -> tuple[NDArray[np.uint8], list[int]]:
     """Return facts and labels of all claims of a kind in the train split."""
-    import numpy as np
-
     rows, labels = [], []
     for n in sizes:
         ends = [(i, j) for a, b in combinations(range(n), 2) for i, j in ((a, b), (b, a))]
@@ -84,8 +80,6 @@ def training(kind: Relation, sizes: Iterable[int] = SIZES) -> tuple[NDArray[np.u
 
 def counted(kind: Relation) -> tuple[NDArray[np.int64], list[int]]:
     """Return counts and labels of the same claims."""
-    import numpy as np
-
     rows, labels = [], []
     for n in SIZES:
         ends = list(combinations(range(n), 2) if kind in SYMMETRIC else permutations(range(n), 2))
@@ -95,7 +89,7 @@ def counted(kind: Relation) -> tuple[NDArray[np.int64], list[int]]:
     return np.concatenate(rows), labels
 
 
-def main() -> int:
+def main() -> None:
     """Fit the models of all kinds and write the files that ship."""
     forests = {str(kind): vars(forest(fit(*training(kind)), digits=DIGITS)) for kind in CLAIMS}
     regressions = {str(kind): vars(regression(*counted(kind))) for kind in CLAIMS}
@@ -103,8 +97,7 @@ def main() -> int:
     text = json.dumps(forests, separators=(",", ":"))
     (folder / trees.FILE).write_bytes(gzip.compress(text.encode(), mtime=0))
     (folder / shortcut.FILE).write_text(json.dumps(regressions, indent=1) + "\n", encoding="utf-8")
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

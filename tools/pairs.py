@@ -6,12 +6,14 @@ It looks at every class over five to seven variables but those of public test se
 from __future__ import annotations
 
 import hashlib
-import sys
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from harness.causal.dag import from_integer
 from harness.causal.relations import Relation
@@ -22,10 +24,6 @@ from harness.tasks.corr2cause.enumerate import premises
 from harness.tasks.corr2cause.fresh.blocks import public
 from harness.tasks.corr2cause.fresh.matching import FILE, SIZES, Matching
 from harness.tasks.corr2cause.shortcut import CLAIMS, FEATURES, SentenceCounts, count, features
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 FOLDER = Path(__file__).parents[1] / "harness" / "data" / "corr2cause"
 MATCHED: Mapping[Matching, tuple[str, ...]] = {
@@ -54,8 +52,6 @@ class Sentences:
 
 def sentences_of(n: int, number: int) -> Sentences:
     """Count the sentences of a class."""
-    import numpy as np
-
     statements = independences(from_integer(n, number))
     sizes = np.zeros((n, n, n - 1), dtype=np.int64)
     for i, j, condition in statements:
@@ -67,8 +63,6 @@ def matched(
     matching: Matching, sentences: Sentences, kind: Relation, i: NDArray[np.int64], j: NDArray[np.int64]
 ) -> NDArray[np.int64]:
     """Return what `MATCHED` names, a row for each claim about variables i and j."""
-    import numpy as np
-
     simple = features(sentences.counts, kind, i, j)
     if matching == "counts":
         return simple
@@ -92,8 +86,6 @@ def _others(
     counts: SentenceCounts, about: NDArray[np.int64], i: NDArray[np.int64], j: NDArray[np.int64]
 ) -> NDArray[np.int64]:
     """Return six numbers of every variable but i and j, the variables sorted by them."""
-    import numpy as np
-
     n = len(about)
     pair = [table[i] + table[j] for table in (counts.marginal, counts.conditional, counts.conditions)]
     table = np.stack([*pair, *(np.tile(column, (len(i), 1)) for column in about[:, :3].T)], axis=2)
@@ -118,8 +110,6 @@ class _Claims:
 
 def _claims(n: int) -> list[_Claims]:
     """Return the claims of each kind about all classes over n variables that no public test set has."""
-    import numpy as np
-
     parts: list[list[list[NDArray[Any]]]] = [[] for _ in CLAIMS]
     square = np.ones((n, n), dtype=int)
     for number in premises(n, "all"):
@@ -139,16 +129,12 @@ def _claims(n: int) -> list[_Claims]:
 
 
 def _key(rows: NDArray[np.int64]) -> NDArray[np.uint64]:
-    import numpy as np
-
     odd = np.frombuffer(hashlib.shake_256(b"pairs").digest(8 * rows.shape[1]), dtype="<u8") | np.uint64(1)
     return rows.astype(np.uint64) @ odd
 
 
 def _strata(claims: _Claims, key: NDArray[np.uint64]) -> Iterator[tuple[list[int], list[int]]]:
     """Yield the places of claims that follow and that do not, of every key that has both; all in a drawn order."""
-    import numpy as np
-
     random = np.random.default_rng(0)
     order = random.permutation(len(key))
     order = order[np.argsort(key[order], kind="stable")]
@@ -190,8 +176,6 @@ def _disjoint(claims: Sequence[_Claims], keys: Sequence[NDArray[np.uint64]], *, 
 
 def make(n: int) -> dict[str, list[list[int]]]:
     """Return the rows of every list of the index for n variables. Which premises have only been drawn for one pair."""
-    import numpy as np
-
     claims = _claims(n)
     lists = {}
     for matching in MATCHED:
@@ -202,16 +186,13 @@ def make(n: int) -> dict[str, list[list[int]]]:
     return lists
 
 
-def main() -> int:
+def main() -> None:
     """Write the index."""
-    import numpy as np
-
     made = [make(n) for n in SIZES]
     lists = {name: [row for lists in made for row in lists[name]] for name in made[0]}
     arrays: dict[str, Any] = {name: np.array(rows, dtype=np.int32) for name, rows in lists.items()}
     np.savez_compressed(FOLDER / FILE, **arrays)
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

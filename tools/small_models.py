@@ -15,7 +15,9 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
 
 from harness.tasks.corr2cause.claim import ItemWriter
 from harness.tasks.corr2cause.enumerate import SIZES, universe
@@ -32,10 +34,6 @@ from harness.tasks.corr2cause.small_models import (
     smoothed,
 )
 from harness.types import JSON, Item
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 COMMAND = "python tools/small_models.py"
 SHIPPED = Path(__file__).parents[1] / "harness" / "data" / "models"
@@ -106,8 +104,6 @@ def _total(data: LabelledClaims) -> tuple[int, int]:
 
 def fit_weights(data: LabelledClaims) -> SentenceWeights:
     """Return a logistic regression (L2) for each hypothesis with both labels; for others the log-odds of its share."""
-    import numpy as np
-
     columns = sorted({sentence for premise in data.premises for sentence in premise})
     place = {sentence: k for k, sentence in enumerate(columns)}
     rows = np.zeros((len(data.premises), len(columns)))
@@ -128,7 +124,6 @@ def fit_weights(data: LabelledClaims) -> SentenceWeights:
 
 def _regression(rows: NDArray[np.float64], labels: Sequence[int]) -> tuple[int, NDArray[np.int64]]:
     """Return intercept and slopes in thousandths. liblinear's Newton method draws nothing at random."""
-    import numpy as np
     from sklearn.linear_model import LogisticRegression
 
     model = LogisticRegression(C=REGULARISATION, solver="liblinear", tol=TOLERANCE, max_iter=1000)
