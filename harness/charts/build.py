@@ -7,17 +7,23 @@ from dataclasses import replace
 
 from msgspec import structs
 
-from harness.charts.names import id_prefixes, labels, reference, run_ids
+from harness.charts.names import id_prefixes, labels, run_ids
 from harness.charts.sets import ChartsOfSet, interval_notes_of, point, title_of
 from harness.charts.values import Chart
-from harness.leaderboard.comparable import comparable_sets, heading_of, items_of, items_text, sort_key
+from harness.leaderboard.comparable import comparable_sets, heading_of, items_text, sort_key
 from harness.leaderboard.series import RunSetting, Series, series_of, sets_of, steps_of
 from harness.scoring.definitions import main_metrics
 from harness.storage.replies import ReplyReader
 from harness.storage.runs import Run
 from harness.tasks.benchmark import PERTURBATION
 from harness.tasks.find import benchmark_of
-from harness.types import JSON
+
+STEPS = {
+    "robustness": (RunSetting("task", PERTURBATION), "when the questions are perturbed"),
+    "names": (RunSetting("task", "names"), "with original and with readable names"),
+    "directness": (RunSetting("task", "kind"), "on pairs directly related, and not"),
+}
+"""The kinds of chart whose steps are the values of a setting, with it and the end of their titles."""
 
 
 def charts_of(runs: Sequence[Run], replies: ReplyReader | None = None) -> list[Chart]:
@@ -29,79 +35,62 @@ def charts_of(runs: Sequence[Run], replies: ReplyReader | None = None) -> list[C
     replies = replies or ReplyReader()
     # Runs hold dictionaries and have no hash, so names go by id().
     names = {id(run): name for run, name in zip(runs, run_ids(runs), strict=True)}
-    tasks = sorted({run.task for run in runs})
-    return [chart for task in tasks for chart in _of_task(task, [r for r in runs if r.task == task], names, replies)]
+    charts: list[Chart] = []
+    for task in sorted({run.task for run in runs}):
+        of_task = [run for run in runs if run.task == task and run.sound]
+        sets = comparable_sets(of_task)
+        for comparable, prefix in zip(sets, id_prefixes(task, [members.runs for members in sets]), strict=True):
+            charts += ChartsOfSet(task, prefix, comparable.heading, comparable.runs, names, replies).charts()
+        for kind in STEPS:
+            charts += _steps_charts(task, of_task, names, kind)
+    return charts
 
 
-def _of_task(task: str, runs: Sequence[Run], names: Mapping[int, str], replies: ReplyReader) -> Iterator[Chart]:
-    sets = comparable_sets(runs)
-    for comparable, prefix in zip(sets, id_prefixes(task, [members.runs for members in sets]), strict=True):
-        yield from ChartsOfSet(task, prefix, comparable.heading, comparable.runs, names, replies).charts()
-    for kind, (setting, what) in _STEPS.items():
-        yield from _steps_charts(task, runs, names, kind, setting, what)
-
-
-_STEPS = {
-    "robustness": (RunSetting("task", PERTURBATION), "when the questions are perturbed"),
-    "names": (RunSetting("task", "names"), "with original and with readable names"),
-    "directness": (RunSetting("task", "kind"), "on pairs directly related, and not"),
-}
-"""The kinds of chart whose steps are the values of a setting, with it and the end of their titles."""
-
-
-def _steps_charts(
-    task: str, runs: Sequence[Run], names: Mapping[int, str], kind: str, setting: RunSetting, what: str
-) -> Iterator[Chart]:
+def _steps_charts(task: str, runs: Sequence[Run], names: Mapping[int, str], kind: str) -> Iterator[Chart]:
     """Yield a chart for each set of chains and metric."""
-    known = [run for run in runs if run.sound]
+    setting, ending = STEPS[kind]
     if setting.name == PERTURBATION:
         perturbations = benchmark_of(task).perturbations.values()
-        known = [run for run in known if setting.step(run) in perturbations]
-    sets = sets_of([chain for chain in series_of(known, setting) if len(chain.by_step) > 1])
-    prefixes = id_prefixes(task, [[_without(chain.first, setting) for chain in members] for members in sets])
-    for members, prefix, heading in zip(sets, prefixes, _headings(sets, setting), strict=True):
+        runs = [run for run in runs if setting.step(run) in perturbations]
+    sets = sets_of([chain for chain in series_of(runs, setting) if len(chain.by_step) > 1])
+    without = [[_without(chain.first, setting) for chain in members] for members in sets]
+    prefixes, headings = id_prefixes(task, without), _headings(sets, without, setting)
+    for members, prefix, heading in zip(sets, prefixes, headings, strict=True):
         chains = sorted(members, key=lambda chain: sort_key(chain.first))
-        firsts = [chain.first for chain in chains]
-        steps = steps_of([run for chain in chains for run in chain.by_step.values()], setting)
-        scores = [run.result.overall for chain in chains for run in chain.by_step.values()]
-        refs = [
-            reference(run, names[id(run)], label)
-            for run, label in zip(firsts, labels([_without(run, setting) for run in firsts]), strict=True)
-        ]
-        for metric in dict.fromkeys(name for run in firsts for name in main_metrics(run.result.overall)):
-            points = [[_point(chain.by_step.get(step), metric, names) for step in steps] for chain in chains]
-            rows = [{**ref, "points": of_chain} for ref, of_chain in zip(refs, points, strict=True)]
+        known = [run for chain in chains for run in chain.by_step.values()]
+        steps = steps_of(known, setting)
+        of_chains = labels([_without(chain.first, setting) for chain in chains])
+        for metric in dict.fromkeys(name for chain in chains for name in main_metrics(chain.first.result.overall)):
+            rows = []
+            for chain, label in zip(chains, of_chains, strict=True):
+                of_steps = [chain.by_step.get(step) for step in steps]
+                points = [run and {"run": names[id(run)], **point(run.result.overall, metric)} for run in of_steps]
+                first = chain.first
+                rows.append({"run": names[id(first)], "label": label, "role": first.role, "points": points})
             yield Chart(
                 kind=kind,
                 id=f"{prefix}/{kind}/{metric}",
                 task=task,
                 heading=heading,
-                title=f"{title_of(metric)} {what}",
-                notes=interval_notes_of(scores),
+                title=f"{title_of(metric)} {ending}",
+                notes=interval_notes_of([run.result.overall for run in known]),
                 body={"metric": metric, "steps": steps, "rows": rows},
             )
 
 
-def _headings(sets: Sequence[Sequence[Series]], setting: RunSetting) -> list[str]:
-    """Return the settings of each set in words, nothing for a single set of the default.
+def _headings(sets: Sequence[Sequence[Series]], without: Sequence[Sequence[Run]], setting: RunSetting) -> list[str]:
+    """Return the settings of each set in words, with its items where these do not tell it from another.
 
-    Where words and labels do not tell sets apart, the items of their steps do.
+    Nothing for a single set of the default.
     """
-    several = len({members[0].first.result.headline for members in sets}) > 1
-    plain = [heading_of([_without(chain.first, setting) for chain in members], labels=several) for members in sets]
-    if len(sets) == 1 and all(not setting.other_settings(chain.first) for chain in sets[0]):
+    several = len({runs[0].result.headline for runs in without}) > 1
+    plain = [heading_of(runs, labels=several) for runs in without]
+    if len(sets) == 1 and not any(setting.other_settings(chain.first) for chain in sets[0]):
         return [""]
-    runs = [{step: run for chain in members for step, run in chain.by_step.items()} for members in sets]
-    headings = []
-    for heading, mine in zip(plain, runs, strict=True):
-        same = [other for name, other in zip(plain, runs, strict=True) if name == heading]
-        own = [
-            f"{step}: {items_text(run)}"
-            for step, run in mine.items()
-            if any(step not in other or items_of(other[step]) != items_of(run) for other in same)
-        ]
-        headings.append("; ".join([heading, *own]))
-    return headings
+    return [
+        heading if plain.count(heading) == 1 else f"{heading}; {items_text(runs[0])}"
+        for heading, runs in zip(plain, without, strict=True)
+    ]
 
 
 def _without(run: Run, setting: RunSetting) -> Run:
@@ -109,7 +98,3 @@ def _without(run: Run, setting: RunSetting) -> Run:
     place = {**run.place, "variant": setting.other_variant(run)}
     configuration = {**run.configuration, "task": setting.other_settings(run)}
     return replace(run, place=place, manifest=structs.replace(run.manifest, configuration=configuration))
-
-
-def _point(run: Run | None, metric: str, names: Mapping[int, str]) -> dict[str, JSON] | None:
-    return None if run is None else {"run": names[id(run)], **point(run.result.overall, metric)}

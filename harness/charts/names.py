@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Sequence
 
 from harness.storage.configuration import safe
 from harness.storage.runs import Run
-from harness.types import JSON
 
 
 def run_ids(runs: Sequence[Run]) -> list[str]:
     """Return task/variant/prompt/model of each run; where runs share that, what tells them apart and // before it."""
     plain = ["/".join((run.task, run.variant, run.prompt, run.model)) for run in runs]
     folders = [f"{run.source}//{name}" for run, name in zip(runs, plain, strict=True)]
-    paths = [f"{run.folder}//{name}" for run, name in zip(runs, plain, strict=True)]
     shared, unclear = Counter(plain), Counter(folders)
     return [
-        name if shared[name] == 1 else folder if unclear[folder] == 1 else path
-        for name, folder, path in zip(plain, folders, paths, strict=True)
+        name if shared[name] == 1 else folder if unclear[folder] == 1 else f"{run.folder}//{name}"
+        for run, name, folder in zip(runs, plain, folders, strict=True)
     ]
 
 
@@ -28,27 +26,15 @@ def id_prefixes(task: str, sets: Sequence[Sequence[Run]]) -> list[str]:
     It depends on the set alone, so that no name passes to another set when runs are added. Sets that share a variant
     all have more in their names: their labels where these differ, then the beginning of their items' digest.
     """
-    variants = [min(runs, key=_fewest_settings_first).variant for runs in sets]
+    variants = [min((len(run.settings), run.variant) for run in runs)[1] for runs in sets]
     prefixes = [task if name == "default" else f"{task}/{safe(name).replace(',', '+')}" for name in variants]
     headlines = [runs[0].result.headline for runs in sets]
     items = [(runs[0].items or str(runs[0].result.overall.items))[:8] for runs in sets]
-    for parts in (headlines, items):
-        shared: dict[str, set[str]] = defaultdict(set)
-        for name, part in zip(prefixes, parts, strict=True):
-            shared[name].add(part)
-        prefixes = [
-            f"{name}/{safe(part)}" if len(shared[name]) > 1 else name
-            for name, part in zip(prefixes, parts, strict=True)
-        ]
-    count: Counter[str] = Counter()
-    for number, name in enumerate(prefixes):
-        count[name] += 1
-        prefixes[number] = name if count[name] == 1 else f"{name}/{count[name]}"
+    for parts in (headlines, items, [str(number) for number in range(1, 1 + len(sets))]):
+        named = list(zip(prefixes, parts, strict=True))
+        clear = [len({other for prefix, other in named if prefix == name}) == 1 for name, _ in named]
+        prefixes = [n if is_clear else f"{n}/{safe(part)}" for (n, part), is_clear in zip(named, clear, strict=True)]
     return prefixes
-
-
-def _fewest_settings_first(run: Run) -> tuple[int, str]:
-    return len(run.settings), run.variant
 
 
 def labels(runs: Sequence[Run]) -> list[str]:
@@ -72,8 +58,3 @@ def shared_data(runs: Sequence[Run]) -> list[str]:
     """Return the settings of the data that all runs of algorithms share, such as seed=0; none for a single run."""
     data = [run.prompt.split(",") for run in runs if run.data]
     return [setting for setting in data[0] if all(setting in other for other in data)] if len(data) > 1 else []
-
-
-def reference(run: Run, name: str, label: str) -> dict[str, JSON]:
-    """Return what every row of a chart says of its run."""
-    return {"run": name, "label": label, "role": run.role}

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
-from typing import Any
 
-from harness.charts.names import labels, reference, shared_data
+from harness.charts.names import labels, shared_data
 from harness.charts.values import Chart
 from harness.errors import DataError
 from harness.leaderboard.comparable import capitalized
@@ -32,6 +31,10 @@ _BINS = (
 _STATED = (
     "Stated: how sure of its answer a reply says it is, as a probability of Yes; it is none that the model computed."
 )
+_RELIABILITY = {
+    "probability": ("Reliability of the probabilities of Yes", _BINS),
+    "stated": ("Reliability of the confidence that replies state", (*_BINS, _STATED)),
+}
 _BREAKDOWNS = {"num_nodes": "number of variables", "argument": "length of the shortest argument"}
 
 
@@ -42,30 +45,32 @@ class ChartsOfSet:
         self, task: str, prefix: str, heading: str, runs: Sequence[Run], names: Mapping[int, str], replies: ReplyReader
     ) -> None:
         """Name the runs: `prefix` begins the ids of charts, `names` are the runs' by their id()."""
-        self.task = task
-        self.prefix = prefix
-        self.heading = heading
-        self.runs = runs
-        self.replies = replies
-        self.refs = [reference(run, names[id(run)], label) for run, label in zip(runs, labels(runs), strict=True)]
+        self.task, self.prefix, self.heading, self.runs, self.replies = task, prefix, heading, runs, replies
+        self.overall = [run.result.overall for run in runs]
+        self.parts = [run.result.scores[run.result.headline] for run in runs]
+        named = zip(runs, labels(runs), strict=True)
+        self.refs: list[Row] = [{"run": names[id(run)], "label": label, "role": run.role} for run, label in named]
         data = ", ".join(shared_data(runs))
         self.data = [f"The data of all algorithms: {data}."] if data else []
-        self.metrics = list(dict.fromkeys(name for run in runs for name in main_metrics(run.result.overall)))
+        self.metrics = list(dict.fromkeys(name for scores in self.overall for name in main_metrics(scores)))
 
     def charts(self) -> Iterator[Chart]:
         """Yield all charts, in the order in which they are shown."""
         for metric in self.metrics:
-            yield self.scores(metric)
-        for breakdown in dict.fromkeys(name for run in self.runs for name in _breakdowns(run)):
+            yield self._scores(metric)
+        for breakdown in dict.fromkeys(name for parts in self.parts for name in parts):
             if breakdown != "overall" and "/" not in breakdown:
-                yield self.heat(breakdown)
-        yield from self.confusion()
-        yield from self.reliabilities()
+                yield self._heat(breakdown)
+        counts = [scores.confusion for scores in self.overall]
+        rows = self._rows({"counts": {name: of.get(name, 0) for name in COUNTS}} if of else None for of in counts)
+        if rows:
+            yield self._chart("confusion", "Answers by what is true and what was said", rows)
+        yield from self._reliabilities()
         for metric in self.metrics:
-            yield from self.costs(metric)
-        yield from self.scales()
+            yield from self._costs(metric)
+        yield from self._scales()
 
-    def _chart(self, name: str, title: str, notes: Sequence[str] = (), **body: JSON) -> Chart:
+    def _chart(self, name: str, title: str, rows: Sequence[Row], notes: Sequence[str] = (), **body: JSON) -> Chart:
         """Return a chart whose id ends with a name that begins with its kind."""
         return Chart(
             kind=name.partition("/")[0],
@@ -74,128 +79,99 @@ class ChartsOfSet:
             heading=self.heading,
             title=title,
             notes=[*notes, *self.data],
-            body=body,
+            body={**body, "rows": rows},
         )
 
-    def scores(self, metric: str) -> Chart:
-        """Return the chart of a leaderboard's column."""
-        overall = [run.result.overall for run in self.runs]
-        rows = [
-            {**ref, **point(scores, metric), "items": scores.items, "clusters": scores.clusters}
-            for ref, scores in zip(self.refs, overall, strict=True)
-        ]
-        title = f"{title_of(metric)} by model"
-        return self._chart(f"scores/{metric}", title, interval_notes_of(overall), metric=metric, rows=rows)
+    def _rows(self, of_runs: Iterable[Row | None]) -> list[Row]:
+        """Return a row for each run that has something, with its names."""
+        return [{**ref, **row} for ref, row in zip(self.refs, of_runs, strict=True) if row is not None]
 
-    def heat(self, breakdown: str) -> Chart:
+    def _scores(self, metric: str) -> Chart:
+        """Return the chart of a leaderboard's column."""
+        rows = self._rows(
+            {**point(scores, metric), "items": scores.items, "clusters": scores.clusters} for scores in self.overall
+        )
+        notes = interval_notes_of(self.overall)
+        return self._chart(f"scores/{metric}", f"{title_of(metric)} by model", rows, notes, metric=metric)
+
+    def _heat(self, breakdown: str) -> Chart:
         """Return the heat map of a breakdown: a row for each run, a column for each group."""
-        parts: list[Mapping[str, Scores]] = [_breakdowns(run).get(breakdown, {}) for run in self.runs]
-        groups: dict[str, Scores] = {}
-        for group, scores in ((group, scores) for part in parts for group, scores in part.items()):
-            groups.setdefault(group, scores)
+        parts: list[Mapping[str, Scores]] = [part.get(breakdown, {}) for part in self.parts]
+        groups = {group: scores for part in reversed(parts) for group, scores in part.items()}
+        groups = {group: groups[group] for part in parts for group in part}
         names = {metric.name for part in parts for scores in part.values() for metric in scores.metrics}
         metrics = [name for name in leading_first(names) if definition(name).in_heat_maps]
         columns = [
             {"group": group, "title": group.replace("_", " "), "items": first.items, "positives": first.positives}
             for group, first in groups.items()
         ]
-        rows = [
-            {**ref, "cells": [_cell(part[group], metrics) if group in part else None for group in groups]}
-            for ref, part in zip(self.refs, parts, strict=True)
-        ]
+        rows = self._rows({"cells": [_cell(part.get(group), metrics) for group in groups]} for part in parts)
         title = f"Scores by {_BREAKDOWNS.get(breakdown, breakdown.replace('_', ' '))}"
-        return self._chart(f"heat/{breakdown}", title, breakdown=breakdown, metrics=metrics, columns=columns, rows=rows)
+        return self._chart(f"heat/{breakdown}", title, rows, breakdown=breakdown, metrics=metrics, columns=columns)
 
-    def confusion(self) -> Iterator[Chart]:
-        """Yield the chart of what became of positives and negatives, of the runs whose task counts it."""
-        counts = [run.result.overall.confusion for run in self.runs]
-        rows = [
-            {**ref, "counts": {name: of_run.get(name, 0) for name in COUNTS}}
-            for ref, of_run in zip(self.refs, counts, strict=True)
-            if of_run
-        ]
-        if rows:
-            yield self._chart("confusion", "Answers by what is true and what was said", rows=rows)
-
-    def reliabilities(self) -> Iterator[Chart]:
+    def _reliabilities(self) -> Iterator[Chart]:
         """Yield reliability diagrams: of the probabilities that runs have given, and of the confidence they state."""
-        rows: dict[str, list[Row]] = {"probability": [], "stated": []}
+        given: list[dict[str, list[tuple[int, float, str]]]] = []
         missing = []
         for ref, run in zip(self.refs, self.runs, strict=True):
-            if run.result.choices or not (run.result.overall.metric("brier") or _asks_for_confidence(run)):
-                continue
-            try:
-                given = _predictions(run, self.replies)
-            except DataError:
-                missing.append(str(ref["label"]))
-                continue
-            for source, answers in given.items():
-                if answers:
-                    rows[source].append({**ref, **_reliability(answers)})
+            asked = bool((run.manifest.words or {}).get("confidence"))
+            given.append({})
+            if not run.result.choices and (run.result.overall.metric("brier") or asked):
+                try:
+                    given[-1] = _predictions(run, self.replies)
+                except DataError:
+                    missing.append(str(ref["label"]))
         notes = [f"Not in it, as their records are not here: {', '.join(missing)}."] if missing else []
-        titles = {
-            "probability": ("Reliability of the probabilities of Yes", _BINS),
-            "stated": ("Reliability of the confidence that replies state", (*_BINS, _STATED)),
-        }
-        for source, (title, about) in titles.items():
-            if rows[source]:
-                yield self._chart(f"reliability/{source}", title, [*about, *notes], source=source, rows=rows[source])
+        for source, (title, about) in _RELIABILITY.items():
+            rows = self._rows(_reliability(of_run[source]) if of_run.get(source) else None for of_run in given)
+            if rows:
+                yield self._chart(f"reliability/{source}", title, rows, [*about, *notes], source=source)
 
-    def costs(self, metric: str) -> Iterator[Chart]:
+    def _costs(self, metric: str) -> Iterator[Chart]:
         """Yield the chart in USD of runs whose cost is known, and where some have tokens alone, the chart in tokens."""
-        models = [(ref, run) for ref, run in zip(self.refs, self.runs, strict=True) if ref["role"] == "model"]
-        if any(run.usd is not None for _, run in models):
-            yield from self._cost(metric, "USD", [(ref, run, run.usd) for ref, run in models])
-        if any(run.usd is None and _tokens(run) is not None for _, run in models):
-            yield from self._cost(metric, "tokens", [(ref, run, _tokens(run)) for ref, run in models])
-
-    def _cost(self, metric: str, unit: str, amounts: Sequence[tuple[Row, Run, float | None]]) -> Iterator[Chart]:
-        """Yield the chart of score against USD or tokens, unless no run has both."""
-        rows, missing = [], []
-        for ref, run, amount in amounts:
-            overall = run.result.overall
-            if amount is not None and overall[metric] is not None and overall.items:
-                rows.append({**ref, "x": 1000 * amount / overall.items, **point(overall, metric)})
-            else:
-                missing.append(str(ref["label"]))
-        if not rows:
-            return
+        models = [run if run.role == "model" else None for run in self.runs]
+        amounts = {
+            "USD": [run and run.usd for run in models],
+            "tokens": [run and _tokens(run) for run in models],
+        }
+        if not any(run and run.usd is None and _tokens(run) is not None for run in models):
+            del amounts["tokens"]
         title = definition(metric).title
-        notes = [f"Not in it, as {unit} or {title} are not known: {', '.join(missing)}."] if missing else []
-        notes += interval_notes_of([run.result.overall for _, run, _ in amounts])
-        if unit == "tokens":
-            notes.append("Tokens are those read and written, each model's by its own tokenizer.")
-        yield self._chart(
-            f"cost/{metric}/{unit.lower()}",
-            f"{title_of(metric)} against {unit} per 1,000 items",
-            notes,
-            metric=metric,
-            unit=unit,
-            rows=rows,
-        )
+        for unit, of_runs in amounts.items():
+            rows = self._rows(
+                {"x": 1000 * amount / scores.items, **point(scores, metric)}
+                if amount is not None and scores[metric] is not None and scores.items
+                else None
+                for amount, scores in zip(of_runs, self.overall, strict=True)
+            )
+            there = {row["run"] for row in rows}
+            missing = [str(ref["label"]) for ref in self.refs if ref["role"] == "model" and ref["run"] not in there]
+            notes = [f"Not in it, as {unit} or {title} are not known: {', '.join(missing)}."] if missing else []
+            notes += interval_notes_of([scores for scores, run in zip(self.overall, models, strict=True) if run])
+            if unit == "tokens":
+                notes.append("Tokens are those read and written, each model's by its own tokenizer.")
+            if rows:
+                name = f"cost/{metric}/{unit.lower()}"
+                about = f"{title_of(metric)} against {unit} per 1,000 items"
+                yield self._chart(name, about, rows, notes, metric=metric, unit=unit)
 
-    def scales(self) -> Iterator[Chart]:
+    def _scales(self) -> Iterator[Chart]:
         """Yield scores by network, smallest first, where the benchmark knows the sizes of its networks."""
-        names = {name for run in self.runs for name in _breakdowns(run).get("network", {})}
+        names = {name for part in self.parts for name in part.get("network", {})}
         sizes = benchmark_of(self.task).graph_sizes
         if len(names) < 2 or sizes is None or not (graphs := sizes(names)):
             return
         graphs = sorted(graphs, key=lambda graph: (graph.nodes, graph.edges))
         networks = [{"name": g.name, "nodes": g.nodes, "edges": g.edges, "scale": g.scale} for g in graphs]
-        parts = [[_breakdowns(run).get("network", {}).get(graph.name) for graph in graphs] for run in self.runs]
+        parts = [[part.get("network", {}).get(graph.name) for graph in graphs] for part in self.parts]
         notes = interval_notes_of([scores for part in parts for scores in part if scores])
         for metric in self.metrics:
-            rows: list[Row] = []
-            for ref, part in zip(self.refs, parts, strict=True):
-                points = [point(scores, metric) if scores else {} for scores in part]
-                values, intervals = ([of.get(name) for of in points] for name in ("value", "interval"))
-                rows.append({**ref, "values": values, "intervals": intervals})
+            points = [[point(scores, metric) if scores else {} for scores in part] for part in parts]
+            rows = self._rows(
+                {f"{name}s": [of.get(name) for of in of_run] for name in ("value", "interval")} for of_run in points
+            )
             title = f"{title_of(metric)} by number of variables"
-            yield self._chart(f"scale/{metric}", title, notes, metric=metric, networks=networks, rows=rows)
-
-
-def _asks_for_confidence(run: Run) -> bool:
-    return bool((run.manifest.words or {}).get("confidence"))
+            yield self._chart(f"scale/{metric}", title, rows, notes, metric=metric, networks=networks)
 
 
 def _predictions(run: Run, replies: ReplyReader) -> dict[str, list[tuple[int, float, str]]]:
@@ -230,10 +206,6 @@ def title_of(metric: str) -> str:
     return capitalized(definition(metric).title)
 
 
-def _breakdowns(run: Run) -> Any:
-    return run.result.scores[run.result.headline]
-
-
 def point(scores: Scores, name: str) -> Row:
     """Return a metric's value and interval."""
     metric = shown(scores, name)
@@ -244,7 +216,9 @@ def _ends(interval: tuple[float, float] | None) -> list[float] | None:
     return None if interval is None else list(interval)
 
 
-def _cell(scores: Scores, metrics: Sequence[str]) -> Row:
+def _cell(scores: Scores | None, metrics: Sequence[str]) -> Row | None:
+    if scores is None:
+        return None
     points = {name: point(scores, name) for name in metrics}
     values, intervals = ({name: of[part] for name, of in points.items()} for part in ("value", "interval"))
     return {"items": scores.items, "positives": scores.positives, "values": values, "intervals": intervals}

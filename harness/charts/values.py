@@ -63,7 +63,6 @@ class Mark:
     """How a role is marked; its shape tells it apart for those who do not see colours."""
 
     title: str
-    """In legends."""
     colour: Literal["blue", "grey", "green", "orange"]
     """Its name: paper and the page's themes have their own shade of each."""
     shape: Literal["disc", "square", "diamond", "triangle"]

@@ -10,7 +10,7 @@ from harness.compare.measure import Comparison, Row, reasons, remarks
 from harness.runtime.console import shortened
 from harness.scoring.bootstrap import RESAMPLES
 from harness.scoring.definitions import definition
-from harness.tables.numbers import Intervals, p_text, percent_text, signed_text
+from harness.tables.numbers import p_text, percent_text, signed_text
 from harness.tables.table import Cell, Column, Line, Table
 
 MARK = "*"
@@ -26,12 +26,12 @@ def difference_columns(base: str, before: str = "", over: str = "") -> Iterator[
     yield Column(f"{before}p_holm", "p (Holm)", "count", None, over)
 
 
-def difference_cells(found: Difference | str | None, intervals: Intervals = "brackets") -> list[Cell]:
+def difference_cells(found: Difference | str | None) -> list[Cell]:
     """Return the cells of a difference; dashes, and the word why, where there is none."""
     if not isinstance(found, Difference):
         return [Cell(f"– {found}" if found else "–"), Cell("–"), Cell("–")]
     ends, p_holm = found.interval, found.p_holm
-    interval = f"[{signed_text(ends[0], 1)}, {signed_text(ends[1], 1)}]" if ends and intervals != "none" else ""
+    interval = f"[{signed_text(ends[0], 1)}, {signed_text(ends[1], 1)}]" if ends else ""
     mark = MARK if p_holm is not None and p_holm <= 0.05 else ""
     difference = Cell(signed_text(found.value), found.value, ends, interval)
     return [difference, Cell(f"{p_text(found.p)}{mark}", found.p), Cell(p_text(p_holm), p_holm)]

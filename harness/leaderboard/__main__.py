@@ -14,7 +14,6 @@ from harness.errors import ConfigError, StoreError
 from harness.leaderboard.build import BoardOptions, build
 from harness.leaderboard.comparable import find_runs
 from harness.storage.runs import Run
-from harness.tables.numbers import Intervals
 from harness.tables.table import Part, Table
 from harness.tables.write import Format, form_of, text_of, write
 
@@ -33,18 +32,16 @@ Rebuild the leaderboard from the results of earlier runs.
 Runs on different items or with different headline labels stand in tables of their own; incomplete ones are not ranked.
 
   model=                which runs: names or globs, several with commas between them; folders choose tasks and variants
-  metrics=              f1, accuracy, …; yes (share of Yes), chance (F1 of as many Yes at random); counts: items,
-                        positives, clusters, unreadable, cut_off, failed; what a run took: cost (USD), tokens_in and
-                        tokens_out, in all, seconds (mean of an answer), served (the models that replies name); else
-                        all but these
+  metrics=              f1, accuracy, …; yes (share of Yes); firm (share of answers in their form or announced);
+                        counts: items, positives, clusters, unreadable, cut_off, failed; what a run took: cost (USD),
+                        tokens_in, tokens_out
   by=                   a column for each group too: relation, num_nodes, network, scale, structure, …; or for each
                         value of a setting: perturbation, version, labels, limit, prompt, …; rows are what differs in
                         nothing else, with the difference to the first column, its interval and p as compare has them
   over=                 one row for all values of a setting: seed, prompt, …: mean ± standard deviation, least, median,
                         greatest, the share of items whose answer changes, and n, the number of runs
-  intervals=brackets    brackets or none
   published=false       true: what the papers print on the same task, set apart, with its data version
-  format=               markdown, csv, json or latex: what is printed, and written where out= does not tell
+  format=               what is printed: markdown, csv, json or latex
   out=                  the file to write (- for none); RESULTS/LEADERBOARD.md where nothing is chosen
 """
 
@@ -56,8 +53,7 @@ class LeaderboardSettings:
     model: str | None = None
     metrics: Words = ()
     by: Words = ()
-    over: str | None = None
-    intervals: Intervals = "brackets"
+    over: str = ""
     published: bool = False
     format: Format | None = None
     out: str | None = None
@@ -70,10 +66,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def job(arguments: list[str], settings: LeaderboardSettings) -> str | list[Part]:
     """Write the leaderboard, and return its tables, or their text where `format=` is given."""
     folders, out = arguments or ["results"], None if settings.out == "-" else settings.out
-    form = None if out is None else form_of(out, settings.format)
-    tables = _leaderboard(folders, settings)
-    if out is not None and form is not None:
-        write(tables, out, TITLE, form)
+    if out is not None:
+        form_of(out)
+    runs = find_runs(folders, model=settings.model)
+    choice = BoardOptions(settings.metrics, tuple(dict.fromkeys(settings.by)), settings.over)
+    tables = build(runs, choice)
+    if settings.published:
+        tables = _with_published(tables, runs, choice)
+    if out is not None:
+        write(tables, out, TITLE)
         print(f"{out}: {len(tables):,} table{'s' * (len(tables) != 1)}.", file=sys.stderr)
     elif settings == LeaderboardSettings() and len(folders) == 1:
         try:
@@ -83,27 +84,14 @@ def job(arguments: list[str], settings: LeaderboardSettings) -> str | list[Part]
     return [*tables] if settings.format is None else text_of(tables, settings.format)
 
 
-def _leaderboard(folders: Sequence[str], settings: LeaderboardSettings) -> list[Table]:
-    """Return the tables of the runs below the folders, as the settings ask."""
-    rows = find_runs(folders, model=settings.model)
-    choice = BoardOptions(
-        settings.metrics,
-        tuple(dict.fromkeys(settings.by)),
-        settings.intervals,
-        settings.over,
-    )
-    tables = build(rows, choice)
-    return _with_published(tables, rows, choice) if settings.published else tables
-
-
-def _with_published(measured: Sequence[Table], rows: Sequence[Run], choice: BoardOptions) -> list[Table]:
+def _with_published(measured: Sequence[Table], runs: Sequence[Run], choice: BoardOptions) -> list[Table]:
     """Return the tables, each task's followed by those of its published numbers."""
     if not (sources := plugin.published()):
         raise ConfigError("published=true needs the package causal-harness-papers (pip install -e packages/papers).")
     tables: list[Table] = []
     for task in dict.fromkeys(table.task for table in measured):
         tables += (table for table in measured if table.task == task)
-        tables += (table for published in sources for table in published(task, rows, choice.by))
+        tables += (table for published in sources for table in published(task, runs, choice.by))
     return tables
 
 

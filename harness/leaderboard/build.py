@@ -7,12 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from harness.errors import ConfigError, unknown
-from harness.leaderboard import by_setting, by_task, over_setting
+from harness.leaderboard import by_setting, by_task
 from harness.leaderboard.columns import (
     OF_RUNS,
     NumberColumn,
     about_runs,
     constants,
+    interval_note,
     not_ranked,
     number_notes,
 )
@@ -21,6 +22,7 @@ from harness.leaderboard.comparable import (
     ComparableRuns,
     capitalized,
     comparable_sets,
+    name_cells,
     name_of,
     telling_names,
 )
@@ -28,9 +30,9 @@ from harness.leaderboard.series import find_setting, setting_names
 from harness.scoring.definitions import definition, main_metrics
 from harness.scoring.grades import FIRM
 from harness.storage.runs import Run
-from harness.tables.numbers import COUNTS, DERIVED, Intervals, counts_of, derived, even_decimals, metrics_of
+from harness.tables.numbers import COUNTS, YES, counts_of, even_decimals, metrics_of, yes_share
 from harness.tables.results import spare
-from harness.tables.table import Cell, Column, Line, Table
+from harness.tables.table import Column, Line, Table
 
 
 @dataclass(frozen=True)
@@ -39,8 +41,7 @@ class BoardOptions:
 
     metrics: Sequence[str] = ()
     by: Sequence[str] = ()
-    intervals: Intervals = "brackets"
-    over: str | None = None
+    over: str = ""
     """A setting whose values are one row together."""
 
 
@@ -50,72 +51,58 @@ def build(runs: Sequence[Run], choice: BoardOptions | None = None) -> list[Table
     Where `by` or `over` name a setting, runs that differ in it alone stand in one row.
     """
     choice = choice or BoardOptions()
-    of_tasks: dict[str, list[Run]] = defaultdict(list)
-    for run in runs:
-        of_tasks[run.task].append(run)
-    complete = [run for run in runs if run.sound]
+    setting = _checked(choice, [run for run in runs if run.sound])
+    if setting == "task":
+        return [by_task.table(runs, choice.metrics, not_ranked(runs))]
+    of_tasks = {task: [run for run in runs if run.task == task] for task in sorted({run.task for run in runs})}
+    if setting:
+        return _of_setting(of_tasks, setting, choice)
+    return [table for task, of_task in of_tasks.items() for table in _tables(task, of_task, choice)]
+
+
+def _checked(choice: BoardOptions, runs: Sequence[Run]) -> str:
+    """Return the setting that tables are by or over, if any.
+
+    Raise ConfigError where no run has what the user chose, and for choices that exclude each other.
+    """
+    if not runs and "task" not in choice.by:
+        return ""
+    breakdowns = {name for run in runs for name in run.result.scores[run.result.headline]} - {"overall"}
+    settings = [choice.over] if choice.over else [name for name in choice.by if name not in breakdowns]
     if "task" in choice.by:
-        return [_by_task(runs, choice)]
-    _check(choice, complete)
-    by = next((name for name in choice.by if name not in breakdowns_of(complete)), None)
-    if (name := choice.over or by) and complete:
-        return _of_setting(of_tasks, name, choice)
-    return [table for task, of_task in sorted(of_tasks.items()) for table in _tables(task, of_task, choice)]
-
-
-def _by_task(runs: Sequence[Run], choice: BoardOptions) -> Table:
-    """Return the table of models by benchmarks."""
-    known = {metric.name for run in runs if run.sound for metric in run.result.overall.metrics}
-    if len(choice.by) > 1 or choice.over:
-        raise ConfigError("by=task goes with metrics= and intervals= alone: one row for each model.")
+        settings = ["task"]
+        if len(choice.by) > 1 or choice.over:
+            raise ConfigError("by=task goes with metrics= alone: one row for each model.")
+    for name in settings:
+        if name != "task" and find_setting(name, runs) is None:
+            known = [*setting_names(runs), *(() if choice.over else breakdowns)]
+            raise ConfigError(unknown("setting" if choice.over else "breakdown or setting", name, known))
+    if settings and len(choice.by) + bool(choice.over) > 1:
+        view = "over" if choice.over else "by"
+        raise ConfigError(f"{view}={settings[0]} is by a setting of runs: it goes with no other by= or over=.")
+    metrics = {metric.name for run in runs for metric in run.result.overall.metrics}
+    known = [*metrics, *(() if settings else (*COUNTS, YES, *OF_RUNS))]
     if wrong := [name for name in choice.metrics if name not in known]:
         raise ConfigError(unknown("metric", wrong[0], known))
-    return by_task.table(runs, choice.metrics, choice.intervals, not_ranked(runs))
+    return next(iter(settings), "")
 
 
 def _of_setting(of_tasks: Mapping[str, list[Run]], name: str, choice: BoardOptions) -> list[Table]:
     """Return the tables by or over a setting; of a task whose runs do not differ in it, a note."""
     tables: list[Table] = []
     missing: list[tuple[str, ConfigError]] = []
-    tables_of = over_setting.tables if choice.over else by_setting.tables
-    for task, runs in sorted(of_tasks.items()):
+    for task, runs in of_tasks.items():
         try:
             setting = find_setting(name, [run for run in runs if run.sound])
             if setting is None:
                 raise ConfigError(f"no run of {task} has the setting {name}.")
-            tables += tables_of(
-                task, runs, setting, metrics=choice.metrics, intervals=choice.intervals, others=not_ranked(runs)
-            )
+            of_task = by_setting.tables_over if choice.over else by_setting.tables_by
+            tables += of_task(task, runs, setting, choice.metrics, not_ranked(runs))
         except ConfigError as error:
             missing.append((task, error))
     if not tables:
         raise ConfigError("; ".join(str(error).rstrip(".") for _, error in missing) + ".")
     return [*tables, *(Table(task, others=[capitalized(str(error))]) for task, error in missing)]
-
-
-def breakdowns_of(runs: Sequence[Run]) -> set[str]:
-    """Return the names of what the scores of any of the runs are broken down by."""
-    return {name for run in runs for name in run.result.scores[run.result.headline]} - {"overall"}
-
-
-def _check(choice: BoardOptions, runs: Sequence[Run]) -> None:
-    """Raise ConfigError where no run has what the user chose, and for choices that exclude each other."""
-    if not runs:
-        return
-    breakdowns = breakdowns_of(runs)
-    metrics = {metric.name for run in runs for metric in run.result.overall.metrics}
-    settings = [choice.over] if choice.over else [name for name in choice.by if name not in breakdowns]
-    for name in settings:
-        if find_setting(name, runs) is None:
-            known = [*setting_names(runs), *(() if choice.over else breakdowns)]
-            raise ConfigError(unknown("setting" if choice.over else "breakdown or setting", name, known))
-    if settings and len(choice.by) + bool(choice.over) > 1:
-        view = "over" if choice.over else "by"
-        raise ConfigError(f"{view}={settings[0]} is by a setting of runs: it goes with no other by= or over=.")
-    columns = [] if settings else [*COUNTS, *DERIVED, *OF_RUNS]
-    for name in choice.metrics:
-        if name not in metrics and name not in columns:
-            raise ConfigError(unknown("metric", name, [*metrics, *columns]))
 
 
 def _tables(task: str, runs: list[Run], choice: BoardOptions) -> Iterator[Table]:
@@ -137,42 +124,31 @@ def _table(
     others: Sequence[str],
     unfinished: Sequence[tuple[str, str, str]],
 ) -> Table:
-    ranked = list(comparable.runs)
+    ranked = comparable.runs
     names = telling_names(ranked)
     constant = ("prompt",) if comparable.heading else ("prompt", "variant")
     shared = [f"{name} {name_of(ranked[0], name)}" for name in constant if name not in names]
     overall = [run.result.overall for run in ranked]
     main = {name for scores in overall for name in main_metrics(scores)}
-    number_columns = _number_columns(ranked, choice)
-    metrics_with_interval = set(choice.metrics) or main
-    columns = [*(Column(name, name) for name in names), *(column.header for column in number_columns)]
-    lines = [
-        Line(
-            [
-                *(Cell(name_of(run, name), name_of(run, name)) for name in names),
-                *(
-                    column.cell(run, choice.intervals if column.number in metrics_with_interval else "none")
-                    for column in number_columns
-                ),
-            ],
-            run={name: text for name in NAMES if (text := name_of(run, name))},
-            ranked=run.ranked,
-        )
-        for run in ranked
-    ]
+    numbers = _number_columns(ranked, choice)
+    with_interval = set(choice.metrics) or main
+    columns = [*(Column(name, name) for name in names), *(column.header for column in numbers)]
+    lines = []
+    for run in ranked:
+        cells = [column.cell(run, interval=column.number in with_interval) for column in numbers]
+        place = {name: text for name in NAMES if (text := name_of(run, name))}
+        lines.append(Line([*name_cells(run, names), *cells], "", place, run.ranked))
     first = main_metrics(overall[0])[0]
     best = "F1" if first.endswith("f1") else definition(first).title
     in_caption, caption = constants(overall, wanted=choice.metrics)
-    with_intervals = any(cell.range for line in lines for cell in line.cells)
+    drawn = any(cell.range for line in lines for cell in line.cells)
+    rows = [scores for run in ranked for column in numbers if drawn and (scores := column.scores(run))]
     return Table(
         task,
         columns,
         even_decimals(columns, lines),
         above="; ".join([f"Best {best} first, metrics in percent", *shared, *caption]) + ".",
-        notes=[
-            *number_notes(ranked, number_columns, choice.intervals if with_intervals else "none"),
-            *about_runs(ranked),
-        ],
+        notes=[*interval_note(rows), *number_notes(ranked, numbers), *about_runs(ranked)],
         others=others,
         heading=comparable.heading,
         settings=comparable.settings,
@@ -186,20 +162,16 @@ def _table(
 
 def _number_columns(runs: Sequence[Run], choice: BoardOptions) -> list[NumberColumn]:
     overall = [run.result.overall for run in runs]
-    metrics = list(choice.metrics)
-    if not metrics and choice.by:
-        metrics = list(dict.fromkeys(name for scores in overall for name in main_metrics(scores)))
-    elif not metrics:
-        answers = ["yes"] if any(derived(scores, "yes") is not None for scores in overall) else []
+    names = list(choice.metrics)
+    if not names and choice.by:
+        names = list(dict.fromkeys(name for scores in overall for name in main_metrics(scores)))
+    elif not names:
+        answers = [YES] if any(yes_share(scores) is not None for scores in overall) else []
         firm = ["firm"] if any(run.result.grades.keys() - FIRM for run in runs) else []
-        metrics = [*metrics_of(overall), *answers, *firm, *counts_of(overall)]
-    groups = {("overall", "all"): None}
+        names = [*metrics_of(overall), *answers, *firm, *counts_of(overall)]
+    groups: dict[str, dict[str, None]] = defaultdict(dict)
     for breakdown in choice.by:
         for run in runs:
-            parts: Mapping[str, object] = run.result.scores[run.result.headline].get(breakdown, {})
-            groups.update(dict.fromkeys((breakdown, group) for group in parts))
-    return [
-        NumberColumn(name, *key)
-        for name in metrics
-        for key in (groups if name not in OF_RUNS else [("overall", "all")])
-    ]
+            groups[breakdown] |= dict.fromkeys(run.result.scores[run.result.headline].get(breakdown, {}))
+    parts = [("overall", "all"), *((breakdown, group) for breakdown, of in groups.items() for group in of)]
+    return [NumberColumn(name, *part) for name in names for part in (parts[:1] if name in OF_RUNS else parts)]

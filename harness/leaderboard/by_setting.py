@@ -1,122 +1,143 @@
-"""A table whose columns are the values of a setting: the same questions paraphrased, beside the original.
+"""Tables whose rows are series of runs that differ in one setting alone.
 
-The differences are those of `harness compare`: paired by item, intervals and tests over whole clusters.
+By a setting, its values are columns: the same questions paraphrased, beside the original. The differences are those of
+`harness compare`: paired by item, intervals and tests over whole clusters. Over a setting, its values are one row: mean
+and spread over seeds, or over prompts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TypeVar
+from os.path import commonprefix
+from statistics import fmean, median, stdev
 
 from harness.compare.difference import Difference, differences, of_counts
 from harness.compare.measure import holm
 from harness.compare.pairing import pair
 from harness.compare.runs import Loader
 from harness.compare.tables import difference_cells, difference_columns, star_note
-from harness.errors import HarnessError
-from harness.leaderboard.columns import about_runs, constants
-from harness.leaderboard.comparable import items_text, runs_text, sort_key
-from harness.leaderboard.over_setting import lost_of_series, name_columns, no_two, view_heading
+from harness.errors import ConfigError, HarnessError
+from harness.leaderboard.columns import about_runs, constants, interval_note, lost_notes
+from harness.leaderboard.comparable import best_first, capitalized, items_text, runs_text, settings_words, sort_key
 from harness.leaderboard.series import RunSetting, Series, series_of, sets_of, steps_of
 from harness.scoring.bootstrap import RESAMPLES
 from harness.scoring.definitions import definition, main_metrics
+from harness.scoring.means import mean_of
 from harness.storage.runs import Run
-from harness.tables.numbers import Intervals, score_cell
-from harness.tables.results import interval_notes
+from harness.tables.numbers import interval_text, metric_text, number_cell, number_column, percent_text, shown
 from harness.tables.table import Cell, Column, Line, Table
 
 Found = Difference | str
 """A difference, or a word why there is none."""
-Key = TypeVar("Key", bound=Hashable)
+_PARTS = {"mean": "mean ± SD", "least": "least", "median": "median", "greatest": "greatest"}
 
 
-def tables(
+def tables_by(
     task: str,
     runs: Sequence[Run],
     setting: RunSetting,
-    *,
     metrics: Sequence[str] = (),
-    intervals: Intervals = "brackets",
     others: Sequence[str] = (),
     load: Loader | None = None,
-    name_others: bool = True,
 ) -> Iterator[Table]:
     """Yield a table for each set of runs that may stand side by side: a row for each model and prompt.
 
-    `load` is what other tables of the same runs were made with. `name_others` asks for a note, below the last table,
-    on the runs that stand in none.
-
-    Raise ConfigError where all runs have the same value of the setting.
+    `load` is what other tables of the same runs were made with. Raise ConfigError where no two runs differ in the
+    setting alone.
     """
     every, order = series_of(runs, setting), steps_of([run for run in runs if run.sound], setting)
     sets = [members for members in sets_of(every) if len({step for series in members for step in series.by_step}) > 1]
+    below = _below(task, setting, sets, every, order, others)
+    for members, rest in zip(sets, below, strict=True):
+        rows = sorted(members, key=lambda series: sort_key(series.first))
+        steps = [step for step in order if any(step in series.by_step for series in rows)]
+        yield _by(task, setting, rows, steps, metrics, rest, load or Loader())
+
+
+def tables_over(
+    task: str, runs: Sequence[Run], setting: RunSetting, metrics: Sequence[str] = (), others: Sequence[str] = ()
+) -> Iterator[Table]:
+    """Yield a table for each set of runs that may stand side by side, best mean first; raise as `tables_by`."""
+    every, order = series_of(runs, setting, folders=False), steps_of([run for run in runs if run.sound], setting)
+    sets = sets_of([series for series in every if len(series.by_step) > 1])
+    below = _below(task, setting, sets, every, order, others)
+    for members, rest in zip(sets, below, strict=True):
+        names = metrics or main_metrics(members[0].first.result.overall)[:1]
+        yield _over(task, setting, sorted(members, key=lambda series: _best_mean_first(series, names[0])), names, rest)
+
+
+def _below(
+    task: str,
+    setting: RunSetting,
+    sets: Sequence[Sequence[Series]],
+    every: Sequence[Series],
+    steps: Sequence[str],
+    others: Sequence[str],
+) -> list[Sequence[str]]:
+    """Return what stands below each table on the runs that stand in none: below the last all of it."""
     if not sets:
-        raise no_two(task, setting, order)
-    if name_others and (alone := [s.first for s in every if not any(s in members for members in sets)]):
+        raise ConfigError(
+            f"no two runs of {task} differ in {setting.title} and in nothing else (there is "
+            f"{', '.join(steps) or 'none'}): run the same with another value."
+        )
+    if alone := [series.first for series in every if not any(series in members for members in sets)]:
         others = [f"Not in a table, having one value of the setting: {runs_text(alone)}.", *others]
-    for number, members in enumerate(sets, 1):
-        steps = [step for step in order if any(step in series.by_step for series in members)]
-        members = sorted(members, key=lambda series: sort_key(series.first))
-        table = _table(task, setting, members, steps, metrics, intervals, load or Loader())
-        yield replace(table, others=others if number == len(sets) else ())
+    return [*[()] * (len(sets) - 1), others]
 
 
-def _table(
+def _by(
     task: str,
     setting: RunSetting,
     rows: Sequence[Series],
     steps: Sequence[str],
     metrics: Sequence[str],
-    intervals: Intervals,
+    others: Sequence[str],
     load: Loader,
 ) -> Table:
-    runs = [run for series in rows for run in series.by_step.values()]
+    base, runs = steps[0], [run for series in rows for run in series.by_step.values()]
     scores = [run.result.overall for run in runs]
     metrics = metrics or main_metrics(scores[0])[:1]
     found = corrected([differences_to_first(series, steps, metrics, load) for series in rows])
-    names, name_cells, shared = name_columns(rows, setting)
-    columns = [*names, *(column for step in steps for metric in metrics for column in _columns(step, steps[0], metric))]
+    names, name_cells, shared = _name_columns(rows, setting)
+    numbers = [(step, metric) for step in steps for metric in metrics]
+    with_difference = {key for key in numbers if key[0] != base and definition(key[1]).made_of == "counts"}
+    columns = [*names]
+    for step, metric in numbers:
+        columns.append(number_column(metric, f"{metric}/{step}", over=step))
+        if (step, metric) in with_difference:
+            columns += difference_columns(base, f"{metric}/{step}/", step)
     lines = []
     for series, cells, of_row in zip(rows, name_cells, found, strict=True):
-        numbers = []
-        for step, metric in ((step, metric) for step in steps for metric in metrics):
-            numbers.append(_score(series.by_step.get(step), metric, intervals))
-            if step != steps[0] and definition(metric).made_of == "counts":
-                numbers += difference_cells(of_row.get((step, metric)), intervals)
+        for step, metric in numbers:
+            run = series.by_step.get(step)
+            cells = [*cells, Cell("– no run") if run is None else number_cell(run.result.overall, metric)]
+            if (step, metric) in with_difference:
+                cells += difference_cells(of_row.get((step, metric)))
         first = series.first
-        run = {"model": first.model, "prompt": first.prompt, "variant": setting.other_variant(first)}
-        lines.append(Line([*cells, *numbers], "", run, ranked=first.ranked))
+        place = {"model": first.model, "prompt": first.prompt, "variant": setting.other_variant(first)}
+        lines.append(Line(cells, "", place, first.ranked))
     sets = {items_text(run): step for series in rows for step, run in series.by_step.items()}
-    about = [" ".join(interval_notes(scores))] if intervals != "none" else []
-    about += lost_of_series(rows, name_cells)
     return Table(
         task,
         columns,
         lines,
-        above="; ".join([f"Best first ({steps[0]}), metrics in percent", *shared, *constants(scores)[1]]) + ".",
+        above="; ".join([f"Best first ({base}), metrics in percent", *shared, *constants(scores)[1]]) + ".",
         notes=[
-            *about,
-            *difference_notes(steps[0], [d for of_row in found for d in of_row.values()]),
+            *interval_note(scores),
+            *_lost(rows, name_cells),
+            *difference_notes(base, [d for of_row in found for d in of_row.values()]),
             *about_runs(runs),
         ],
-        heading=view_heading("by", setting, rows[0].first),
+        others=others,
+        heading=_heading("by", setting, rows[0].first),
         settings="; ".join(f"{step}: {items}" if len(sets) > 1 else items for items, step in sets.items()),
         label_set=rows[0].first.result.headline,
         in_caption=[column.name for column in columns if column.name.endswith("/p_holm")],
         spare=[column.name for column in columns if column.name.endswith("/p")],
     )
-
-
-def _columns(step: str, base: str, metric: str) -> Iterator[Column]:
-    shown, name = definition(metric), f"{metric}/{step}"
-    yield Column(name, shown.title, "metric", shown.best, step)
-    if step != base and shown.made_of == "counts":
-        yield from difference_columns(base, f"{name}/", step)
-
-
-def _score(run: Run | None, metric: str, intervals: Intervals) -> Cell:
-    return Cell("– no run") if run is None else score_cell(run.result.overall, metric, intervals)
 
 
 def differences_to_first(
@@ -146,10 +167,9 @@ def _differences(base: Run, run: Run, metrics: Sequence[str], load: Loader) -> S
     return differences(of_counts(pairing.cells()[0]), metrics)[0]
 
 
-def corrected(rows: Sequence[Mapping[Key, Found]]) -> list[dict[Key, Found]]:
+def corrected(rows: Sequence[Mapping[tuple[str, str], Found]]) -> list[dict[tuple[str, str], Found]]:
     """Return the differences of a table with their p-values corrected together."""
-    known = [d for row in rows for d in row.values() if isinstance(d, Difference)]
-    p_values = iter(holm([d.p for d in known]))
+    p_values = iter(holm([d.p for row in rows for d in row.values() if isinstance(d, Difference)]))
     return [
         {key: replace(d, p_holm=next(p_values)) if isinstance(d, Difference) else d for key, d in row.items()}
         for row in rows
@@ -159,11 +179,140 @@ def corrected(rows: Sequence[Mapping[Key, Found]]) -> list[dict[Key, Found]]:
 def difference_notes(base: str, several: Iterable[Found]) -> Iterator[str]:
     """Yield how differences and p were computed, and what the dashes mean."""
     several = list(several)
-    known = [d for d in several if isinstance(d, Difference)]
-    if known:
+    if known := [d for d in several if isinstance(d, Difference)]:
         yield (
             f"− {base}: the difference on the same items, as harness compare has it: 95% over {RESAMPLES:,} resamples "
             f"of whole clusters, the same for both; p from swapping the two in whole clusters. {star_note(known)}"
         )
     if words := sorted({d for d in several if isinstance(d, str)}):
         yield f"No difference where the runs cannot be paired: {', '.join(words)}."
+
+
+def _over(
+    task: str, setting: RunSetting, rows: Sequence[Series], metrics: Sequence[str], others: Sequence[str]
+) -> Table:
+    runs = [run for series in rows for run in series.by_step.values()]
+    names, name_cells, shared = _name_columns(rows, setting)
+    columns, load = [*names], Loader()
+    for metric in metrics:
+        known = number_column(metric)
+        for part, title in _PARTS.items():
+            best = known.best if part == "mean" else None
+            columns.append(Column(f"{metric}/{part}", title, "metric", best, known.title))
+        columns.append(Column(f"{metric}/sd", "SD", "count"))
+    columns += [Column("changes", "answers that change", "metric"), Column("n", "n", "count")]
+    lines = []
+    for series, cells in zip(rows, name_cells, strict=True):
+        count = len(series.by_step)
+        numbers = [cell for metric in metrics for cell in _spread(metric, _values(series, metric))]
+        place = {column.name: cell.text for column, cell in zip(names, cells, strict=True)}
+        place["over"] = f"{setting.title}={'+'.join(series.by_step)}"
+        line = [*cells, *numbers, _changing(series, load), Cell(f"{count:,}", count)]
+        lines.append(Line(line, "", place, series.first.ranked))
+    caption = constants([run.result.overall for run in runs])[1]
+    about = (
+        f"Each row is n runs that differ in {setting.title} alone: mean ± standard deviation between the runs (n − 1), "
+        "and the share of the items whose answer is not the same in all of them. The deviation says nothing of other "
+        "items: that is what intervals over clusters are for, as beside that share."
+    )
+    return Table(
+        task,
+        columns,
+        lines,
+        above="; ".join(["Best mean first, metrics in percent", *shared, *caption]) + ".",
+        notes=[about, *_lost(rows, name_cells), *about_runs(runs)],
+        others=others,
+        heading=_heading("over", setting, rows[0].first),
+        settings=f"{setting.title}: {', '.join(steps_of(runs, setting))}",
+        label_set=rows[0].first.result.headline,
+        in_caption=[f"{metric}/sd" for metric in metrics],
+        spare=[f"{metric}/{part}" for metric in metrics for part in ("median", "least", "greatest")],
+    )
+
+
+def _best_mean_first(series: Series, metric: str) -> tuple[float, str, str]:
+    values = _values(series, metric)
+    return best_first(metric, fmean(values) if values else None), series.first.model, series.first.prompt
+
+
+def _values(series: Series, metric: str) -> list[float]:
+    """Return the metric of a series' runs; [] where it is undefined in one of them."""
+    values = [shown(run.result.overall, metric).value for run in series.by_step.values()]
+    defined = [value for value in values if value is not None]
+    return defined if len(defined) == len(values) else []
+
+
+def _spread(metric: str, values: Sequence[float]) -> list[Cell]:
+    """Return mean ± SD, least, median and greatest, and the deviation for programs; dashes where one is undefined."""
+    if not values:
+        return [Cell("–")] * (len(_PARTS) + 1)
+    numbers = (fmean(values), min(values), median(values), max(values), stdev(values))
+    mean, *rest = [Cell(metric_text(metric, number), number) for number in numbers]
+    return [replace(mean, range=f"± {rest[-1].text}"), *rest]
+
+
+def _changing(series: Series, load: Loader) -> Cell:
+    """Return the share of the items that all runs have whose answer is not the same in all; a dash without records.
+
+    A reply that could not be read is an answer of its own, and so is a failed call.
+    """
+    try:
+        replies = [load(run).by_item for run in series.by_step.values()]
+    except HarnessError:
+        return Cell("–")
+    changes: dict[str, list[bool]] = defaultdict(list)
+    for item, reply in replies[0].items():
+        if all(item in of_run for of_run in replies):
+            answers = {-1 if of_run[item].failed else of_run[item].answer for of_run in replies}
+            changes[reply.cluster].append(len(answers) > 1)
+    if not changes:
+        return Cell("–")
+    share = mean_of(changes)
+    return Cell(percent_text(share.value), share.value, share.interval, interval_text(share.interval))
+
+
+def _lost(rows: Sequence[Series], names: Sequence[Sequence[Cell]]) -> list[str]:
+    """Return how many replies of which runs stand behind no answer, by the names of their rows and steps."""
+    named = zip([" ".join(cell.text for cell in cells) for cells in names], rows, strict=True)
+    return lost_notes([(line, step, run) for line, series in named for step, run in series.by_step.items()])
+
+
+def _heading(view: str, setting: RunSetting, run: Run) -> str:
+    """Return the heading of a table of series: By perturbation, a sample of 100."""
+    if setting.part == "variant":
+        return f"{capitalized(view)} variant"
+    return capitalized(f"{view} {setting.title}, {settings_words(run, setting.other_settings(run))}")
+
+
+def _name_columns(rows: Sequence[Series], setting: RunSetting) -> tuple[list[Column], list[list[Cell]], list[str]]:
+    """Return the columns of names, their cells for each series, and the prompt that all of them share, in words."""
+    names = [_names(series, setting) for series in rows]
+    known = [name for name in names[0] if any(of_row[name] for of_row in names)]
+    differing = [name for name in known if len({of_row[name] for of_row in names}) > 1]
+    # One series, or several that differ in nothing, still need a name.
+    chosen = differing if "model" in differing or "model" not in known else ["model", *differing]
+    chosen = chosen or known[:1]
+    # The variant stands in the heading, the folder only tells equal names apart.
+    shared = [f"prompt {names[0]['prompt']}"] if "prompt" in known and "prompt" not in chosen else []
+    cells = [[Cell(of_row[name], of_row[name]) for name in chosen] for of_row in names]
+    return [Column(name, name) for name in chosen], cells, shared
+
+
+def _names(series: Series, setting: RunSetting) -> dict[str, str]:
+    first = series.first
+    names = {"model": first.model, "prompt": first.prompt, "variant": setting.other_variant(first)}
+    if not setting.name:
+        names[setting.part] = ""
+    elif setting.part == "model":
+        names["model"] = _common_name([run.model for run in series.by_step.values()])
+    elif setting.part == "data":
+        names["prompt"] = series.rest[1]
+    return names | {"folder": first.source if len({run.source for run in series.by_step.values()}) == 1 else ""}
+
+
+def _common_name(names: Sequence[str]) -> str:
+    """Return what names of one model's runs begin with, such as gpt4 of gpt4-seed=1 and gpt4-seed=2."""
+    if len(set(names)) == 1:
+        return names[0]
+    common = commonprefix(names)  # noqa: RUF071 - of names, not paths
+    return re.sub(r"[\W_]+(s|seed|run|t|temp(erature)?)?[\W_]*$", "", common) or ", ".join(names)

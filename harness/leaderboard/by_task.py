@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
-from harness.leaderboard.columns import about_runs, lost_notes
-from harness.leaderboard.comparable import ComparableRuns, best_first, comparable_sets, items_text
+from harness.leaderboard.columns import about_runs, interval_note, lost_notes
+from harness.leaderboard.comparable import best_first, comparable_sets, items_text
 from harness.leaderboard.series import RunSetting
-from harness.scoring.definitions import definition, main_metrics
+from harness.scoring.definitions import main_metrics
 from harness.storage.runs import Run
-from harness.tables.numbers import Intervals, score_cell
-from harness.tables.results import interval_notes
+from harness.tables.numbers import number_cell, number_column
 from harness.tables.table import Cell, Column, Line, Table, task_title
 
 TITLE = "All benchmarks"
@@ -22,46 +21,40 @@ _CHOICE = (
 )
 
 
-def table(runs: Sequence[Run], metrics: Sequence[str], intervals: Intervals, others: Sequence[str]) -> Table:
+def table(runs: Sequence[Run], metrics: Sequence[str], others: Sequence[str]) -> Table:
     """Return the table of all complete runs: a row for each model, columns for each task."""
     tasks = sorted({run.task for run in runs if run.sound})
     sets = {task: comparable_sets([run for run in runs if run.task == task])[0] for task in tasks}
     models: dict[str, dict[str, Run]] = defaultdict(dict)
+    numbers, words = [], ["Best first in the first column, metrics in percent"]
     for task, comparable in sets.items():
         for run in sorted(comparable.runs, key=_first_prompt_first, reverse=True):
             models[run.model][task] = run
-    columns = [
-        (task, metric) for task in tasks for metric in metrics or main_metrics(sets[task].runs[0].result.overall)[:1]
-    ]
+        first, heading = comparable.runs[0].result.overall, comparable.heading
+        numbers += [(task, metric) for metric in metrics or main_metrics(first)[:1]]
+        about = f"{task_title(task)}{f', {heading[0].lower()}{heading[1:]}' if heading else ''}"
+        words.append(f"{about}: {first.items:,} items in {first.clusters:,} {first.unit or 'cluster'}s")
+    lines = []
+    for model, of_tasks in models.items():
+        scores = {task: run.result.overall for task, run in of_tasks.items()}
+        cells = [number_cell(scores.get(task), metric) for task, metric in numbers]
+        ranked = next(iter(of_tasks.values())).ranked
+        lines.append(Line([Cell(model, model), *cells], run={"model": model}, ranked=ranked))
 
-    def cells(model: str) -> list[Cell]:
-        of_tasks = models[model]
-        return [
-            score_cell(of_tasks[task].result.overall if task in of_tasks else None, metric, intervals)
-            for task, metric in columns
-        ]
+    def best(line: Line) -> tuple[list[float], str]:
+        values = [cell.value if isinstance(cell.value, float) else None for cell in line.cells[1:]]
+        of_metrics = zip((metric for _, metric in numbers), values, strict=True)
+        return [best_first(metric, value) for metric, value in of_metrics], line.cells[0].text
 
-    lines = [
-        Line([Cell(model, model), *cells(model)], run={"model": model}, ranked=next(iter(of_tasks.values())).ranked)
-        for model, of_tasks in models.items()
-    ]
-    lines.sort(key=lambda line: _order(line, [metric for _, metric in columns]))
     shown = [run for of_tasks in models.values() for run in of_tasks.values()]
+    columns = [number_column(metric, f"{metric}/{task}", over=task_title(task)) for task, metric in numbers]
     return Table(
         TITLE,
-        [
-            Column("model", "model"),
-            *(
-                Column(
-                    f"{metric}/{task}", definition(metric).title, "metric", definition(metric).best, task_title(task)
-                )
-                for task, metric in columns
-            ),
-        ],
-        lines,
-        above="; ".join(["Best first in the first column, metrics in percent", *map(_words, sets.values())]) + ".",
+        [Column("model", "model"), *columns],
+        sorted(lines, key=best),
+        above="; ".join(words) + ".",
         notes=[
-            *([" ".join(interval_notes([run.result.overall for run in shown]))] if intervals != "none" else []),
+            *interval_note([run.result.overall for run in shown]),
             _CHOICE,
             *lost_notes([(run.model, task_title(run.task), run) for run in shown]),
             *about_runs(shown),
@@ -73,18 +66,3 @@ def table(runs: Sequence[Run], metrics: Sequence[str], intervals: Intervals, oth
 
 def _first_prompt_first(run: Run) -> tuple[bool, str]:
     return not RunSetting("prompt").is_default(run), run.prompt
-
-
-def _order(line: Line, metrics: Sequence[str]) -> tuple[list[float], str]:
-    values = [cell.value if isinstance(cell.value, float) else None for cell in line.cells[1:]]
-    return [best_first(metric, value) for metric, value in zip(metrics, values, strict=True)], line.cells[0].text
-
-
-def _words(comparable: ComparableRuns) -> str:
-    """Return what the runs of a task are: Corr2Cause, a sample of 100: 100 items in 21 clusters."""
-    run = comparable.runs[0]
-    heading = f", {comparable.heading[0].lower()}{comparable.heading[1:]}" if comparable.heading else ""
-    overall = run.result.overall
-    return (
-        f"{task_title(run.task)}{heading}: {overall.items:,} items in {overall.clusters:,} {overall.unit or 'cluster'}s"
-    )

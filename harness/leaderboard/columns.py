@@ -3,49 +3,27 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import fmean
 
-from harness.errors import DataError
 from harness.leaderboard.comparable import name_of, of_other_rules, telling_names
-from harness.scoring.definitions import definition
 from harness.scoring.grades import FIRM
 from harness.storage.runs import Run
-from harness.tables.numbers import (
-    COUNTS,
-    DERIVED,
-    DERIVED_NOTES,
-    Intervals,
-    count_cell,
-    count_text,
-    count_title,
-    counts_of,
-    derived_cell,
-    metric_column,
-    score_cell,
-)
+from harness.tables.numbers import COUNTS, YES, YES_NOTE, count_text, counts_of, number_cell, number_column
 from harness.tables.results import interval_notes, reading_notes
 from harness.tables.table import Cell, Column
 from harness.types import Scores
 
-OF_RUNS: Mapping[str, str] = {
-    "cost": "USD",
-    "tokens_in": "tokens in",
-    "tokens_out": "tokens out",
-    "seconds": "seconds",
-    "served": "served as",
-    "firm": "firm",
+_TOKENS = "Tokens: of all answers of the run, by each model's own tokenizer."
+OF_RUNS: Mapping[str, tuple[str, str]] = {
+    "cost": ("USD", "USD: what all answers of the run cost."),
+    "tokens_in": ("tokens in", _TOKENS),
+    "tokens_out": ("tokens out", _TOKENS),
+    "firm": ("firm", "Firm: the share of the answers that stand in their form or are announced as answers."),
 }
-"""What a run took, and how it was read, by the names that metrics= has for it."""
-OF_RUNS_NOTES = {
-    "cost": "USD: what all answers of the run cost.",
-    "tokens_in": "Tokens: of all answers of the run, by each model's own tokenizer.",
-    "tokens_out": "Tokens: of all answers of the run, by each model's own tokenizer.",
-    "seconds": "Seconds: how long an answer took in the mean, when it was asked (answers from the cache, too).",
-    "served": "Served as: the models that the server's replies name.",
-    "firm": "Firm: the share of the answers that stand in their form or are announced as answers.",
-}
+"""What a run took and how it was read, by the names that metrics= has for it: titles and notes."""
+_NOTES = {YES: YES_NOTE} | {name: note for name, (_, note) in OF_RUNS.items()}
+_FAULTS = ("unreadable", "cut_off", "failed")
 _UNREADABLE = (
     "Replies without an answer count as the wrong answer (where No is right, as a Yes) unless task.unreadable=no; "
     "failed calls are in no metric."
@@ -66,58 +44,24 @@ class NumberColumn:
     @property
     def header(self) -> Column:
         """Return the column's headings, and which end of it is the good one."""
-        overall = self.breakdown == "overall"
-        name = self.number if overall else f"{self.number}/{self.breakdown}/{self.group}"
-        title = definition(self.number).title + ("" if overall else f" {self.group}")
         if self.number in OF_RUNS:
-            return Column(name, OF_RUNS[self.number], "text" if self.number == "served" else "count")
-        if self.number in COUNTS:
-            return Column(name, count_title(title), "count")
-        return metric_column(name, self.number, title)
+            return Column(self.number, OF_RUNS[self.number][0], "count")
+        if self.breakdown == "overall":
+            return number_column(self.number)
+        return number_column(self.number, f"{self.number}/{self.breakdown}/{self.group}", f" {self.group}")
 
-    def cell(self, run: Run, intervals: Intervals) -> Cell:
+    def cell(self, run: Run, *, interval: bool) -> Cell:
         """Return the number of a run as tables show it; a dash where it has none."""
-        if self.number in OF_RUNS:
-            return _cell_of_run(run, self.number)
-        scores = self.scores(run)
-        if self.number in DERIVED:
-            return derived_cell(scores, self.number)
-        if self.number in COUNTS:
-            return Cell("–") if scores is None else count_cell(scores, self.number)
-        return score_cell(scores, self.number, intervals)
-
-
-def _cell_of_run(run: Run, name: str) -> Cell:
-    """Return what a run took or how firm its answers are; a dash where nobody counted it."""
-    usage = run.result.usage
-    if name == "served":
-        served = ", ".join(model for model in run.result.served_models if model)
-        return Cell(served or "–", served or None)
-    if name == "firm":
-        total, firm = sum(run.result.grades.values()), sum(run.result.grades.get(grade, 0) for grade in FIRM)
-        share = firm / total if total else 1.0
-        return Cell(f"{share:.1%}", share)
-    if name == "cost":
-        return Cell("–") if run.usd is None else Cell(f"{run.usd:,.{2 if run.usd >= 1 else 4}f}", run.usd)
-    if name == "seconds":
-        seconds = _seconds(run)
-        return Cell("–") if seconds is None else Cell(f"{seconds:.2f}", round(seconds, 6))
-    tokens = usage.input if name == "tokens_in" else usage.output
-    return Cell("–") if tokens is None else Cell(f"{tokens:,}", tokens)
-
-
-def _seconds(run: Run) -> float | None:
-    """Return how long an answer of a run took in the mean; None where the records are not there or do not say."""
-    try:
-        outcomes = [record.outcome for record in run.records()]
-    except DataError:
-        return None
-    seconds = [taken for outcome in outcomes if (taken := getattr(outcome, "seconds", None))]
-    return fmean(seconds) if seconds else None
-
-
-_ONE = {"items": "item", "positives": "positive", "clusters": "cluster"}
-_FAULTS = ("unreadable", "cut_off", "failed")
+        if self.number not in OF_RUNS:
+            return number_cell(self.scores(run), self.number, interval=interval)
+        if self.number == "firm":
+            total, firm = sum(run.result.grades.values()), sum(run.result.grades.get(grade, 0) for grade in FIRM)
+            share = firm / total if total else 1.0
+            return Cell(f"{share:.1%}", share)
+        if self.number == "cost":
+            return Cell("–") if run.usd is None else Cell(f"{run.usd:,.{2 if run.usd >= 1 else 4}f}", run.usd)
+        tokens = run.result.usage.input if self.number == "tokens_in" else run.result.usage.output
+        return Cell("–") if tokens is None else Cell(f"{tokens:,}", tokens)
 
 
 def constants(rows: Sequence[Scores], *, wanted: Sequence[str] = ()) -> tuple[list[str], list[str]]:
@@ -126,35 +70,34 @@ def constants(rows: Sequence[Scores], *, wanted: Sequence[str] = ()) -> tuple[li
     Those that somebody `wanted` as columns stay columns.
     """
     same = [name for name in COUNTS if name not in wanted and len({count_text(scores, name) for scores in rows}) == 1]
-    sizes = [_count_words(rows[0], name) for name in same if name not in _FAULTS]
-    counts = counts_of(rows)
-    faults = [f"{_number(rows[0], name)} {count_title(name)}" for name in same if name in _FAULTS and name in counts]
+    sizes, faults = [], []
+    for name in same:
+        text = count_text(rows[0], name)
+        if name in _FAULTS:
+            title = number_column(name).title
+            faults += [f"{'none' if text == '0' else text} {title}"] if name in counts_of(rows) else []
+        elif name == "clusters" and rows[0].unit:
+            sizes.append(text)
+        elif name == "clusters" and not rows[0].clusters:
+            sizes.append("clusters not known")
+        else:
+            sizes.append(f"{text} {name.removesuffix('s') if text == '1' else name}")
     return same, [", ".join(part) for part in (sizes, faults) if part]
 
 
-def _count_words(scores: Scores, name: str) -> str:
-    text = count_text(scores, name)
-    if name == "clusters" and (scores.unit or not scores.clusters):
-        return text if scores.unit else "clusters not known"
-    return f"{text} {_ONE.get(name, name) if text == '1' else name}"
+def interval_note(rows: Iterable[Scores]) -> list[str]:
+    """Return how the intervals of some rows were made, as one paragraph; nothing where there are none."""
+    return [note] if (note := " ".join(interval_notes(rows))) else []
 
 
-def _number(scores: Scores, name: str) -> str:
-    count = getattr(scores, name)
-    return f"{count:,}" if count else "none"
-
-
-def number_notes(runs: Sequence[Run], columns: Sequence[NumberColumn], intervals: Intervals) -> list[str]:
-    """Return what the numbers of a table are: how intervals were made, and what derived columns hold."""
-    scores = [scores for run in runs for column in columns if (scores := column.scores(run))]
-    notes = [" ".join(interval_notes(scores))] if intervals != "none" else []
-    about = {**DERIVED_NOTES, **OF_RUNS_NOTES}
-    notes.append(" ".join(dict.fromkeys(about[column.number] for column in columns if column.number in about)))
+def number_notes(runs: Sequence[Run], columns: Sequence[NumberColumn]) -> list[str]:
+    """Return what columns hold that are no metrics, and what is lost of the runs or how it counts."""
+    held = " ".join(dict.fromkeys(_NOTES[column.number] for column in columns if column.number in _NOTES))
     if {"unreadable", "failed"} <= {column.number for column in columns if column.breakdown == "overall"}:
-        notes += [_UNREADABLE] if any(run.result.overall.unreadable for run in runs) else []
+        lost = [_UNREADABLE] if any(run.result.overall.unreadable for run in runs) else []
     else:
-        notes += lost_notes([(" ".join(name_of(run, name) for name in telling_names(runs)), "", run) for run in runs])
-    return [note for note in notes if note]
+        lost = lost_notes([(" ".join(name_of(run, name) for name in telling_names(runs)), "", run) for run in runs])
+    return [*filter(None, [held]), *lost]
 
 
 def lost_notes(named: Sequence[tuple[str, str, Run]]) -> list[str]:
@@ -175,25 +118,17 @@ def lost_notes(named: Sequence[tuple[str, str, Run]]) -> list[str]:
 
 
 def about_runs(runs: Sequence[Run]) -> list[str]:
-    """Return the footnotes that are about the runs of a table: what all of their results say, and of single ones."""
-    said = [run.result.notes for run in runs if run.sound]
-    shared = [note for note in (said or [()])[0] if len(said) > 1 and all(note in notes for notes in said)]
-    return [*shared, *recorded_notes(runs), *readings_notes(runs), *of_other_rules(runs)]
-
-
-def readings_notes(runs: Sequence[Run]) -> list[str]:
-    """Return how replies of the ranked runs were read outside of their form, and by judges, with the run of each."""
-    notes = [(run, note) for run in runs if run.sound for note in reading_notes(run.result)]
-    return [f"{run.model}, {run.variant}, {run.prompt}: {note}" for run, note in notes]
-
-
-def recorded_notes(runs: Sequence[Run]) -> list[str]:
-    """Return by whom answers were recorded that are not of runs of this program, with the models of each."""
-    models: dict[str, set[str]] = defaultdict(set)
+    """Return the footnotes on a table's runs: what all of their results say, and who recorded and how one was read."""
+    said = [run.result.notes for run in runs]
+    notes = [note for note in (said or [()])[0] if len(said) > 1 and all(note in other for other in said)]
+    recorded: dict[str, set[str]] = defaultdict(set)
     for run in runs:
-        if run.sound and run.recorded:
-            models[run.recorded].add(run.model)
-    return [f"{', '.join(sorted(names))}: {note}" for note, names in models.items()]
+        if run.recorded:
+            recorded[run.recorded].add(run.model)
+    notes += [f"{', '.join(sorted(names))}: {note}" for note, names in recorded.items()]
+    readings = [(run, note) for run in runs for note in reading_notes(run.result)]
+    notes += [f"{run.model}, {run.variant}, {run.prompt}: {note}" for run, note in readings]
+    return [*notes, *of_other_rules(runs)]
 
 
 def not_ranked(runs: Sequence[Run]) -> list[str]:

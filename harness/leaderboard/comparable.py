@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
@@ -15,6 +15,7 @@ from harness.scoring.definitions import definition, main_metrics
 from harness.storage.configuration import setting_text
 from harness.storage.find import below
 from harness.storage.runs import Run
+from harness.tables.table import Cell
 from harness.tasks.benchmark import Benchmark
 from harness.tasks.find import benchmark_of
 
@@ -42,9 +43,18 @@ def settings_words(run: Run, settings: Mapping[str, Any] | None = None) -> str:
 def _each_setting(run: Run, settings: Mapping[str, Any]) -> tuple[str, ...]:
     if not settings:
         return (DEFAULT if run.variant == "default" or run.settings else f"variant {run.variant}",)
-    benchmark = benchmark_of(run.task)
     names = sorted(settings, key=lambda name: (_FIRST.index(name) if name in _FIRST else len(_FIRST), name))
-    return tuple(_words(benchmark, name, settings[name]) for name in names)
+    return tuple(_words(benchmark_of(run.task), name, settings[name]) for name in names)
+
+
+def _words(benchmark: Benchmark, name: str, value: Any) -> str:
+    if words := benchmark.setting_words.get(name, {}).get(str(value)):
+        return words
+    if name in ("labels", "convention") and str(value) in benchmark.label_titles:
+        return benchmark.label_titles[str(value)]
+    number = value if type(value) is int else int(value) if name == "limit" and str(value).isdecimal() else None
+    text = setting_text(value) if number is None or name == "seed" else f"{number:,}"
+    return _WORDS.get(name, f"{name.replace('_', ' ')} {{}}").format(text)
 
 
 def heading_of(runs: Sequence[Run], *, labels: bool) -> str:
@@ -58,15 +68,10 @@ def heading_of(runs: Sequence[Run], *, labels: bool) -> str:
 def _together(several: Collection[tuple[str, ...]]) -> str:
     """Return the settings of several runs in words; what all of them have is said once."""
     common = [words for words in min(several) if all(words in one for one in several)]
-    rest = sorted(", ".join(words for words in one if words not in common) for one in several)
     if not common or len(several) == 1:
         return " and ".join(sorted(map(", ".join, several), key=lambda words: words != DEFAULT))
-    some = "some with" if "" in rest else "with"
-    return f"{', '.join(common)}; {some} {' or '.join(filter(None, rest))}"
-
-
-def variants_text(runs: Iterable[Run]) -> str:
-    return "variant " + " and ".join(sorted({run.variant for run in runs}))
+    rest = sorted(", ".join(words for words in one if words not in common) for one in several)
+    return f"{', '.join(common)}; {'some ' * ('' in rest)}with {' or '.join(filter(None, rest))}"
 
 
 def runs_text(runs: Sequence[Run], most: int = 8) -> str:
@@ -77,17 +82,6 @@ def runs_text(runs: Sequence[Run], most: int = 8) -> str:
 
 def capitalized(text: str) -> str:
     return text[:1].upper() + text[1:]
-
-
-def _words(benchmark: Benchmark, name: str, value: Any) -> str:
-    text = f"{value:,}" if type(value) is int and name != "seed" else setting_text(value)
-    if words := benchmark.setting_words.get(name, {}).get(str(value)):
-        return words
-    if name in ("labels", "convention") and str(value) in benchmark.label_titles:
-        return benchmark.label_titles[str(value)]
-    if name == "limit" and type(value) is not int and text.isdecimal():
-        text = f"{int(text):,}"
-    return _WORDS.get(name, f"{name.replace('_', ' ')} {{}}").format(text)
 
 
 NAMES = ("model", "prompt", "variant", "folder")
@@ -107,25 +101,28 @@ class ComparableRuns:
 
 def comparable_sets(runs: Sequence[Run]) -> list[ComparableRuns]:
     """Return the complete runs of one task in sets that are never mixed, the default settings first."""
-    sets: dict[tuple[str, str], list[Run]] = defaultdict(list)
+    by_items: dict[tuple[str, str], list[Run]] = defaultdict(list)
     for run in runs:
         if run.sound:
-            sets[run.result.headline, items_of(run)].append(run)
-    ordered = sorted(
-        sets.values(), key=lambda members: (min(run.variant != "default" for run in members), _differing(members))
-    )
-    several = len({headline for headline, _ in sets}) > 1
-    headings = [heading_of(members, labels=several) for members in ordered]
-    shared = Counter(headings)
+            by_items[run.result.headline, items_of(run)].append(run)
+    sets = sorted(by_items.values(), key=_default_first)
+    several = len({headline for headline, _ in by_items}) > 1
+    headings = [heading_of(members, labels=several) for members in sets]
     result = []
-    for heading, members in zip(headings, ordered, strict=True):
+    for heading, members in zip(headings, sets, strict=True):
         if len(sets) == 1 and all(run.variant == "default" for run in members):
             heading = ""
-        elif shared[heading] > 1:
+        elif headings.count(heading) > 1:
             heading = f"{heading}; {items_text(members[0])}"
-        settings = f"{variants_text(members)}; {items_text(members[0])}" if heading else ""
+        variants = " and ".join(sorted({run.variant for run in members}))
+        settings = f"variant {variants}; {items_text(members[0])}" if heading else ""
         result.append(ComparableRuns(heading, settings, sorted(members, key=sort_key)))
     return result
+
+
+def _default_first(runs: Sequence[Run]) -> tuple[Any, ...]:
+    variants = sorted({run.variant for run in runs})
+    return "default" not in variants, *variants, runs[0].result.headline, runs[0].items or ""
 
 
 def name_of(run: Run, name: str) -> str:
@@ -140,6 +137,11 @@ def telling_names(runs: Sequence[Run]) -> list[str]:
     return names if len(places) == len(runs) else [*names, "folder"]
 
 
+def name_cells(run: Run, names: Sequence[str]) -> list[Cell]:
+    """Return the cells of some of NAMES of a run."""
+    return [Cell(name_of(run, name), name_of(run, name)) for name in names]
+
+
 def items_of(run: Run) -> str:
     """Return what tells a run's items from others'. Without a manifest, as many items are the same items."""
     return run.items or str(run.result.overall.items)
@@ -149,10 +151,6 @@ def items_text(run: Run) -> str:
     """Return in words which items a run has."""
     item_set = f"item set {run.items[:8]}" if run.items else "item set not known"
     return f"{run.result.overall.items:,} items, {item_set}"
-
-
-def _differing(runs: Sequence[Run]) -> tuple[str, ...]:
-    return (*sorted({run.variant for run in runs}), runs[0].result.headline, runs[0].items or "")
 
 
 def sort_key(run: Run) -> tuple[float | str, ...]:
@@ -170,9 +168,9 @@ def best_first(metric: str, value: float | None) -> float:
     return value if low_is_good else -value
 
 
-def find_runs(folders: Sequence[str], *, some: bool = True, **patterns: str | None) -> list[Run]:
-    """Return the runs below the folders that fit, each once, as `below` does; `some` says that there has to be one."""
-    found = below(folders, need="one" if some else "none").values()
+def find_runs(folders: Sequence[str], **patterns: str | None) -> list[Run]:
+    """Return the runs below the folders that fit, each once, as `below` does."""
+    found = below(folders, need="one").values()
     return select_runs([replace(run, source=name) for run, name in found], **patterns)
 
 
@@ -181,19 +179,22 @@ def select_runs(runs: Sequence[Run], **patterns: str | None) -> list[Run]:
 
     Names have commas too (labels=audited,limit=20), so what fits some run as a whole is not taken apart.
     """
+    wanted = {part: pattern for part, pattern in patterns.items() if pattern is not None}
     selection = list(runs)
-    for part, pattern in patterns.items():
-        if pattern is None:
-            continue
+    for part, pattern in wanted.items():
         names = {str(getattr(run, part)) for run in runs}
         fitting = _fitting(names, [pattern]) or _fitting(names, [name.strip() for name in pattern.split(",")])
         if not fitting:
             raise ConfigError(unknown(part, pattern, names))
         selection = [run for run in selection if getattr(run, part) in fitting]
     if runs and not selection:
-        filters = " ".join(f"{part}={pattern}" for part, pattern in patterns.items() if pattern is not None)
+        filters = " ".join(f"{part}={pattern}" for part, pattern in wanted.items())
         raise ConfigError(f"no run fits all of {filters}: choose fewer.")
     return selection
+
+
+def _fitting(names: Iterable[str], patterns: Sequence[str]) -> set[str]:
+    return {name for name in names if any(name == pattern or fnmatchcase(name, pattern) for pattern in patterns)}
 
 
 def of_other_rules(runs: Sequence[Run]) -> list[str]:
@@ -201,7 +202,3 @@ def of_other_rules(runs: Sequence[Run]) -> list[str]:
     older = [run for run in runs if run.sound and run.read_by_other_rules]
     folders = dict.fromkeys(run.source or str(run.folder) for run in older)
     return [other_rules_note(len(older), "of these runs", folders)] if older else []
-
-
-def _fitting(names: Iterable[str], patterns: Sequence[str]) -> set[str]:
-    return {name for name in names if any(name == pattern or fnmatchcase(name, pattern) for pattern in patterns)}

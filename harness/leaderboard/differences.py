@@ -6,25 +6,20 @@ The first are the tables that a sweep over one setting ends with; the others set
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from harness.compare.runs import Loader
 from harness.compare.tables import difference_cells, difference_columns
 from harness.errors import ConfigError
-from harness.leaderboard.by_setting import (
-    corrected,
-    difference_notes,
-    differences_to_first,
-)
-from harness.leaderboard.by_setting import tables as tables_by
-from harness.leaderboard.columns import constants
-from harness.leaderboard.comparable import NAMES, ComparableRuns, comparable_sets, name_of, telling_names
+from harness.leaderboard.by_setting import corrected, difference_notes, differences_to_first, tables_by
+from harness.leaderboard.columns import constants, interval_note
+from harness.leaderboard.comparable import NAMES, ComparableRuns, comparable_sets, name_cells, name_of, telling_names
 from harness.leaderboard.series import RunSetting, Series
-from harness.scoring.definitions import definition, main_metrics
+from harness.scoring.definitions import main_metrics
 from harness.storage.replies import ReplyReader
 from harness.storage.runs import Run
-from harness.tables.numbers import score_cell
-from harness.tables.results import interval_notes
-from harness.tables.table import Cell, Column, Line, Table
+from harness.tables.numbers import number_cell, number_column
+from harness.tables.table import Column, Line, Table
 
 
 def tables(task: str, runs: Sequence[Run], replies: ReplyReader) -> Iterator[Table]:
@@ -34,8 +29,8 @@ def tables(task: str, runs: Sequence[Run], replies: ReplyReader) -> Iterator[Tab
     for setting in (RunSetting("prompt"), *(RunSetting("task", name) for name in names)):
         if len({setting.step(run) for run in complete}) > 1:
             try:
-                # Without a note on other runs: the tables of each setting would name nearly all of them.
-                yield from filter(_has_differences, tables_by(task, complete, setting, load=load, name_others=False))
+                for table in filter(_has_differences, tables_by(task, complete, setting, load=load)):
+                    yield replace(table, others=())  # the tables of each setting would name nearly all runs
             except ConfigError:  # no two runs differ in it alone
                 continue
     for comparable in comparable_sets(complete):
@@ -56,31 +51,17 @@ def _of_models(task: str, runs: Sequence[Run], comparable: ComparableRuns, load:
     steps = [str(place) for place in range(len(runs))]  # no series of a setting, but compared as one is
     series = Series((), dict(zip(steps, runs, strict=True)))
     [found] = corrected([differences_to_first(series, steps, [metric], load)])
-    names = telling_names(runs)
-    columns = [
-        *(Column(name, name) for name in names),
-        Column(metric, definition(metric).title, "metric", definition(metric).best),
-        *difference_columns("best", f"{metric}/"),
-    ]
-    lines = [
-        Line(
-            [
-                *(Cell(name_of(run, name), name_of(run, name)) for name in names),
-                score_cell(run.result.overall, metric),
-                *difference_cells(found.get((step, metric)), "brackets"),
-            ],
-            "",
-            {name: name_of(run, name) for name in NAMES},
-        )
-        for step, run in zip(steps, runs, strict=True)
-    ]
+    names, lines = telling_names(runs), []
+    for step, run in series.by_step.items():
+        cells = [number_cell(run.result.overall, metric), *difference_cells(found.get((step, metric)))]
+        lines.append(Line([*name_cells(run, names), *cells], "", {name: name_of(run, name) for name in NAMES}))
     heading = comparable.heading
     return Table(
         task,
-        columns,
+        [*(Column(name, name) for name in names), number_column(metric), *difference_columns("best", f"{metric}/")],
         lines,
         above="; ".join(["Best first, metrics in percent", *constants(overall)[1]]) + ".",
-        notes=[" ".join(interval_notes(overall)), *difference_notes("best", found.values())],
+        notes=[*interval_note(overall), *difference_notes("best", found.values())],
         heading=f"Models, {heading[0].lower()}{heading[1:]}" if heading else "Models",
         label_set=runs[0].result.headline,
         items=runs[0].items,

@@ -71,11 +71,12 @@ class RunSetting:
             configuration[part] = _without(configuration.get(part) or {}, self.name, *more) if self.name else {}
         if part == "task" and configuration:
             configuration["prompt"] = _words(run)
-        elif self.part == "data" and run.data:
+        elif part == "data" and run.data:
             place["prompt"] = variant(as_options(configuration["data"]))
         elif part in place:
-            # Runs that differ in a setting of the model have names of their own, as they have folders of their own.
-            place[part] = ""
+            place[part] = (
+                ""  # runs that differ in a setting of the model have names, as they have folders, of their own
+            )
         return (*place.values(), digest(configuration) if configuration else "")
 
     def other_settings(self, run: Run) -> dict[str, Any]:
@@ -124,8 +125,8 @@ def _settings_of(run: Run, part: str) -> dict[str, Any]:
         own = source.get(part)
         if isinstance(own, Mapping):
             inner = {name: v for value in own.values() if isinstance(value, Mapping) for name, v in value.items()}
-            known = {**inner, **own}
-            settings = {**known, **settings, **{name: value for name, value in known.items() if value is not None}}
+            for name, value in {**inner, **own}.items():
+                settings[name] = settings.get(name) if value is None else value
     return settings
 
 
@@ -145,7 +146,7 @@ def _words(run: Run) -> Any:
     return [run.prompt, {name: value for name, value in words.items() if name != "source"}]
 
 
-@dataclass
+@dataclass(eq=False)
 class Series:
     """Runs that agree in everything but a setting."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import accumulate
+from itertools import groupby
 
 from harness.tables.table import Cell, Table, task_title
 
@@ -43,78 +43,67 @@ def latex(tables: Sequence[Table]) -> str:
     labels: Counter[str] = Counter()
     parts = ["% needs \\usepackage{booktabs,graphicx}"]
     for table in tables:
-        labels[label := _label(table)] += 1
-        label += f"-{labels[label]}" if labels[label] > 1 else ""
-        parts.append(_float(table.for_readers(), task_title(table.task), label))
+        words = re.sub(r"[^a-z0-9]+", "-", f"{table.task} {table.heading}".lower()).strip("-")
+        labels[label := f"tab:{words}"] += 1  # what a paper refers to it by: tab:corr2cause-a-sample-of-100
+        parts.append("\n".join(_float(table.for_readers(), label + f"-{labels[label]}" * (labels[label] > 1))))
     return "\n\n".join(parts)
 
 
-def _label(table: Table) -> str:
-    """Return what a paper refers to a table by: tab:corr2cause-a-sample-of-100."""
-    words = f"{table.task} {table.heading}".lower()
-    return f"tab:{re.sub(r'[^a-z0-9]+', '-', words).strip('-')}"
-
-
-def _float(table: Table, title: str, label: str) -> str:
-    caption = " ".join(f"{title}{f'. {table.heading}' if table.heading else ''}. {table.above}".split())
+def _float(table: Table, label: str) -> Iterator[str]:
+    heading = f". {table.heading}" if table.heading else ""
+    caption = " ".join(f"{task_title(table.task)}{heading}. {table.above}".split())
     if not table.lines:
-        return "\n".join(_comments([caption, *table.notes, *table.others]))
-    name = "table*" if _width(table) > WIDE else "table"
-    lines = [
-        f"\\begin{{{name}}}",
-        # For whoever looks for the runs, and nothing to publish.
-        *_comments([table.settings, *table.others]),
-        r"\centering\footnotesize",
-        r"\setlength{\belowcaptionskip}{6pt}",
-        f"\\caption{{{tex(caption)}}}",
-        f"\\label{{{label}}}",
-        r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",
-        f"\\begin{{tabular}}{{{''.join('l' if column.kind == 'text' else 'r' for column in table.columns)}}}",
-        r"\toprule",
-        *_tex_head(table),
-        *_tex_body(table),
-        r"\bottomrule",
-        r"\end{tabular}}",
-    ]
+        yield from _comments([caption, *table.notes, *table.others])
+        return
+    columns = zip(table.columns, *(line.cells for line in table.lines), strict=True)
+    width = sum(2 + max(len(head.title), *(len(cell.full_text) for cell in cells)) for head, *cells in columns)
+    name = "table*" if width > WIDE else "table"
+    yield f"\\begin{{{name}}}"
+    yield from _comments([table.settings, *table.others])  # for whoever looks for the runs, and nothing to publish
+    yield r"\centering\footnotesize"
+    yield r"\setlength{\belowcaptionskip}{6pt}"
+    yield f"\\caption{{{tex(caption)}}}"
+    yield f"\\label{{{label}}}"
+    yield r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%"
+    yield f"\\begin{{tabular}}{{{''.join('l' if column.kind == 'text' else 'r' for column in table.columns)}}}"
+    yield r"\toprule"
+    yield from _rows(table)
+    yield r"\bottomrule"
+    yield r"\end{tabular}}"
     if table.notes:
-        notes = [f"{tex(note)}\\par" for note in table.notes]
-        lines += [r"\par\medskip", r"\begin{minipage}{\linewidth}\scriptsize\raggedright", *notes, r"\end{minipage}"]
-    return "\n".join([*lines, f"\\end{{{name}}}"])
+        yield r"\par\medskip"
+        yield r"\begin{minipage}{\linewidth}\scriptsize\raggedright"
+        yield from (f"{tex(note)}\\par" for note in table.notes)
+        yield r"\end{minipage}"
+    yield f"\\end{{{name}}}"
 
 
 def _comments(texts: Sequence[str]) -> list[str]:
     return [f"% {' '.join(text.split())}" for text in texts if text]
 
 
-def _width(table: Table) -> int:
-    columns = zip(table.columns, *(line.cells for line in table.lines), strict=True)
-    return sum(2 + max(len(head.title), *(len(cell.full_text) for cell in cells)) for head, *cells in columns)
-
-
-def _tex_head(table: Table) -> Iterator[str]:
-    """Yield the titles, and above them the headings that neighbours share."""
+def _rows(table: Table) -> Iterator[str]:
+    """Yield the titles, above them the headings that neighbours share, and the lines of each group."""
+    width, end = len(table.columns), 0
     if headings := table.headings():
-        overs = (f"\\multicolumn{{{n}}}{{c}}{{{tex(over)}}}" for over, n in headings)
-        yield f"{' & '.join(overs)} \\\\"
-        ends = list(accumulate(n for _, n in headings))
-        rules = [(end - n + 1, end) for (over, n), end in zip(headings, ends, strict=True) if over]
-        yield "".join(f"\\cmidrule(lr){{{start}-{end}}}" for start, end in rules)
+        yield " & ".join(f"\\multicolumn{{{n}}}{{c}}{{{tex(over)}}}" for over, n in headings) + r" \\"
+        rules = ""
+        for over, n in headings:
+            rules += f"\\cmidrule(lr){{{end + 1}-{end + n}}}" if over else ""
+            end += n
+        yield rules
     yield f"{' & '.join(tex(column.title) for column in table.columns)} \\\\"
-
-
-def _tex_body(table: Table) -> Iterator[str]:
-    width = len(table.columns)
-    places = [table.places(column) for column in range(width)]
-    for name, lines in table.groups():
+    places = table.places()
+    for group, lines in groupby(table.lines, key=lambda line: line.group):
         yield r"\midrule"
-        if name:
-            yield f"\\multicolumn{{{width}}}{{l}}{{\\textit{{{tex(name)}}}}} \\\\"
+        if group:
+            yield f"\\multicolumn{{{width}}}{{l}}{{\\textit{{{tex(group)}}}}} \\\\"
         for line in lines:
-            cells = (_tex_cell(cell, line.place(cell, at)) for cell, at in zip(line.cells, places, strict=True))
-            yield f"{' & '.join(cells)} \\\\"
+            of_line = places if line.ranked else [{}] * width
+            yield f"{' & '.join(map(_cell, line.cells, of_line))} \\\\"
 
 
-def _tex_cell(cell: Cell, place: int | None) -> str:
-    text = tex(cell.text)
-    text = text if place is None else f"\\{('textbf', 'underline')[place]}{{{text}}}"
+def _cell(cell: Cell, places: dict[str, int]) -> str:
+    place = places.get(cell.text)
+    text = tex(cell.text) if place is None else f"\\{('textbf', 'underline')[place]}{{{tex(cell.text)}}}"
     return f"{text} {tex(cell.range)}".rstrip()

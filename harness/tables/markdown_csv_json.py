@@ -7,10 +7,11 @@ import io
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
+from itertools import groupby
 from typing import Any
 
 from harness.runtime.console import clean
-from harness.tables.table import Cell, Part, Table
+from harness.tables.table import Part, Table
 
 
 class Tables(tuple[Part, ...]):
@@ -38,51 +39,32 @@ def markdown(parts: Sequence[Part]) -> str:
             texts.append(part)
             task = ""
             continue
-        words = [f"## {part.task}"] if part.task != task else []
-        words += [f"### {part.heading}"] if part.heading else []
-        words += [part.above] if part.above else []
-        words += [f"<sub>{escape(part.settings)}</sub>"] if part.settings else []
-        words += [markdown_table(part.for_readers())] if part.columns else []
-        texts += map(clean, [*words, *part.notes, *part.others])
+        words = [
+            f"## {part.task}" if part.task != task else "",
+            f"### {part.heading}" if part.heading else "",
+            part.above,
+            f"<sub>{escape(part.settings)}</sub>" if part.settings else "",
+            markdown_table(part.for_readers()) if part.columns else "",
+        ]
+        texts += map(clean, [*filter(None, words), *part.notes, *part.others])
         task = part.task
     return clean("\n\n".join(texts))  # it may be piped to a terminal, and others chose the names
 
 
 def markdown_table(table: Table) -> str:
     """Return the rows alone, in aligned columns; text to the left, numbers to the right."""
-    columns = zip(*(line.cells for line in table.lines), strict=True)
-    padded = zip(*map(_pad, columns), strict=True)
-    of_line = {id(line): list(texts) for line, texts in zip(table.lines, padded, strict=True)}
-    body = []
-    for name, lines in table.groups():
-        body += [[f"**{name}**", *[""] * (len(table.columns) - 1)]] if name else []
-        body += [of_line[id(line)] for line in lines]
-    text = [column.kind == "text" for column in table.columns]
-    rows = [
-        [" ".join(cell.splitlines()).replace("|", "\\|") for cell in row]
-        for row in ([column.full_text for column in table.columns], *body)
-    ]
-    least = [1 if is_text else 2 for is_text in text]  # a rule needs a hyphen beside its colon
-    widths = [max(low, *map(len, column)) for low, column in zip(least, zip(*rows, strict=True), strict=True)]
-    rule = ["-" * width if is_text else "-" * (width - 1) + ":" for is_text, width in zip(text, widths, strict=True)]
-    return "\n".join(
-        f"| {' | '.join(row)} |"
-        for row in [_set(rows[0], widths, text), rule, *(_set(row, widths, text) for row in rows[1:])]
-    )
-
-
-def _set(row: Sequence[str], widths: Sequence[int], is_text: Sequence[bool]) -> list[str]:
-    return [
-        cell.ljust(width) if left else cell.rjust(width) for cell, width, left in zip(row, widths, is_text, strict=True)
-    ]
-
-
-def _pad(cells: Sequence[Cell]) -> list[str]:
-    """Return the cells padded so that values stand below values, intervals below intervals."""
-    if not any(cell.range for cell in cells):
-        return [cell.text for cell in cells]
-    width, across = (max(len(getattr(cell, part)) for cell in cells) for part in ("text", "range"))
-    return [f"{cell.text:>{width}} {cell.range:<{across}}" for cell in cells]
+    body: list[list[str]] = [[column.full_text for column in table.columns]]
+    for group, lines in groupby(zip(table.lines, table.texts(), strict=True), key=lambda line: line[0].group):
+        body += [[f"**{group}**", *[""] * (len(table.columns) - 1)]] if group else []
+        body += [texts for _, texts in lines]
+    columns = []
+    for column, texts in zip(table.columns, zip(*body, strict=True), strict=True):
+        cells = [" ".join(text.splitlines()).replace("|", "\\|") for text in texts]
+        is_text = column.kind == "text"
+        width = max(1 if is_text else 2, *map(len, cells))  # a rule needs a hyphen beside its colon
+        head, *rest = [cell.ljust(width) if is_text else cell.rjust(width) for cell in cells]
+        columns.append([head, "-" * width if is_text else "-" * (width - 1) + ":", *rest])
+    return "\n".join(f"| {' | '.join(row)} |" for row in zip(*columns, strict=True))
 
 
 def as_csv(tables: Sequence[Table]) -> str:
@@ -117,16 +99,19 @@ def _inert(value: Any) -> Any:
 
 def rows(table: Table) -> Iterator[dict[str, Any]]:
     beside = {"task": table.task, "label_set": table.label_set, "item_set": table.items, "published": table.published}
-    for _, lines in table.groups():
-        for line in lines:
-            row: dict[str, Any] = {**beside, "complete": True, "group": line.group, **line.run}
-            for column, cell in zip(table.columns, line.cells, strict=True):
-                row[column.name] = cell.value
-                if column.kind == "metric":
-                    row[f"{column.name}_low"], row[f"{column.name}_high"] = cell.interval or (None, None)
-            yield row
-    for name in table.unfinished:
-        yield {"task": table.task, "complete": False, **dict(zip(("variant", "prompt", "model"), name, strict=True))}
+    for line in table.grouped():
+        row: dict[str, Any] = {**beside, "complete": True, "group": line.group, **line.run}
+        for column, cell in zip(table.columns, line.cells, strict=True):
+            row[column.name] = cell.value
+            if column.kind == "metric":
+                row[f"{column.name}_low"], row[f"{column.name}_high"] = cell.interval or (None, None)
+        yield row
+    for name in _unfinished(table):
+        yield {"task": table.task, "complete": False, **name}
+
+
+def _unfinished(table: Table) -> list[dict[str, str]]:
+    return [dict(zip(("variant", "prompt", "model"), name, strict=True)) for name in table.unfinished]
 
 
 def as_json(tables: Sequence[Table]) -> str:
@@ -136,6 +121,16 @@ def as_json(tables: Sequence[Table]) -> str:
 
 def table_json(table: Table) -> dict[str, Any]:
     """Return a table as a JSON value."""
+    columns, lines = [], []
+    for column in table.columns:
+        known = {"name": column.name, "title": column.full_text, "kind": column.kind, "best": column.best}
+        columns.append(known | {"in_caption": column.name in table.in_caption})
+    for line in table.grouped():
+        row: dict[str, Any] = {"group": line.group, **line.run}
+        for column, cell in zip(table.columns, line.cells, strict=True):
+            number = {"value": cell.value, "interval": cell.interval, "text": cell.full_text}
+            row[column.name] = number if column.kind == "metric" else cell.value
+        lines.append(row)
     return {
         "task": table.task,
         "heading": table.heading,
@@ -143,31 +138,9 @@ def table_json(table: Table) -> dict[str, Any]:
         "label_set": table.label_set,
         "item_set": table.items,
         "published": table.published or None,
-        "columns": [
-            {
-                "name": column.name,
-                "title": column.full_text,
-                "kind": column.kind,
-                "best": column.best,
-                "in_caption": column.name in table.in_caption,
-            }
-            for column in table.columns
-        ],
-        "rows": [
-            {
-                "group": line.group,
-                **line.run,
-                **{
-                    column.name: {"value": cell.value, "interval": cell.interval, "text": cell.full_text}
-                    if column.kind == "metric"
-                    else cell.value
-                    for column, cell in zip(table.columns, line.cells, strict=True)
-                },
-            }
-            for _, lines in table.groups()
-            for line in lines
-        ],
+        "columns": columns,
+        "rows": lines,
         "above": table.above,
         "notes": [*table.notes, *table.others],
-        "not_complete": [dict(zip(("variant", "prompt", "model"), name, strict=True)) for name in table.unfinished],
+        "not_complete": _unfinished(table),
     }

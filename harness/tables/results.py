@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Literal
 
 from harness.scoring.audit import audit_note
@@ -11,15 +12,14 @@ from harness.scoring.definitions import definition, main_metrics, of_counts
 from harness.scoring.grades import FIRM, GRADES
 from harness.scoring.replies import OUT_OF_FORM
 from harness.tables.numbers import (
-    count_cell,
-    count_title,
+    YES,
     counts_of,
-    derived,
-    derived_cell,
     even_decimals,
     metric_text,
     metrics_of,
-    score_cell,
+    number_cell,
+    number_column,
+    yes_share,
 )
 from harness.tables.table import Cell, Column, Line, Table
 from harness.types import Result, Scores
@@ -34,42 +34,24 @@ LISTED = 5
 
 def result_tables(result: Result) -> list[Table]:
     """Return a table for the headline labels, and one for every other label set that has metrics of its own."""
-    label_sets = [result.headline]
-    headline_metrics = set(metrics_of([result.overall]))
-    for label_set, breakdowns in result.scores.items():
-        if label_set != result.headline and set(metrics_of([breakdowns["overall"]["all"]])) - headline_metrics:
-            label_sets.append(label_set)
-    return [_result_table(result, label_set) for label_set in label_sets]
+    ours = set(metrics_of([result.overall]))
+    others = [name for name, parts in result.scores.items() if set(metrics_of([parts["overall"]["all"]])) - ours]
+    return [_result_table(result, label_set) for label_set in [result.headline, *others]]
 
 
 def _result_table(result: Result, label_set: str) -> Table:
-    """Return the table of a label set: overall, then every breakdown.
-
-    Breakdowns of two things (network/template) are left to result.json.
-    """
-    breakdowns = result.scores[label_set]
+    """Return the table of a label set: overall, then every breakdown by one thing."""
+    breakdowns, title = result.scores[label_set], f"{label_set} labels"
     overall = breakdowns["overall"]["all"]
-    metrics, shares = metrics_of([overall]), ["yes"] if derived(overall, "yes") is not None else []
-    title = f"{label_set} labels"
-    counts = counts_of([row for groups in breakdowns.values() for row in groups.values()])
+    metrics = [*metrics_of([overall]), *([YES] if yes_share(overall) is not None else [])]
+    numbers = [*metrics, *counts_of(row for groups in breakdowns.values() for row in groups.values())]
     lines = []
     for breakdown, groups in breakdowns.items():
         for group, scores in groups.items() if "/" not in breakdown else ():
             name = group if breakdown == "overall" else f"{breakdown.replace('_', ' ')}: {group}"
-            cells = [score_cell(scores, metric) for metric in metrics]
-            cells += [derived_cell(scores, name) for name in shares]
-            cells += [count_cell(scores, count) for count in counts]
-            lines.append(Line([Cell(name, name), *cells]))
-    columns = [
-        Column(title, title),
-        *(Column(name, definition(name).title, "metric") for name in [*metrics, *shares]),
-        *(Column(name, count_title(name), "count") for name in counts),
-    ]
-    return Table(
-        columns=columns,
-        lines=even_decimals(columns, lines),
-        spare=spare([*metrics, *shares], main_metrics(overall)),
-    )
+            lines.append(Line([Cell(name, name), *(number_cell(scores, number) for number in numbers)]))
+    columns = [Column(title, title), *(replace(number_column(number), best=None) for number in numbers)]
+    return Table(columns=columns, lines=even_decimals(columns, lines), spare=spare(metrics, main_metrics(overall)))
 
 
 def spare(metrics: Sequence[str], main: Container[str]) -> list[str]:
@@ -79,7 +61,7 @@ def spare(metrics: Sequence[str], main: Container[str]) -> list[str]:
 
 def brief(scores: Scores) -> str:
     """Return the main metrics of a row in half a line."""
-    return ", ".join(f"{definition(name).title} {score_cell(scores, name).full_text}" for name in main_metrics(scores))
+    return ", ".join(f"{definition(name).title} {number_cell(scores, name).full_text}" for name in main_metrics(scores))
 
 
 def remarks(result: Result, requested: str = "") -> list[str]:
@@ -89,14 +71,21 @@ def remarks(result: Result, requested: str = "") -> list[str]:
     notes = [f"{items} in {clusters} (items of one cluster are not independent); metrics in percent."]
     notes += [*result.notes, *sample_notes(result), *judge_notes(result)]
     rows = [row for groups in result.scores[result.headline].values() for row in groups.values()]
-    notes += interval_notes(rows) + _no_interval_notes(rows)
+    notes += interval_notes(rows)
+    missing = dict.fromkeys(metric.no_interval for row in rows for metric in row.metrics if metric.no_interval)
+    if parts := [reason for reason in missing if not any(other in reason for other in missing if other != reason)]:
+        notes.append(f"No interval: {'; '.join(parts)}.")
     if result.failures:
         kinds = ", ".join(f"{count:,} {kind}" for kind, count in result.failures.items())
         notes.append(f"Failed calls are in no metric: {kinds}.")
     if overall.unreadable:
         counts = f"count{'s' if overall.unreadable == 1 else ''} as {'No' if result.unreadable == 'no' else 'wrong'}"
         notes.append(f"{_counted(overall.unreadable, 'reply', 'replies')} could not be read and {counts}.")
-    notes += cut_off_notes(overall)
+    if overall.cut_off:
+        notes.append(
+            f"{_counted(overall.cut_off, 'reply was', 'replies were')} cut off while the model was still thinking, and "
+            "could not be read: raise model.reasoning_tokens (with model.reasoning=true), or max_tokens."
+        )
     for label_set, breakdowns in result.scores.items():
         other = breakdowns["overall"]["all"]
         if main_metrics(other) == main_metrics(overall) and (said := brief(other)) != brief(overall):
@@ -104,13 +93,10 @@ def remarks(result: Result, requested: str = "") -> list[str]:
     if between := _between(overall, "bounds"):
         notes.append(f"If all of them had been wrong, or all right: {between}.")
     notes += grade_notes(result)
-    notable = {
-        "length": ("reply was", "replies were", "cut off at max_tokens"),
-        "premise_truncated": ("item had its", "items had their", "premise cut to the model's length"),
-    }
-    for reason, (one, several, what) in notable.items():
-        if count := result.finish_reasons.get(reason):
-            notes.append(f"{_counted(count, one, several)} {what}.")
+    if count := result.finish_reasons.get("length"):
+        notes.append(f"{_counted(count, 'reply was', 'replies were')} cut off at max_tokens.")
+    if count := result.finish_reasons.get("premise_truncated"):
+        notes.append(f"{_counted(count, 'item had its', 'items had their')} premise cut to the model's length.")
     notes += who_notes(result, requested)
     usage = {"input": result.usage.input, "output": result.usage.output, "reasoning": result.usage.reasoning}
     if counts := ", ".join(f"{count:,} {name}" for name, count in usage.items() if count):
@@ -132,11 +118,10 @@ def grade_notes(result: Result) -> list[str]:
 
 def _between(row: Scores, which: Literal["bounds", "firm"]) -> str:
     """Return between what numbers the metrics of a row are, whatever its lost answers would have been."""
-    ends = {metric.name: getattr(metric, which) for metric in row.metrics}
     return ", ".join(
-        f"{definition(name).title} {metric_text(name, pair[0])} to {metric_text(name, pair[1])}"
-        for name, pair in ends.items()
-        if pair
+        f"{definition(m.name).title} {metric_text(m.name, ends[0])} to {metric_text(m.name, ends[1])}"
+        for m in row.metrics
+        if (ends := getattr(m, which))
     )
 
 
@@ -154,35 +139,24 @@ def judge_notes(result: Result) -> list[str]:
     judge = result.judge
     if judge is None:
         return []
-    waits = f"still wait{'s' * (judge.waiting == 1)} for the judge {judge.model}."
-    waiting = [f"{_counted(judge.waiting, 'reply', 'replies')} {waits}"]
-    audit = audit_note(judge.audit, f"the judge {judge.model}", choices=bool(result.choices))
-    others = [*(waiting if judge.waiting else []), *([audit] if audit else [])]
-    if not judge.replies:
-        nothing = f"Judge {judge.model}: not asked, as the rules have left no reply to it."
-        return others or [nothing]
-    names = main_metrics(result.overall)
-    without = ", ".join(f"{definition(name).title} {metric_text(name, judge.without[name])}" for name in names)
-    failed = sum(judge.failures.values())
-    read = f"{judge.yes:,} read" if result.choices else f"{judge.yes:,} read as Yes, {judge.no:,} as No"
-    not_words = f" ({judge.not_words:,} of them as its own reply is none of its words)" * (judge.not_words > 0)
-    return [
-        f"{_counted(judge.replies, 'reply', 'replies')} that the rules could not read went to the judge {judge.model}: "
-        f"{read}, {judge.unreadable:,} left unreadable{not_words}{f', {failed:,} failed' if failed else ''}. "
-        f"Without the judge: {without}.",
-        *others,
-    ]
-
-
-def cut_off_notes(row: Scores) -> list[str]:
-    """Return how many unreadable replies were cut off in thought, and the settings that give them more room."""
-    if not row.cut_off:
-        return []
-    were = "1 reply was" if row.cut_off == 1 else f"{row.cut_off:,} replies were"
-    return [
-        f"{were} cut off while the model was still thinking, and could not be read: raise model.reasoning_tokens (with "
-        "model.reasoning=true), or max_tokens."
-    ]
+    notes = []
+    if judge.replies:
+        names = main_metrics(result.overall)
+        without = ", ".join(f"{definition(name).title} {metric_text(name, judge.without[name])}" for name in names)
+        failed = sum(judge.failures.values())
+        read = f"{judge.yes:,} read" if result.choices else f"{judge.yes:,} read as Yes, {judge.no:,} as No"
+        not_words = f" ({judge.not_words:,} of them as its own reply is none of its words)" * (judge.not_words > 0)
+        notes.append(
+            f"{_counted(judge.replies, 'reply', 'replies')} that the rules could not read went to the judge "
+            f"{judge.model}: {read}, {judge.unreadable:,} left unreadable{not_words}"
+            f"{f', {failed:,} failed' if failed else ''}. Without the judge: {without}."
+        )
+    if judge.waiting:
+        waits = f"still wait{'s' * (judge.waiting == 1)} for the judge {judge.model}."
+        notes.append(f"{_counted(judge.waiting, 'reply', 'replies')} {waits}")
+    if audit := audit_note(judge.audit, f"the judge {judge.model}", choices=bool(result.choices)):
+        notes.append(audit)
+    return notes or [f"Judge {judge.model}: not asked, as the rules have left no reply to it."]
 
 
 def sample_notes(result: Result) -> list[str]:
@@ -223,13 +197,6 @@ def interval_notes(rows: Iterable[Scores]) -> list[str]:
             f"Intervals over {_from_to(few)} clusters are wide: few clusters tell little, however many items they hold."
         )
     return notes
-
-
-def _no_interval_notes(rows: Sequence[Scores]) -> list[str]:
-    """Return why some scores have no interval, in a line; a reason that another one says already is left out."""
-    reasons = dict.fromkeys(metric.no_interval for row in rows for metric in row.metrics if metric.no_interval)
-    parts = [reason for reason in reasons if not any(other in reason for other in reasons if other != reason)]
-    return [f"No interval: {'; '.join(parts)}."] if parts else []
 
 
 def who_notes(result: Result, requested: str) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Literal
@@ -54,10 +54,6 @@ class Line:
     ranked: bool = True
     """Whether it may be best or second: no baseline, no reasoner, and nothing that a paper prints."""
 
-    def place(self, cell: Cell, places: Mapping[str, int]) -> int | None:
-        """Return whether a cell of it is best (0) or second (1) by `Table.places`; None for any other."""
-        return places.get(cell.text) if self.ranked else None
-
 
 @dataclass(frozen=True, slots=True)
 class Table:
@@ -103,34 +99,44 @@ class Table:
         lines = [Line([Cell(text, text) for text in row]) for row in rows]
         return cls(columns=columns, lines=lines, spare=spare, above=above)
 
+    def grouped(self) -> list[Line]:
+        """Return the lines, those of a group together."""
+        order = list(dict.fromkeys(line.group for line in self.lines))
+        return sorted(self.lines, key=lambda line: order.index(line.group))
+
     def for_readers(self) -> Table:
         """Return the table without the columns that only programs get."""
-        places = [place for place, column in enumerate(self.columns) if column.name not in self.in_caption]
-        if len(places) == len(self.columns):
-            return self
-        lines = [replace(line, cells=[line.cells[place] for place in places]) for line in self.lines]
-        return replace(self, columns=[self.columns[place] for place in places], lines=lines, in_caption=())
+        return self.without(self.in_caption)
 
-    def groups(self) -> Iterator[tuple[str, Sequence[Line]]]:
-        """Yield the groups in their order, with their lines."""
-        for name in dict.fromkeys(line.group for line in self.lines):
-            yield name, [line for line in self.lines if line.group == name]
+    def without(self, names: Sequence[str]) -> Table:
+        """Return the table without some columns."""
+        kept = [place for place, column in enumerate(self.columns) if column.name not in names]
+        lines = [replace(line, cells=[line.cells[place] for place in kept]) for line in self.grouped()]
+        return replace(self, columns=[self.columns[place] for place in kept], lines=lines)
 
-    def places(self, column: int) -> dict[str, int]:
-        """Return which numbers of a column are best (0) and second (1) of the ranked lines; ties share one."""
-        best = self.columns[column].best
-        if best is None:
-            return {}
-        cells = [line.cells[column] for line in self.lines if line.ranked]
-        values = {cell.text: float(cell.value) for cell in cells if isinstance(cell.value, int | float)}
-        ranked = sorted(values, key=values.__getitem__, reverse=best == "high")
-        return {text: place for place, text in enumerate(ranked[:2])} if len(ranked) > 1 else {}
+    def texts(self) -> list[list[str]]:
+        """Return the cells of each line; in a column values stand below values, intervals below intervals."""
+        columns = []
+        for cells in zip(*(line.cells for line in self.lines), strict=True):
+            value, interval = (max(len(getattr(cell, part)) for cell in cells) for part in ("text", "range"))
+            padded = [f"{cell.text:>{value}} {cell.range:<{interval}}" for cell in cells]
+            columns.append(padded if interval else [cell.text for cell in cells])
+        return [list(texts) for texts in zip(*columns, strict=True)]
+
+    def places(self) -> list[dict[str, int]]:
+        """Return which numbers of each column are best (0) and second (1) of the ranked lines; ties share one."""
+        places = []
+        for at, column in enumerate(self.columns):
+            cells = [line.cells[at] for line in self.lines if line.ranked and column.best]
+            values = {cell.text: float(cell.value) for cell in cells if isinstance(cell.value, int | float)}
+            ranked = sorted(values, key=values.__getitem__, reverse=column.best == "high")
+            places.append({text: place for place, text in enumerate(ranked[:2])} if len(ranked) > 1 else {})
+        return places
 
     def headings(self) -> list[tuple[str, int]]:
         """Return the headings above columns, each with its column span; empty if no column has one."""
-        if not any(column.over for column in self.columns):
-            return []
-        return [(over, len(list(columns))) for over, columns in groupby(self.columns, key=lambda c: c.over)]
+        overs = [(over, len(list(columns))) for over, columns in groupby(self.columns, key=lambda c: c.over)]
+        return overs if any(over for over, _ in overs) else []
 
 
 def task_title(task: str) -> str:

@@ -1,6 +1,6 @@
 """What a command says: drawn by Rich where there is a terminal, as wide as it is, and Markdown elsewhere.
 
-No number is cut. Where a table is too wide, intervals stand below their values and names are folded; then whole columns
+No number is cut. Where a table is too wide, intervals stand below their values and Rich folds names; then whole columns
 go, those that the table can spare before others, and a line names them.
 """
 
@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING, TextIO
 
 from harness.runtime.console import capable, clean, rich_console
-from harness.tables.table import Cell, Part, Table
+from harness.tables.table import Part, Table
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
-    from rich.text import Text
 
 GAP = 2
 """Spaces between columns."""
@@ -65,82 +65,73 @@ def _blocks(parts: Sequence[Part], title: str, width: int) -> Iterator[Renderabl
 
 def _fitted(table: Table, width: int) -> Iterator[RenderableType]:
     """Yield the table with the columns that fit, and a line that names the others."""
+    from rich.text import Text
+
+    numbers = [column.name for column in reversed(table.columns) if column.kind != "text"]
+    main = [name for name in numbers if name not in table.spare][-1:]  # it stays
+    others = sorted(set(numbers).difference(table.spare, main), key=lambda name: (name in FAULTS, numbers.index(name)))
+    spare = [*(name for name in table.spare if name in numbers), *others]
+    shown, hidden, folded = table, 0, False
+    while sum(widths := _widths(shown, folded)) + GAP * (len(widths) - 1) > width and (
+        not folded or hidden < len(spare)
+    ):
+        hidden += folded
+        folded = True
+        shown = table.without(spare[:hidden])
+    yield _grid(shown, widths, folded)
+    if hidden:
+        names = ", ".join(column.full_text for column in table.columns if column.name in spare[:hidden])
+        yield Text(clean(f"Hidden at this width: {names}. A wider terminal or a pipe (| less -S) shows all."), "dim")
+
+
+def _widths(table: Table, folded: bool) -> list[int]:
+    """Return the least width of each column, of names some cells; a title may stand in several lines."""
+    from rich.cells import cell_len
+
+    widths = []
+    for place, column in enumerate(table.columns):
+        cells = [line.cells[place] for line in table.lines]
+        value, interval = (max((cell_len(getattr(c, part)) for c in cells), default=0) for part in ("text", "range"))
+        body = max(value, interval) if folded else value + interval + (interval > 0)
+        width = max(body, *(cell_len(word) for word in column.full_text.split() or [""]))
+        widths.append(min(width, NAMES) if column.kind == "text" else width)
+    return widths
+
+
+def _grid(table: Table, widths: Sequence[int], folded: bool) -> RenderableType:
+    """Return the table as Rich's; numbers are padded here, as Rich would underline what it pads."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table as Grid
     from rich.text import Text
 
-    columns, folded = _fitting(table, width)
     grid = Grid(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
-    for place in columns:
-        column = table.columns[place]
+    for column, width in zip(table.columns, widths, strict=True):
         head = f"{_line(column.over)}\n{_line(column.title)}" if table.headings() else _line(column.title)
         if column.kind == "text":
             grid.add_column(Text(head), overflow="fold")
         else:
-            grid.add_column(Text(head, justify="right"), width=_width(table, place, folded))
-    places = {place: table.places(place) for place in columns}
-    for name, lines in table.groups():
-        if name:
+            grid.add_column(Text(head, justify="right"), width=width)
+    places = table.places()
+    for group, lines in groupby(zip(table.lines, table.texts(), strict=True), key=lambda line: line[0].group):
+        if group:
             grid.add_section()
-            grid.add_row(Text(_line(name), "italic"))
-        for line in lines:
-            cells = [(line.cells[place], place) for place in columns]
-            grid.add_row(*(_cell(table, at, cell, line.place(cell, places[at]), folded) for cell, at in cells))
-    yield grid
-    if hidden := [column.full_text for place, column in enumerate(table.columns) if place not in columns]:
-        words = f"Hidden at this width: {', '.join(hidden)}. A wider terminal or a pipe (| less -S) shows all."
-        yield Text(clean(words), "dim")
-
-
-def _cell(table: Table, column: int, cell: Cell, place: int | None, folded: bool) -> Text:
-    """Return a value with its interval beside it, so that values stand below values, or below it."""
-    from rich.text import Text
-
-    value = Text().append(_line(cell.text), "" if place is None else ("bold", "underline")[place])
-    if table.columns[column].kind == "text":
-        return value
-    # Padded here: Rich would pad to the right of values as well, and underline what it pads.
-    width = _width(table, column, folded)
-    beside = 0 if folded else max(len(f" {line.cells[column].range}".rstrip()) for line in table.lines)
-    value = Text(" " * (width - beside - value.cell_len)).append(value)
-    return value.append(f"\n{cell.range:>{width}}" if folded else f" {cell.range}", "dim") if cell.range else value
+            grid.add_row(Text(_line(group), "italic"))
+        for line, texts in lines:
+            row = []
+            for at, (cell, text) in enumerate(zip(line.cells, texts, strict=True)):
+                if table.columns[at].kind == "text":
+                    row.append(Text(_line(cell.text)))
+                    continue
+                below = f"\n{cell.range:>{widths[at]}}" if cell.range else ""
+                number = Text(clean(f"{cell.text:>{widths[at]}}{below}" if folded else f"{text:>{widths[at]}}"))
+                start = len(number.plain) - len(number.plain.lstrip())
+                place = places[at].get(cell.text) if line.ranked else None
+                number.stylize("" if place is None else ("bold", "underline")[place], start, start + len(cell.text))
+                number.stylize("dim", start + len(cell.text))
+                row.append(number)
+            grid.add_row(*row)
+    return grid
 
 
 def _line(text: str) -> str:
     return clean(text.replace("\n", " ").replace("\t", " "))
-
-
-def _fitting(table: Table, width: int) -> tuple[list[int], bool]:
-    """Return the places of the columns that fit into `width` cells, and whether intervals stand below their values."""
-    columns = list(range(len(table.columns)))
-    if _across(table, columns, folded=False) <= width:
-        return columns, False
-    numbers = [place for place in columns if table.columns[place].kind != "text"]
-    first = [place for place in numbers if table.columns[place].name not in table.spare][:1]  # it stays
-    spare = sorted(set(numbers).difference(first), key=lambda place: _need(table, place))
-    while spare and _across(table, columns, folded=True) > width:
-        columns.remove(spare.pop(0))
-    return columns, True
-
-
-def _need(table: Table, place: int) -> tuple[int, int]:
-    """Return what sorts the numbers that a table can spare first, then others from the right; what went wrong stays."""
-    name = table.columns[place].name
-    return (0, table.spare.index(name)) if name in table.spare else (1 + (name in FAULTS), -place)
-
-
-def _across(table: Table, columns: Sequence[int], *, folded: bool) -> int:
-    """Return the cells that columns need at least."""
-    return sum(_width(table, place, folded) for place in columns) + GAP * (len(columns) - 1)
-
-
-def _width(table: Table, place: int, folded: bool) -> int:
-    """Return the width of a column, of names the least; its title may stand in several lines."""
-    from rich.cells import cell_len
-
-    cells = [line.cells[place] for line in table.lines]
-    values = max((cell_len(cell.text) for cell in cells), default=0)
-    ranges = max((cell_len(cell.range) for cell in cells), default=0)
-    title = max((cell_len(word) for word in table.columns[place].full_text.split()), default=0)
-    width = max(title, values, ranges) if folded else max(title, values + ranges + (ranges > 0))
-    return min(width, NAMES) if table.columns[place].kind == "text" else width

@@ -127,9 +127,9 @@ def test_other_questions_are_no_robustness_of_the_same_chart_and_headings_tell_w
     }
     chain("q", paraphrase="e", refactorization="f")  # no step in common
     assert headings() == {
-        f"{start}; original: 100 items, item set aaaaaaaa; permutation: 100 items, item set bbbbbbbb": ["m"],
-        f"{start}; original: 100 items, item set aaaaaaaa; permutation: 100 items, item set dddddddd": ["n"],
-        f"{start}; paraphrase: 100 items, item set eeeeeeee; refactorization: 100 items, item set ffffffff": ["q"],
+        f"{start}; permutation: 100 items, item set bbbbbbbb": ["m"],
+        f"{start}; permutation: 100 items, item set dddddddd": ["n"],
+        f"Default settings; published labels; paraphrase: 100 items, item set eeeeeeee; refactorization: 100 items, item set ffffffff": ["q"],
         "Audited labels": ["p"],
     }
 

@@ -170,7 +170,7 @@ def test_over_seed_is_mean_and_deviation_and_the_share_of_answers_that_change(sw
     spread = [cells[f"f1/{part}"].value for part in ("least", "median", "greatest")]
     assert spread == [min(values), median(values), max(values)]
     assert cells["changes"].value == sum(len(labels) > 1 for labels in answers.values()) / 80
-    assert "Not in a table, as there is one run" in "".join(table.others)
+    assert "Not in a table, having one value of the setting" in "".join(table.others)
 
 
 def test_over_prompt_is_one_row_for_each_model(rows):
@@ -263,28 +263,11 @@ def test_what_is_the_same_in_all_rows_is_said_in_the_caption_and_kept_for_progra
 def test_columns_of_what_was_said_and_of_what_a_run_took():
     confusion = {"tp": 6, "fn": 14, "fp": 24, "tn": 56}
     overall = Scores(100, 20, 0, 0, (Metric("f1", 0.24),), clusters=9, confusion=confusion)
-    result = Result(
-        "published",
-        {"published": {"overall": {"all": overall}}},
-        9,
-        {},
-        {},
-        Usage(5000, 200),
-        served_models={"m-2026": 100},
-    )
+    result = Result("published", {"published": {"overall": {"all": overall}}}, 9, {}, {}, Usage(5000, 200))
     row = board_row("corr2cause", "default", "plain", "m", True, result)
     row = replace(row, result_json={"cost": {"usd": 0.123456}})
-    names = ("yes", "chance", "cost", "tokens_in", "tokens_out", "seconds", "served")
-    (table,) = build([row], BoardOptions(names))
-    assert [cell.text for cell in table.lines[0].cells][1:] == [
-        "30.00",
-        "24.00",
-        "0.1235",
-        "5,000",
-        "200",
-        "–",
-        "m-2026",
-    ]
+    (table,) = build([row], BoardOptions(("yes", "cost", "tokens_in", "tokens_out")))
+    assert [cell.text for cell in table.lines[0].cells][1:] == ["30.00", "0.1235", "5,000", "200"]
     assert any("the share of Yes among the replies that could be read" in note for note in table.notes)
 
 

@@ -30,7 +30,7 @@ COMMANDS: dict[str, Command] = {
     "verify": ("harness.verify.__main__", lambda folders: list(folders)),
     "reread": ("harness.reread.__main__", lambda folders: list(folders)),
     "report": ("harness.report.__main__", lambda folders: [*folders, "out=out/page.html"]),
-    "leaderboard": ("harness.leaderboard.__main__", lambda folders: [*folders, "out=out/board.html", "by=relation"]),
+    "leaderboard": ("harness.leaderboard.__main__", lambda folders: [*folders, "out=out/board.tex", "by=relation"]),
     "compare": (
         "harness.compare.__main__",
         lambda folders: [*folders, "by=relation", "resamples=100", "out=out/compare.json"],

@@ -140,7 +140,7 @@ def _break_line(run: Run, name: str, title: str, row: Scores) -> Line:
 def _cell(metric: Metric | None) -> Cell:
     if metric is None:
         return Cell("–")
-    return Cell(percent_text(metric.value), metric.value, metric.interval, interval_text(metric.interval, "brackets"))
+    return Cell(percent_text(metric.value), metric.value, metric.interval, interval_text(metric.interval))
 
 
 def _remarks(scored: Scored) -> Iterator[str]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from harness.scoring.classification import AnswerCounts, decisions
 from harness.scoring.definitions import definitions
 from harness.storage.runs import Run
-from harness.tables.numbers import interval_text, metric_column
+from harness.tables.numbers import interval_text, number_column
 from harness.tables.table import Cell, Column, Line, Table
 from harness.tasks.benchmark import Benchmark
 from harness.tasks.corr2cause.benchmark import PERTURBATIONS
@@ -186,7 +186,7 @@ def _table(benchmark: Benchmark, task: str, name: str, rows: Sequence[PublishedR
 def _column(metric: str) -> Column:
     """Return the column of a printed metric; where it is not one of ours, it is not known which end is better."""
     if metric in definitions():
-        return metric_column(metric, metric)
+        return number_column(metric)
     return Column(metric, metric.replace("_", " "), "metric")
 
 
@@ -199,7 +199,7 @@ def _cell(row: PublishedRow, metric: str) -> Cell:
         return Cell(digits)
     mark, interval = ("*", None) if metric in row.contradicted else ("", row.intervals.get(metric))
     number = round(value / 100, 8) if metric in row.in_percent else value
-    return Cell(f"{digits}{mark}", number, interval, interval_text(interval, "brackets"))
+    return Cell(f"{digits}{mark}", number, interval, interval_text(interval))
 
 
 def _contradictions(rows: Sequence[PublishedRow]) -> Iterator[str]:
