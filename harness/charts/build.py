@@ -79,7 +79,7 @@ def _steps_charts(task: str, runs: Sequence[Run], names: Mapping[int, str], kind
 
 
 def _headings(sets: Sequence[Sequence[Series]], without: Sequence[Sequence[Run]], setting: RunSetting) -> list[str]:
-    """Return the settings of each set in words, with its items where these do not tell it from another.
+    """Return the settings of each set in words, and where these do not tell it from another the items of its steps.
 
     Nothing for a single set of the default.
     """
@@ -87,10 +87,12 @@ def _headings(sets: Sequence[Sequence[Series]], without: Sequence[Sequence[Run]]
     plain = [heading_of(runs, labels=several) for runs in without]
     if len(sets) == 1 and not any(setting.other_settings(chain.first) for chain in sets[0]):
         return [""]
-    return [
-        heading if plain.count(heading) == 1 else f"{heading}; {items_text(runs[0])}"
-        for heading, runs in zip(plain, without, strict=True)
-    ]
+    headings = []
+    for heading, members in zip(plain, sets, strict=True):
+        items = {step: items_text(run) for chain in members for step, run in chain.by_step.items()}
+        own = [f"{step}: {text}" for step, text in items.items()] if plain.count(heading) > 1 else []
+        headings.append("; ".join([heading, *own]))
+    return headings
 
 
 def _without(run: Run, setting: RunSetting) -> Run:

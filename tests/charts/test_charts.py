@@ -119,7 +119,7 @@ def test_other_questions_are_no_robustness_of_the_same_chart_and_headings_tell_w
     assert headings() == {"": ["m"]}
     chain("n", none="a", permutation="d")
     chain("p", "audited", "labels=audited", none="a", permutation="b")
-    start = "Default settings; published labels"
+    start = "Default settings; published labels; original: 100 items, item set aaaaaaaa"
     assert headings() == {
         f"{start}; permutation: 100 items, item set bbbbbbbb": ["m"],
         f"{start}; permutation: 100 items, item set dddddddd": ["n"],
