@@ -126,6 +126,7 @@ def test_other_questions_are_no_robustness_of_the_same_chart_and_headings_tell_w
         "Audited labels": ["p"],
     }
     chain("q", paraphrase="e", refactorization="f")  # no step in common
+    of_q = "paraphrase: 100 items, item set eeeeeeee; refactorization: 100 items, item set ffffffff"
     assert headings() == {
         f"{start}; permutation: 100 items, item set bbbbbbbb": ["m"],
         f"{start}; permutation: 100 items, item set dddddddd": ["n"],
