@@ -56,7 +56,7 @@ def counts() -> dict[Query, AuditCounts]:
     """Return the counts by kind of question."""
     found: dict[Query, AuditCounts] = defaultdict(AuditCounts)
     for model in sample():
-        for _, question in model.questions():
+        for question in model.questions():
             _count(found[question.ask.query], question)
     return {query: found[query] for query in TITLES}
 

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Generator, Iterator, Sequence
 
 from harness.errors import DataError, HarnessError
+from harness.plugin import load
 from harness.report.bundle import pack
 from harness.report.items import Answers, ItemColumns, RequestTexts, items_of
 from harness.scoring.samples import votes
@@ -113,10 +114,9 @@ FOLDER = "graphs"
 
 def graphs(run: Run) -> dict[str, JSON] | None:
     """Return the graphs chunk of a run, from its folder or else from its records; None where it has no graphs."""
-    make = benchmark_of(run.task).graphs
-    if make is None:
+    if not (path := benchmark_of(run.task).graphs):
         return None
-    drawing = make()
+    drawing: Graphs = load(path)()
     networks: dict[str, dict[str, JSON]] = {}
     for (network, name), text in (_files(run, drawing) or from_records(run, drawing)).items():
         if sheet := drawing.sheet(network, name, text, run.result):

@@ -9,10 +9,12 @@ from typing import Any
 
 from harness.codec import set_fields
 from harness.errors import HarnessError
+from harness.plugin import load
 from harness.storage import rebuild
 from harness.storage.manifest import TracedItems
 from harness.storage.record_lines import Line, reply_columns
 from harness.storage.runs import Run
+from harness.tasks.benchmark import Explanations
 from harness.tasks.find import benchmark_of
 from harness.types import JSON, Item
 
@@ -37,8 +39,8 @@ class ItemColumns:
         self._clusters: list[str] = []
         self._groups: dict[str, Codes] = {}
         self._labels: dict[str, list[int | None]] = {}
-        begin = benchmark_of(task).explanations
-        self.explanations = begin and begin()
+        path = benchmark_of(task).explanations
+        self.explanations: Explanations[Any] | None = load(path)() if path else None
 
     def add_all(self, items: Iterable[Item]) -> Iterator[None]:
         """Add the items of a task; yield after each."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Generic, Protocol, TypeVar
 
 from harness.protocols import Task
 from harness.types import JSON, Item, Record, Result
 
+G = TypeVar("G")
 PERTURBATION = "perturbation"
 """The setting of a task that puts the same questions in other words."""
 
@@ -24,11 +25,12 @@ class GraphSize:
     scale: str
 
 
-class Explanations(ABC):
+class Explanations(ABC, Generic[G]):
     """Why the answer of each item is what it is, for the page: graphs that fit the item, and a sentence."""
 
     def __init__(self) -> None:
         """Begin without items."""
+        self._graphs: dict[Hashable, tuple[int, G]] = {}
         self._names: dict[tuple[str, ...], int] = {}
         self._of: list[int] = []
         self._called: list[int] = []
@@ -43,18 +45,25 @@ class Explanations(ABC):
 
     def json(self) -> dict[str, JSON] | None:
         """Return classes (graphs), of (the class of each item), names and why; None where nothing is explained."""
-        if not (classes := self.classes()):
+        if not self._graphs:
             return None
+        classes: list[JSON] = [self.drawn(graphs) for _, graphs in self._graphs.values()]
         names = {"table": [list(names) for names in self._names], "codes": self._called}
         return {"classes": classes, "of": self._of, "names": names, "why": self._why}
 
-    @abstractmethod
-    def explain(self, item: Item) -> tuple[int, tuple[str, ...], JSON] | None:
-        """Return the place of the item's graphs among `classes`, its variables' names, and why; None without graphs."""
+    def place(self, key: Hashable, make: Callable[[], G]) -> tuple[int, G]:
+        """Return the graphs of a key, made once, and their place among all."""
+        if key not in self._graphs:
+            self._graphs[key] = len(self._graphs), make()
+        return self._graphs[key]
 
     @abstractmethod
-    def classes(self) -> list[JSON]:
-        """Return the graphs of the items so far, each once."""
+    def explain(self, item: Item) -> tuple[int, tuple[str, ...], JSON] | None:
+        """Return the place of the item's graphs, its variables' names, and why; None without graphs."""
+
+    @abstractmethod
+    def drawn(self, graphs: G) -> dict[str, JSON]:
+        """Return graphs as the page shows them."""
 
 
 class Graphs(Protocol):
@@ -102,10 +111,10 @@ class Benchmark:
     """Values of task.perturbation by what charts call them, `none` first: the steps of robustness."""
     graph_sizes: Callable[[Collection[str]], Sequence[GraphSize]] | None = None
     """Gives the graphs that groups of the breakdown `network` name; () where one of them is not known."""
-    explanations: Callable[[], Explanations] | None = None
-    """Begins to explain items."""
-    graphs: Callable[[], Graphs] | None = None
-    """Gives what draws the graphs of its runs."""
+    explanations: str = ""
+    """The class of its `Explanations`, as "module:name"; "" without."""
+    graphs: str = ""
+    """What draws the graphs of its runs, the class of its `Graphs`."""
 
     own_models: tuple[str, ...] = ()
     """Classes of models that are made for its questions and read no file: what they answered is asked again."""

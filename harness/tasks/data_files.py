@@ -12,10 +12,10 @@ import io
 import json
 import logging
 import sys
-from collections import Counter, deque
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
@@ -30,10 +30,6 @@ Columns = Mapping[str, Any]
 TABLES = (".csv", ".tsv")
 ENDINGS = (*TABLES, ".jsonl", ".json", ".parquet")
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs"}
-TYPOGRAPHIC = frozenset("“”„«»")
-"""Quotation marks that hold no cell of a CSV together."""
-SHOWN = 5
-"""Rows that a sentence names."""
 
 
 @dataclass(frozen=True)
@@ -82,82 +78,64 @@ class DataFile:
             for row in read():
                 yield row
         if row is None:
-            raise DataError(f"{self.path} has no rows: it needs a line for every item.")
+            raise self._empty
+
+    @property
+    def _empty(self) -> DataError:
+        return DataError(f"{self.path} has no rows: it needs a line for every item.")
 
     def _csv(self) -> Iterator[Columns]:
-        names = self._header[1]
-        for cells in islice(_rows_of(self._table), 1, None) if names else ():
+        separator, names = self._checked()
+        columns = [str(place) for place in range(len(names))]
+        table = _loaded(
+            "csv",
+            self.file,
+            features=dict.fromkeys(columns, "string"),
+            column_names=columns,
+            header=None,  # a row as any other, so that a longer one is found
+            delimiter=separator,
+            na_filter=False,  # "NA" and "null" are words
+            engine="python",  # the one that refuses quotation marks which do not close
+        )
+        for cells in islice(table, 1, None):
             row = {name: cell or "" for name, cell in zip(names, cells.values(), strict=True)}
             if any(row.values()):
                 yield {name: cell for name, cell in row.items() if name}
 
-    @cached_property
-    def _header(self) -> tuple[str, list[str]]:
-        """What tells columns apart, the sign that splits the first line into most of them, and the columns' names."""
+    def _checked(self) -> tuple[str, list[str]]:
+        """Return what separates the cells of a table, and its columns' names.
+
+        Raises DataError for a name that comes twice, a row with more cells than names, and quotes that are open.
+        """
         csv.field_size_limit(min(sys.maxsize, 2**31 - 1))  # the module's own limit of 131,072 is one of caution
-        with self._refusals():
-            with self._text() as file:
-                first = next(filter(str.strip, file), "")
+        with self._text() as file:
+            first = next(filter(str.strip, file), "")
             signs = SEPARATORS if self._ending == ".csv" else "\t"
             separator = max(signs, key=lambda sign: len(next(csv.reader([first], delimiter=sign), [])))
-            names = [name.strip() for name in next(self._lines(separator), [])]
-        if twice := [name for name, count in Counter(names).items() if name and count > 1]:
-            raise DataError(f"{self.path} has two columns called {twice[0]!r}: give one of them another name.")
-        return separator, names
-
-    def _lines(self, separator: str) -> Iterator[list[str]]:
-        """Yield the cells of each line. Raises DataError where there are more than in the first, or quotes are open."""
-        with self._text() as file:
+            file.seek(0)
             lines = csv.reader(file, delimiter=separator, strict=True)
-            first: list[str] = []
             try:
-                for number, cells in enumerate(line for line in lines if len(line) > 1 or "".join(line).strip()):
-                    first = first or cells
-                    if len(cells) > len(first):
-                        marks = " ".join(sorted(TYPOGRAPHIC.intersection("".join(cells))))
-                        raise DataError(
-                            f"{self.path}, row {number}{self.counted} has {len(cells)} cells, and the first line names "
-                            f'{len(first)} columns: put a text that holds {SEPARATORS[separator]} in "…"'
-                            + (f" (typographic marks, {marks}, do not hold it together)." if marks else ".")
-                        )
-                    yield cells
+                rows = (cells for cells in lines if len(cells) > 1 or "".join(cells).strip())
+                names = [name.strip() for name in next(rows, [])]
+                longer = next(((row, len(cells)) for row, cells in enumerate(rows, 1) if len(cells) > len(names)), None)
             except csv.Error as error:
                 raise DataError(
                     f'{self.path}, line {lines.line_num}: its quotation marks do not close ({error}): a text with " in '
                     'it is written "…""…".'
                 ) from None
-
-    @cached_property
-    def _table(self) -> Any:
-        """A CSV file as a `datasets.Dataset`, with its header as the first row."""
-        from datasets import Features, Value
-
-        separator, names = self._header
-        columns = [str(place) for place in range(len(names))]
-        try:
-            return _loaded(
-                "csv",
-                self.file,
-                features=Features({column: Value("string") for column in columns}),
-                column_names=columns,
-                header=None,
-                delimiter=separator,
-                na_filter=False,  # "NA" and "null" are words
-                engine="python",  # the one that refuses quotation marks which do not close
+        if twice := [name for name, count in Counter(names).items() if name and count > 1]:
+            raise DataError(f"{self.path} has two columns called {twice[0]!r}: give one of them another name.")
+        if longer:
+            raise DataError(
+                f"{self.path}, row {longer[0]}{self.counted} has {longer[1]} cells, and the first line names "
+                f'{len(names)} columns: put a text that holds {SEPARATORS[separator]} in "…".'
             )
-        except UnicodeDecodeError:
-            raise
-        except ValueError as error:
-            deque(self._lines(separator), maxlen=0)  # raises what is said of the row
-            raise DataError(f"{self.path} cannot be read: {error}.") from None
+        if not names:
+            raise self._empty
+        return separator, names
 
     def _parquet(self) -> Iterator[Columns]:
-        with open_plain(self.file):
-            pass
-        try:
-            return _rows_of(_loaded("parquet", self.file))
-        except ValueError as error:
-            raise DataError(f"{self.path} is not Parquet: {error}.") from None
+        return _loaded("parquet", self.file)
 
     def _json(self) -> Iterator[Columns]:
         import jsonlines
@@ -170,11 +148,9 @@ class DataFile:
                     yield from self._json_list(file)
                 else:
                     yield from jsonlines.Reader(file).iter(type=dict, skip_empty=True)
-            except RecursionError:
-                raise DataError(f"{self.path} is nested too deeply.") from None
             except jsonlines.InvalidLineError as error:
                 raise DataError(f"{self.path}, line {error.lineno} is not a JSON object.") from None
-            except json.JSONDecodeError as error:
+            except (json.JSONDecodeError, RecursionError) as error:
                 raise DataError(f"{self.path} is not JSON: {error}.") from None
 
     def _json_list(self, file: IO[str]) -> Iterator[Columns]:
@@ -200,35 +176,30 @@ class DataFile:
             ) from None
         except OSError as error:
             raise DataError(f"{self.path} cannot be read: {error.strerror or error}.") from None
+        except ValueError as error:  # what `datasets` and pyarrow raise
+            raise DataError(f"{self.path} is no {self._ending} file: {error}.") from None
 
 
-def _loaded(kind: str, file: Path, **settings: Any) -> Any:
-    """Return a file as a `datasets.Dataset` in memory; nothing of it is left on the disk. Raises what its reader does.
+def _loaded(kind: str, file: Path, features: Mapping[str, str] | None = None, **settings: Any) -> Iterator[Columns]:
+    """Yield the rows of a file by `datasets`, as they are stored; nothing of it is left on the disk.
 
     It is read anew each time, so that no earlier content is taken for this one.
     """
     import datasets
 
+    open_plain(file).close()
     datasets.disable_progress_bars()
     datasets.logging.set_verbosity(datasets.logging.CRITICAL)
+    if features:
+        settings["features"] = datasets.Features({name: datasets.Value(kind) for name, kind in features.items()})
     with TemporaryDirectory() as folder:
         link = Path(folder, "rows")  # a path of the user's may be a pattern or an address to datasets
         link.symlink_to(file.absolute())
+        place = {"data_files": glob.escape(str(link)), "cache_dir": folder}
         try:
-            return datasets.load_dataset(
-                kind,
-                data_files=glob.escape(str(link)),
-                split="train",
-                cache_dir=folder,
-                keep_in_memory=True,
-                **settings,
-            )
+            table = datasets.load_dataset(kind, split="train", keep_in_memory=True, **place, **settings)
         except datasets.exceptions.DatasetGenerationError as error:
             raise error.__cause__ or error from None
-
-
-def _rows_of(table: Any) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a `datasets.Dataset` as they are stored."""
     for part in table.with_format("arrow").iter(1_000):
         yield from part.to_pylist()
 
@@ -238,40 +209,6 @@ def filled(columns: Columns) -> str:
     names = [str(name) for name, value in columns.items() if value not in (None, "")]
     empty = [str(name) for name, value in columns.items() if value in (None, "")]
     return ", ".join(names) + (f"{'; empty: ' if names else 'empty: '}{', '.join(empty)}" if empty else "") or "none"
-
-
-@dataclass
-class Repeats:
-    """Questions that occur in a file more than once, with the same or with contradicting answers."""
-
-    _first: dict[int, tuple[int, int]] = field(default_factory=dict)
-    _same: list[str] = field(default_factory=list)
-    _opposite: list[str] = field(default_factory=list)
-
-    def add(self, row: int, question: Hashable, label: int) -> None:
-        """Take the next row: its number, what is asked, and the gold label."""
-        first, gold = self._first.setdefault(hash(question), (row, label))
-        if first != row and gold == label:
-            self._same.append(f"{row} as {first}")
-        elif first != row:
-            self._opposite.append(f"{row} and {first}")
-
-    def remarks(self, path: str) -> Iterator[str]:
-        """Yield the remarks on repeated questions, with the first row numbers."""
-        if rows := self._opposite:
-            several = "rows ask" if len(rows) > 1 else "row asks"
-            yield (
-                f"{path}: {len(rows):,} {several} what an earlier one asks and has another label (rows "
-                f"{first_rows(rows)}): whatever is answered, one of the two counts as wrong."
-            )
-        if rows := self._same:
-            several = "rows repeat" if len(rows) > 1 else "row repeats"
-            yield f"{path}: {len(rows):,} {several} an earlier one (row {first_rows(rows)}): each of them counts."
-
-
-def first_rows(rows: Sequence[object]) -> str:
-    """Return the first rows that a sentence names."""
-    return ", ".join(map(str, rows[:SHOWN])) + (", …" if len(rows) > SHOWN else "")
 
 
 def hub_rows(

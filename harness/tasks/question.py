@@ -10,7 +10,7 @@ import dataclasses
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from harness.config_files import CONFIGS, listed, read_yaml, use_folder
 from harness.errors import ConfigError, unknown
@@ -84,7 +84,7 @@ def score(
     """
     if ended(finish_reason) == "refused":
         return ScoredAnswer(None, "", False, "refused")
-    task, prompt = (writer := _writer_of(metadata)).task, writer.prompt
+    task, prompt, _ = _parts(metadata)
     response = Response(text or "", logprobs, finish_reason=finish_reason or "")
     answer = prompt.parse(response, metadata["fields"])
     if answer.label is None:
@@ -103,11 +103,10 @@ def summarize(rows: Iterable[tuple[Mapping[str, JSON], ScoredAnswer]]) -> Result
     scored = list(rows)
     if not scored:
         raise ConfigError("there is nothing to score: no question was answered.")
-    return _writer_of(scored[0][0]).task.summarize([record(metadata, answer) for metadata, answer in scored])
+    return _parts(scored[0][0]).task.summarize([_record(metadata, answer) for metadata, answer in scored])
 
 
-def record(metadata: Mapping[str, JSON], scored: ScoredAnswer) -> Record:
-    """Return the record that a run would hold of an answer, without the reply's words."""
+def _record(metadata: Mapping[str, JSON], scored: ScoredAnswer) -> Record:
     refused = scored.reason == "refused"
     return Record(
         item=metadata["id"],
@@ -129,50 +128,57 @@ def questions(task: str, prompt: str | None = None, **settings: Any) -> Iterator
     is drawn from a seed and has no limit (corr2cause/fresh, corr2cause/pairs with limit=None) never ends: once its
     premises are used up, the next seed names and words them anew. Raises ConfigError at once for what does not fit.
     """
-    writer = QuestionWriter.of(task, prompt, settings)
-    return map(writer.question, _items(writer.task))
+    parts = _made(task, prompt, settings)
+    return (_question(item, *parts) for item in _items(parts.task))
 
 
-@dataclasses.dataclass(frozen=True)
-class QuestionWriter:
-    """A task with the prompt that makes questions of its items."""
+class _Parts(NamedTuple):
+    """A task with the prompt that makes questions of its items, and the names that make both again."""
 
     task: Task
     prompt: Prompt
     source: Mapping[str, JSON]
-    """The task, its settings and the prompt, by the names that make this writer again."""
 
-    @classmethod
-    def of(cls, task: str, prompt: str | None, settings: Mapping[str, Any]) -> QuestionWriter:
-        """Return the writer of a task by its name, see `questions`. Raises ConfigError."""
-        use_folder()
-        part: Task = build({**_composed(task, ()), **settings}, "task")
-        name, words = _prompt(part, prompt)
-        return cls(part, words, {"task": task, "settings": dict(settings), "prompt": name})
 
-    def question(self, item: Item) -> Question:
-        request = self.prompt.render(item.fields, (), ChatRequest)
-        assert isinstance(request, ChatRequest)
-        label, choices = item.labels[self.task.headline], self.prompt.choices(item.fields)
-        fields = self.prompt.parsed_fields(item.fields)
-        return Question(
-            id=item.id,
-            messages=[{"role": message.role, "content": message.content} for message in request.messages],
-            answer=_word(self.prompt, choices, label),
-            choices=list(choices),
-            max_tokens=request.max_tokens,
-            metadata={
-                **item.groups,
-                **self.source,
-                "id": item.id,
-                "cluster": item.cluster,
-                "unit": item.unit,
-                "label": label,
-                "labels": dict(item.labels),
-                "groups": dict(item.groups),
-                "fields": {name: list(value) if isinstance(value, tuple) else value for name, value in fields.items()},
-            },
-        )
+def _made(task: str, prompt: str | None, settings: Mapping[str, Any]) -> _Parts:
+    use_folder()
+    part: Task = build({**_composed(task, ()), **settings}, "task")
+    name, words = _prompt(part, prompt)
+    return _Parts(part, words, {"task": task, "settings": dict(settings), "prompt": name})
+
+
+@lru_cache(maxsize=64)
+def _made_again(task: str, prompt: str, settings: str) -> _Parts:
+    return _made(task, prompt, json.loads(settings))
+
+
+def _parts(metadata: Mapping[str, JSON]) -> _Parts:
+    """Return the task and the prompt of a question from what its metadata say of it."""
+    return _made_again(metadata["task"], metadata["prompt"], json.dumps(metadata["settings"], sort_keys=True))
+
+
+def _question(item: Item, task: Task, prompt: Prompt, source: Mapping[str, JSON]) -> Question:
+    request = prompt.render(item.fields, (), ChatRequest)
+    assert isinstance(request, ChatRequest)
+    label, choices, fields = item.labels[task.headline], prompt.choices(item.fields), prompt.parsed_fields(item.fields)
+    return Question(
+        id=item.id,
+        messages=[{"role": message.role, "content": message.content} for message in request.messages],
+        answer=_word(prompt, choices, label),
+        choices=list(choices),
+        max_tokens=request.max_tokens,
+        metadata={
+            **item.groups,
+            **source,
+            "id": item.id,
+            "cluster": item.cluster,
+            "unit": item.unit,
+            "label": label,
+            "labels": dict(item.labels),
+            "groups": dict(item.groups),
+            "fields": {name: list(value) if isinstance(value, tuple) else value for name, value in fields.items()},
+        },
+    )
 
 
 def _composed(name: str, above: tuple[str, ...]) -> dict[str, Any]:
@@ -221,13 +227,3 @@ def _items(task: Task) -> Iterator[Item]:
 def _word(prompt: Prompt, choices: Sequence[str], label: int) -> str:
     """Return the answer of a label: of an item's own choices the one at that place, else Yes, the first, for 1."""
     return choices[label] if prompt.words.choices_from is not None else choices[1 - label]
-
-
-def _writer_of(metadata: Mapping[str, JSON]) -> QuestionWriter:
-    """Return the writer of a question from what its metadata say of it."""
-    return _writer(metadata["task"], metadata["prompt"], json.dumps(metadata["settings"], sort_keys=True))
-
-
-@lru_cache(maxsize=64)
-def _writer(task: str, prompt: str, settings: str) -> QuestionWriter:
-    return QuestionWriter.of(task, prompt, json.loads(settings))

@@ -18,9 +18,8 @@ from question_files import questions
 from harness.cli import setting_lines
 from harness.codec import content_digest
 from harness.config_files import read_yaml
-from harness.errors import DataError, HarnessError
+from harness.errors import HarnessError
 from harness.prompting import schema
-from harness.tasks.data_files import DataFile
 
 
 @contextmanager
@@ -90,14 +89,3 @@ def test_what_is_no_ordinary_file_is_refused_unread(reader, kind, data):
             read(place)
     assert not isinstance(refused.value, TimeoutError)
     assert len(str(refused.value)) < 400
-
-
-@settings(max_examples=20)
-@given(st.integers(20_000, 100_000), st.sampled_from(["[", '{"a":']), st.sampled_from([".jsonl", ".json"]))
-def test_json_that_is_nested_too_deeply_is_said_to_be(depth, sign, ending):
-    row = f'{{"question": {sign * depth}'
-    with tempfile.TemporaryDirectory() as folder:
-        place = Path(folder, f"mine{ending}")
-        place.write_text(f"[{row}" if ending == ".json" else f'{{"question": "q"}}\n{row}\n', encoding="utf-8")
-        with pytest.raises(DataError, match=r"mine\.jsonl? is nested too deeply\.$"):
-            list(DataFile(str(place)).rows())

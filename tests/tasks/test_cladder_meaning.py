@@ -9,8 +9,8 @@ from importlib import resources
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
+from support.cladder_help import sample_questions
 
-from harness.tasks.cladder.items import sample_candidates
 from harness.tasks.cladder.models import rounds
 from harness.tasks.cladder.parse_text import read_question
 from harness.tasks.cladder.stated import stated_answer
@@ -35,7 +35,7 @@ def translated(question):
     None where a name by which a direction is asked for points nowhere.
     """
     story = question.model.story
-    text = f"{question.model.background} {question.given} {question.text}"
+    text = question.whole
     nouns, conditions, sentences, ways = {}, {}, {}, directions()
     for node, word in zip(story.graph.nodes, invented_names(), strict=False):
         mine, theirs = story.words[node], invented(word)
@@ -94,15 +94,15 @@ def assert_means_its_label(question):
 @given(st.integers(0, 10**6), st.sampled_from(["commonsense", "hard", "anticommonsense", "nonsense"]))
 def test_a_fresh_question_in_invented_words_of_the_same_meaning_has_the_same_answer(seed, variant):
     for model in next(rounds((variant,), seed)):
-        for _, question in model.questions():
+        for question in model.questions():
             assert_means_its_label(question)
 
 
 def test_so_have_the_questions_of_the_authors():
     compared = 0
-    for candidate in list(sample_candidates())[::3]:
-        assert_means_its_label(candidate.question)
-        compared += candidate.question.stated is not None
+    for question in sample_questions()[::3]:
+        assert_means_its_label(question)
+        compared += question.stated is not None
     assert compared > 1200
 
 
@@ -110,17 +110,17 @@ def test_so_have_the_questions_of_the_authors():
 @given(st.integers(0, 10**6))
 def test_fresh_questions_name_values_where_names_point_nowhere_and_so_none_is_left_open(seed):
     for model in next(rounds(("commonsense", "anticommonsense"), seed)):
-        for _, question in model.questions():
+        for question in model.questions():
             if question.ask.query in ("nie", "nde"):
                 ways = {directions()[question.model.story.words[node].name] for node in "XY"}
                 assert ("affect" not in question.text) == (ways != {"up"}) and not question.misleading
 
 
 def test_penguins_whose_survival_is_their_death():
-    found = {one.name: one.question for one in sample_candidates() if one.name.startswith("penguin-mediation-n")}
+    found = {one.name: one for one in sample_questions() if one.name.startswith("penguin-mediation-n")}
     assert {question.stated for question in found.values()} == {None} and len(found) == 24
-    model = next(one for one in next(rounds(("commonsense",), 0)) if one.name.startswith("penguin-mediation"))
-    questions = {name.rpartition("0-")[2]: question for name, question in model.questions()}
+    model = next(one for one in next(rounds(("commonsense",), 0)) if one.cluster.startswith("penguin-mediation"))
+    questions = {question.name.rpartition("0-")[2]: question for question in model.questions()}
     assert questions["nie-q0"].text == (
         "Does taking the elevator instead of taking the stairs make penguin death more likely through penguin mood?"
     )

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
-from support.cladder_help import task
+from support.cladder_help import sample_questions, task
 from support.thinned import few
 
 from harness.errors import ConfigError
-from harness.tasks.cladder.items import joined_clusters, public_texts, sample_candidates, text_digest
+from harness.tasks.cladder.items import joined_clusters, public_texts, text_digest
+from harness.types import Item
 
 FEW = settings(max_examples=6, phases=[Phase.generate])
 
@@ -48,7 +49,7 @@ def test_of_kinds_without_numbers_there_are_only_so_many():
 
 
 def test_every_text_of_the_authors_sample_is_public():
-    texts = {text_digest(one.text) for one in sample_candidates()}
+    texts = {text_digest(one.whole) for one in sample_questions()}
     assert texts < public_texts() and (len(texts), len(public_texts())) == (3866, 4709)
 
 
@@ -64,12 +65,9 @@ def test_a_text_of_the_authors_sample_stands_in_one_cluster_and_a_model_too():
 
 
 def test_clusters_are_joined_through_others_and_keep_the_first_name():
-    class Row:
-        def __init__(self, text, cluster):
-            self.text, self.cluster = text, cluster
-
-    rows = [Row("a", "1"), Row("b", "2"), Row("b", "3"), Row("a", "3"), Row("c", "4")]
-    assert joined_clusters(rows) == {"1": "1", "2": "1", "3": "1", "4": "4"}
+    texts = [("a", "1"), ("b", "2"), ("b", "3"), ("a", "3"), ("c", "4")]
+    items = [Item("id", {"text": text}, {}, cluster, {}) for text, cluster in texts]
+    assert joined_clusters(items) == {"1": "1", "2": "1", "3": "1", "4": "4"}
 
 
 def test_anticommonsense_has_hard_models_too():

@@ -170,11 +170,7 @@ def test_a_sample_keeps_the_shares_of_labels_and_groups(tmp_path):
 @pytest.mark.parametrize(
     ("rows", "settings", "sentence"),
     [
-        (
-            [{"question": "a", "label": ""}, {"question": "b", "label": 1}],
-            {},
-            r"a\.jsonl: 1 row has no label \(row 1\)",
-        ),
+        ([{"question": "a", "label": ""}], {}, r"a\.jsonl, row 1 has no label: fill it in, or take the row out"),
         ([{"question": "a", "label": "maybe"}], {}, r"row 1 has the label 'maybe'; .* give task\.choices="),
         ([{"question": "a", "gold": 1}], {}, r"no column label; it has question, gold\. .*task\.columns=\{label: …\}"),
         ([{"question": "a", "label": 1, "id": "x"}] * 2, {}, r"row 2 has the id 'x' of row 1"),
@@ -204,17 +200,12 @@ def test_a_file_whose_columns_no_prompt_names_is_told(tmp_path):
         questions("").items()
 
 
-def test_repeated_and_contradictory_rows_are_told_with_their_numbers(tmp_path):
-    rows = [{"question": q, "label": label} for q, label in (("a", 1), ("b", 0), ("a", 1), ("b", 1), ("c", 0))]
-    opposite, same = questions(written(tmp_path / "a.csv", rows)).remarks
-    assert "1 row asks what an earlier one asks and has another label (rows 4 and 2)" in opposite
-    assert "1 row repeats an earlier one (row 3 as 1)" in same
-
-
-def test_rows_that_ask_nothing_are_told_with_their_numbers(tmp_path):
-    rows = [{"premise": "", "question": "a", "label": 1}, {"premise": "P", "question": "", "label": 0}]
-    (remark,) = questions(written(tmp_path / "a.csv", rows)).remarks
-    assert remark.endswith("a.csv: 1 row has no question (row 2): it is asked and scored all the same.")
+def test_rows_that_come_again_or_ask_nothing_are_told_with_their_numbers(tmp_path):
+    rows = [{"question": q, "label": label} for q, label in (("a", 1), ("b", 0), ("a", 1), ("b", 1), ("", 0))]
+    empty, opposite, same = questions(written(tmp_path / "a.csv", rows)).remarks
+    assert empty.endswith("a.csv: 1 row (5) has no question: asked and scored all the same.")
+    assert opposite.endswith("1 row (4) asks what an earlier one does, with another label: one is wrong.")
+    assert same.endswith("1 row (3) repeats an earlier one: each of them counts.")
 
 
 def test_a_prompt_of_yes_and_no_is_refused_where_questions_have_choices(tmp_path):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from harness.tasks.benchmark import Benchmark, Graphs, GraphSize
+from harness.tasks.benchmark import Benchmark, GraphSize
 from harness.tasks.causalbench.networks import NETWORKS, SCALES, edges, load
 
 
@@ -13,12 +13,6 @@ def _graph_sizes(names: Collection[str]) -> Sequence[GraphSize]:
         return ()
     graphs = {name: load(name) for name in NETWORKS if name in names}
     return [GraphSize(name, len(g.variables), len(edges(g)), SCALES[name]) for name, g in graphs.items()]
-
-
-def _graphs() -> Graphs:
-    from harness.tasks.causalbench.page_graphs import NetworkGraphs
-
-    return NetworkGraphs()
 
 
 BENCHMARK = Benchmark(
@@ -35,6 +29,6 @@ BENCHMARK = Benchmark(
         "our": "scores of this project, not the paper's",
     },
     graph_sizes=_graph_sizes,
-    graphs=_graphs,
+    graphs="harness.tasks.causalbench.page_graphs:NetworkGraphs",
     own_models=("harness.tasks.causalbench.column_order.ColumnOrder",),
 )

@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-from harness.tasks.benchmark import Benchmark, Explanations
+from harness.tasks.benchmark import Benchmark
 
 PERTURBED = {"none": "as it is", "nonsense": "in invented words", "letters": "in letters"}
 """The perturbations in the words of headings."""
-
-
-def _explanations() -> Explanations:
-    from harness.tasks.cladder.explain import QuestionExplanations
-
-    return QuestionExplanations()
-
 
 BENCHMARK = Benchmark(
     name="cladder",
@@ -22,7 +15,7 @@ BENCHMARK = Benchmark(
     defaults={"perturbation": "none"},
     setting_words={"perturbation": PERTURBED},
     perturbations={"none": "original", "nonsense": "nonsense", "letters": "letters"},
-    explanations=_explanations,
+    explanations="harness.tasks.cladder.explain:QuestionExplanations",
     own_models=(
         "harness.tasks.cladder.reasoner.LadderReasoner",
         "harness.tasks.cladder.shortcut.LadderShortcut",

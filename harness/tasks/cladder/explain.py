@@ -13,13 +13,8 @@ from harness.tasks.text_models import UnreadableText
 from harness.types import JSON, Item
 
 
-class QuestionExplanations(Explanations):
+class QuestionExplanations(Explanations[Graph]):
     """The graphs that questions tell of, and why each is answered as it is."""
-
-    def __init__(self) -> None:
-        """Begin without items."""
-        super().__init__()
-        self._graphs: dict[str, tuple[int, Graph]] = {}
 
     def explain(self, item: Item) -> tuple[int, tuple[str, ...], JSON] | None:
         """Return the item's graph, names and why; one in other words than the benchmark's has none."""
@@ -27,24 +22,14 @@ class QuestionExplanations(Explanations):
             stated, nodes = read_named(str(item.fields["text"]))
         except (KeyError, UnreadableText):
             return None
-        graph = stated.graph
         called = {node: name for name, node in nodes.items()}
-        number, _ = self._graphs.setdefault(graph.name, (len(self._graphs), graph))
+        number, graph = self.place(stated.graph.name, lambda: stated.graph)
         return number, tuple(called[node] for node in graph.nodes), _why(stated, item.labels)
 
-    def classes(self) -> list[JSON]:
-        """Return the graphs of the items so far."""
-        return [_class(graph) for _, graph in self._graphs.values()]
-
-
-def _class(graph: Graph) -> dict[str, JSON]:
-    hidden = f", one of them unobserved ({graph.unobserved})" if graph.unobserved else ""
-    return {
-        "nodes": len(graph.nodes),
-        "total": 1,
-        "members": [_places(graph, graph.edges)],
-        "caption": f"The graph that the question tells: {graph.name}, {len(graph.nodes)} variables{hidden}.",
-    }
+    def drawn(self, graphs: Graph) -> dict[str, JSON]:
+        hidden = f", one of them unobserved ({graphs.unobserved})" if graphs.unobserved else ""
+        caption = f"The graph that the question tells: {graphs.name}, {len(graphs.nodes)} variables{hidden}."
+        return {"nodes": len(graphs.nodes), "total": 1, "members": [_places(graphs, graphs.edges)], "caption": caption}
 
 
 def _places(graph: Graph, edges: tuple[tuple[str, str], ...]) -> list[JSON]:

@@ -8,17 +8,16 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from importlib import resources
 from itertools import count, product
 from typing import Any, Literal
 
 from harness.codec import uniform
 from harness.tasks.cladder.graphs import GRAPHS, Graph, Scm, Table
-from harness.tasks.cladder.queries import asked_of, asks
-from harness.tasks.cladder.questions import ExactNumbers, PublishedNumbers, ToldModel, ToldQuestion
-from harness.tasks.cladder.stories import GraphStory, graphs_of, names, specs, story, unrelated
+from harness.tasks.cladder.queries import asked_of
+from harness.tasks.cladder.questions import ToldModel
+from harness.tasks.cladder.stories import graphs_of, names, specs, story, unrelated
 
 Variant = Literal["easy", "hard", "commonsense", "anticommonsense", "nonsense"]
 """
@@ -41,80 +40,42 @@ SAMPLE_VARIANTS: Mapping[str, tuple[str, str]] = {
 """Variant and difficulty of the authors' files."""
 
 
-@dataclass(frozen=True, eq=False)
-class FreshModel:
-    """A randomly drawn model, with the story that tells it."""
-
-    name: str
-    variant: str
-    """commonsense, anticommonsense or nonsense."""
-    difficulty: str
-    """easy, hard, or random where no story says anything of strengths; "" of a deterministic model."""
-    story: GraphStory
-    scm: Scm
-    deterministic: bool = False
-
-    @property
-    def cluster(self) -> str:
-        return self.name
-
-    def questions(self) -> Iterator[tuple[str, ToldQuestion]]:
-        """Yield what is asked about it, each with a name: of a deterministic one both ways about one thing observed."""
-        model = ToldModel(self.story, self.scm, ExactNumbers(self.scm), by_value=True)
-        asked = asks(self.scm.graph, deterministic=self.deterministic)
-        if self.deterministic:
-            pair = 2 * int(_draw("asked", self.name) * (len(asked) // 2))
-            asked = asked[pair : pair + 2]
-        for place, ask in enumerate(asked):
-            yield f"{self.name}-{ask.query}-q{place % 2}", ToldQuestion(model, ask)
-
-
-def rounds(variants: Sequence[Variant], seed: int) -> Iterator[Iterator[FreshModel]]:
+def rounds(variants: Sequence[Variant], seed: int) -> Iterator[Iterator[ToldModel]]:
     """Yield rounds without end. In each, every story is told once in each variant, or its graph in invented words.
 
     Beside each model comes a deterministic one of the same story, for the questions that are asked about those alone.
     """
-    for number in count():
-        yield _round(variants, seed, number)
+    return (round_of(variants, seed, number) for number in count())
 
 
-def _round(variants: Sequence[Variant], seed: int, number: int) -> Iterator[FreshModel]:
-    for place in range(len(names(nonsense=False))):
+def round_of(variants: Sequence[Variant], seed: int, number: int) -> Iterator[ToldModel]:
+    """Yield the models of a round."""
+    for place, name in enumerate(names(nonsense=False)):
         for variant in variants:
-            yield from _models(place, variant, seed, number, hard=(number + place) % 2 == 1)
+            yield from _models(place, name, variant, seed, number)
 
 
-def _models(place: int, variant: Variant, seed: int, number: int, *, hard: bool) -> Iterator[FreshModel]:
-    """Yield the models of one story in one variant and round.
-
-    `place` is that of the story among all; `hard` counts for the variants that have easy and hard by turns.
-    """
-    name = names(nonsense=False)[place]
+def _models(place: int, name: str, variant: Variant, seed: int, number: int) -> Iterator[ToldModel]:
+    """Yield the models of one story, at this place among all, in one variant and round."""
     (graph,) = graphs_of(name)
     key = (seed, variant, name, number)
-    told, kind, difficulty = _story_of(variant, name, graph, key, hard=hard)
-    twin = f"-{place}" if variant == "nonsense" else ""  # several models of a round may have one such story
-    turn = "-hard" if variant == "anticommonsense" and hard else ""  # once all were easy: old names mean those
-    label = f"{told.name}-{graph}-{variant}-s{seed}r{number}{twin}{turn}"
-    tables = _tables(GRAPHS[graph], _spec(name, difficulty, key), key)
-    yield FreshModel(label, kind, difficulty, told, Scm(GRAPHS[graph], tables))
-    if asked_of("det-counterfactual", GRAPHS[graph]):
-        mechanisms = Scm(GRAPHS[graph], _mechanisms(GRAPHS[graph], key))
-        yield FreshModel(f"{label}-det", kind, "", told, mechanisms, deterministic=True)
-
-
-def _story_of(
-    variant: Variant, name: str, graph: str, key: tuple[object, ...], *, hard: bool
-) -> tuple[GraphStory, str, str]:
-    """Return the story of a model, its variant and its difficulty."""
+    told, kind = story(name, graph), "commonsense"
+    difficulty = by_turns = "hard" if (number + place) % 2 else "easy"
+    twin = turn = ""
     if variant == "nonsense":
         invented = names(nonsense=True)
-        return story(invented[int(_draw("nonsense", *key) * len(invented))], graph), variant, "random"
-    by_turns = "hard" if hard else "easy"
-    if variant == "anticommonsense":
-        return story(name, graph, unrelated(name, *key)), variant, by_turns
-    difficulty = by_turns if variant == "commonsense" else variant
-    return story(name, graph), "commonsense", difficulty
+        told, kind, difficulty = story(invented[int(_draw("nonsense", *key) * len(invented))], graph), variant, "random"
+        twin = f"-{place}"  # several models of a round may have one such story
+    elif variant == "anticommonsense":
+        told, kind = story(name, graph, unrelated(name, *key)), variant
+        turn = "-hard" if by_turns == "hard" else ""  # once all were easy: old names mean those
+    elif variant != "commonsense":
+        difficulty = variant
+    label = f"{told.name}-{graph}-{variant}-s{seed}r{number}{twin}{turn}"
+    tables = _tables(GRAPHS[graph], _spec(name, difficulty, key), key)
+    yield ToldModel(label, kind, difficulty, told, Scm(GRAPHS[graph], tables))
+    if asked_of("det-counterfactual", GRAPHS[graph]):
+        yield ToldModel(f"{label}-det", kind, "", told, Scm(GRAPHS[graph], _mechanisms(GRAPHS[graph], key)))
 
 
 def _spec(name: str, difficulty: str, key: tuple[object, ...]) -> Mapping[str, Any] | None:
@@ -191,52 +152,18 @@ def _draw(*key: object) -> float:
     return uniform("cladder", *key)
 
 
-@dataclass(frozen=True)
-class SampleModel:
-    """A model of the authors' files; the deterministic ones stand in stories as they are."""
-
-    id: int
-    spec: int
-    variant: str
-    """commonsense, anticommonsense or nonsense."""
-    difficulty: str
-    """easy, hard or random; "" of a deterministic model."""
-    story: GraphStory
-    scm: Scm
-
-    @property
-    def cluster(self) -> str:
-        return f"{self.story.name}-model{self.id}"
-
-    def questions(self) -> Iterator[tuple[str, ToldQuestion]]:
-        """Yield the questions about it, with the authors' names for them."""
-        counts: dict[str, int] = {}
-        model = ToldModel(self.story, self.scm, PublishedNumbers(self.scm), self._mechanisms_in_words)
-        for ask in asks(self.scm.graph, deterministic=not self.difficulty):
-            number = counts[ask.query] = counts.get(ask.query, -1) + 1
-            name = f"{self.story.name}-{self.scm.graph.name}-{ask.query}-model{self.id}-spec{self.spec}-q{number}"
-            yield name, ToldQuestion(model, ask)
-
-    @cached_property
-    def _mechanisms_in_words(self) -> Mapping[str, Table] | None:
-        """The mechanisms that the words tell of: of diamondcut they negate X where the parameters negate V3."""
-        tables = self.scm.tables
-        if self.difficulty or self.scm.graph.name != "diamondcut":
-            return None
-        return {**tables, "X": tables["V3"], "V3": tables["X"]}
-
-
 @cache
-def sample() -> tuple[SampleModel, ...]:
+def sample() -> tuple[ToldModel, ...]:
     """Return the models of the authors' five files, in their order."""
     file = resources.files("harness") / "data" / "cladder" / "sample.json.gz"
     return tuple(map(_model, json.loads(gzip.decompress(file.read_bytes()))))
 
 
-def _model(row: Mapping[str, Any]) -> SampleModel:
+def _model(row: Mapping[str, Any]) -> ToldModel:
     graph = GRAPHS[row["graph"]]
     tables = dict(zip(graph.nodes, map(tuple, row["tables"]), strict=True))
     change = (row["change"][0], row["change"][1]) if "change" in row else None
     variant, difficulty = SAMPLE_VARIANTS[row["variant"]]
     told = story(row["story"], graph.name, change)
-    return SampleModel(row["id"], row["spec"], variant, difficulty, told, Scm(graph, tables))
+    cluster, spec = f"{told.name}-model{row['id']}", f"model{row['id']}-spec{row['spec']}"
+    return ToldModel(cluster, variant, difficulty, told, Scm(graph, tables), spec)

@@ -12,7 +12,7 @@ from harness.tasks.cladder.graphs import GRAPHS, Graph, Table, X, Y
 from harness.tasks.cladder.queries import Ask, Query, TableKey
 from harness.tasks.cladder.stated import XY, Stated
 from harness.tasks.cladder.stories import WRONG_SIDE, points_up
-from harness.tasks.cladder.wording import ASKED, BY_NAME, BY_VALUE, Meaning, Phrasebook, known_name, vocabulary
+from harness.tasks.cladder.wording import ASKED, BY_NAME, BY_VALUE, Meaning, Vocabulary, known_name, vocabulary
 from harness.tasks.text_models import UnreadableText
 
 _UNOBSERVED = re.compile(r"(?:^|\. +)([^.:]+?) is unobserved\.")
@@ -102,7 +102,7 @@ def _sentences(text: str) -> list[tuple[str, str]]:
     return found
 
 
-def _ask(query: Query, upward: bool, parts: Mapping[str, str], told: Phrasebook, text: str) -> tuple[Ask, str, str]:
+def _ask(query: Query, upward: bool, parts: Mapping[str, str], told: Vocabulary, text: str) -> tuple[Ask, str, str]:
     """Return what is asked, and the names of treatment and outcome."""
     if "x_name" in parts:
         return Ask(query, upward), parts["x_name"], parts["y_name"]
@@ -141,7 +141,7 @@ def _graph(
 
 
 def _details(
-    ask: Ask, text: str, told: Phrasebook, graph: Graph, nodes: Mapping[str, str]
+    ask: Ask, text: str, told: Vocabulary, graph: Graph, nodes: Mapping[str, str]
 ) -> tuple[Ask, dict[TableKey, list[int]], dict[str, Table]]:
     """Return the question with what belongs to its kind, its numbers and its mechanisms."""
     if ask.query == "backadj":
@@ -169,7 +169,7 @@ def _method(told: str, nodes: Mapping[str, str]) -> tuple[str, ...]:
         raise UnreadableText(f"{missing.args[0]!r} is no variable of its") from None
 
 
-def _numbers(ask: Ask, text: str, told: Phrasebook, nodes: Mapping[str, str]) -> dict[TableKey, list[int]]:
+def _numbers(ask: Ask, text: str, told: Vocabulary, nodes: Mapping[str, str]) -> dict[TableKey, list[int]]:
     """Return the probability tables that a text gives. Raises UnreadableText where one has a gap or a number twice."""
     cells: dict[TableKey, dict[int, int]] = {}
 
@@ -202,7 +202,7 @@ def _numbers(ask: Ask, text: str, told: Phrasebook, nodes: Mapping[str, str]) ->
     return tables
 
 
-def _both(text: str, told: Phrasebook, nodes: Mapping[str, str]) -> list[tuple[int, int]]:
+def _both(text: str, told: Vocabulary, nodes: Mapping[str, str]) -> list[tuple[int, int]]:
     """Return the value of X and the percents of P(X, Y = 1) for each sentence about both."""
     found = []
     for nouns, percent in _BOTH.findall(text):
@@ -214,7 +214,7 @@ def _both(text: str, told: Phrasebook, nodes: Mapping[str, str]) -> list[tuple[i
 
 
 def _mechanisms(
-    text: str, told: Phrasebook, graph: Graph, nodes: Mapping[str, str]
+    text: str, told: Vocabulary, graph: Graph, nodes: Mapping[str, str]
 ) -> tuple[tuple[tuple[str, int], ...], dict[str, Table]]:
     """Return what is observed, and the table of each variable that others cause."""
     match = _RULES.search(text)

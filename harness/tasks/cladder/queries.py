@@ -12,30 +12,20 @@ Query = Literal[
     "marginal", "correlation", "exp_away", "ate", "backadj", "collider_bias", "ett", "nde", "nie", "det-counterfactual"
 ]
 """As the authors' files call them."""
-RUNGS: Mapping[Query, int] = {
-    "marginal": 1,
-    "correlation": 1,
-    "exp_away": 1,
-    "ate": 2,
-    "backadj": 2,
-    "collider_bias": 2,
-    "ett": 3,
-    "nde": 3,
-    "nie": 3,
-    "det-counterfactual": 3,
+_KINDS: Mapping[Query, tuple[int, str]] = {
+    "marginal": (1, "marginal probability"),
+    "correlation": (1, "conditional probability"),
+    "exp_away": (1, "explaining away"),
+    "ate": (2, "average treatment effect"),
+    "backadj": (2, "back-door adjustment set"),
+    "collider_bias": (2, "collider bias"),
+    "ett": (3, "effect of the treatment on the treated"),
+    "nde": (3, "natural direct effect"),
+    "nie": (3, "natural indirect effect"),
+    "det-counterfactual": (3, "deterministic counterfactual"),
 }
-TITLES: Mapping[Query, str] = {
-    "marginal": "marginal probability",
-    "correlation": "conditional probability",
-    "exp_away": "explaining away",
-    "ate": "average treatment effect",
-    "backadj": "back-door adjustment set",
-    "collider_bias": "collider bias",
-    "ett": "effect of the treatment on the treated",
-    "nde": "natural direct effect",
-    "nie": "natural indirect effect",
-    "det-counterfactual": "deterministic counterfactual",
-}
+RUNGS: Mapping[Query, int] = {query: rung for query, (rung, _) in _KINDS.items()}
+TITLES: Mapping[Query, str] = {query: title for query, (_, title) in _KINDS.items()}
 ORDER: tuple[Query, ...] = (
     "ate", "ett", "nie", "nde", "marginal", "correlation", "backadj", "collider_bias", "exp_away",
 )  # fmt: skip

@@ -7,15 +7,17 @@ P(Y), P(Y | X) and the effects that rest on them come out wrong (docs/cladder.md
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
 from math import sqrt
 
+from harness.codec import uniform
 from harness.tasks.cladder import wording
 from harness.tasks.cladder.graphs import Graph, Scm, Table, X, Y
-from harness.tasks.cladder.queries import NUMERIC, Ask, Query, TableKey, tables_given
+from harness.tasks.cladder.queries import NUMERIC, Ask, Query, TableKey, asks, tables_given
 from harness.tasks.cladder.stated import XY, Stated, follows, stated_answer
 from harness.tasks.cladder.stories import ALIKE, WRONG_SIDE, GraphStory
 
@@ -113,17 +115,45 @@ def printed_tables(numbers: ExactNumbers, query: Query, graph: Graph) -> dict[Ta
 
 @dataclass(frozen=True, eq=False)
 class ToldModel:
-    """A model and the story that tells it."""
+    """A model, and the story that tells it."""
 
+    cluster: str
+    """Story and model: what is asked about one model is not independent."""
+    variant: str
+    """commonsense, anticommonsense or nonsense."""
+    difficulty: str
+    """easy, hard, or random where no story says anything of strengths; "" of a deterministic model."""
     story: GraphStory
     scm: Scm
-    numbers: ExactNumbers
-    """Those that are printed."""
-    mechanisms: Mapping[str, Table] | None = None
-    """The mechanisms that a deterministic question tells of, where they are not the model's."""
-    by_value: bool = False
-    """Whether values are named where the authors' words have names that do not tell which is meant."""
+    spec: str = ""
+    """What the authors call a model of theirs; "" of a fresh one."""
     _tables: dict[Query, Mapping[TableKey, Table]] = field(default_factory=dict)
+
+    def questions(self) -> Iterator[ToldQuestion]:
+        """Yield the questions about it: of a fresh deterministic one both ways about one thing observed."""
+        asked = asks(self.scm.graph, deterministic=not self.difficulty)
+        if not self.difficulty and not self.spec:
+            pair = 2 * int(uniform("cladder", "asked", self.cluster) * (len(asked) // 2))
+            asked = asked[pair : pair + 2]
+        counts: Counter[Query] = Counter()
+        for ask in asked:
+            begin = f"{self.story.name}-{self.scm.graph.name}" if self.spec else self.cluster
+            parts = (begin, ask.query, *([self.spec] if self.spec else []), f"q{counts[ask.query]}")
+            counts[ask.query] += 1
+            yield ToldQuestion("-".join(parts), self, ask)
+
+    @cached_property
+    def numbers(self) -> ExactNumbers:
+        """Those that are printed."""
+        return PublishedNumbers(self.scm) if self.spec else ExactNumbers(self.scm)
+
+    @cached_property
+    def mechanisms(self) -> Mapping[str, Table]:
+        """Those that a deterministic question tells of: of diamondcut the authors negate X where V3 should be."""
+        tables = self.scm.tables
+        if self.spec and not self.difficulty and self.scm.graph.name == "diamondcut":
+            return {**tables, "X": tables["V3"], "V3": tables["X"]}
+        return tables
 
     def tables(self, query: Query) -> Mapping[TableKey, Table]:
         """Return the probabilities that the questions of a kind give, made once."""
@@ -140,8 +170,13 @@ class ToldModel:
 class ToldQuestion:
     """A question about a model."""
 
+    name: str
     model: ToldModel
     ask: Ask
+
+    @property
+    def whole(self) -> str:
+        return f"{self.model.background} {self.given} {self.text}"
 
     @cached_property
     def given(self) -> str:
@@ -150,7 +185,7 @@ class ToldQuestion:
         if ask.query == "backadj":
             return wording.methods_in_words(story, ask.methods)
         if ask.query == "det-counterfactual":
-            return wording.mechanisms_in_words(story, model.mechanisms or model.scm.tables, ask)
+            return wording.mechanisms_in_words(story, model.mechanisms, ask)
         if ask.query == "collider_bias":
             return wording.collider_in_words(story, model.numbers.value(ask.query))
         tables = model.tables(ask.query)
@@ -160,11 +195,19 @@ class ToldQuestion:
 
     @property
     def text(self) -> str:
-        return wording.question(self.model.story, self.ask, by_value=self._by_value)
+        """What is asked: fresh questions name values where the authors' words have names that do not tell which."""
+        by_value = not self.model.spec and not wording.names_tell(self.model.story, self.ask.query)
+        return wording.question(self.model.story, self.ask, by_value=by_value)
 
     @property
-    def _by_value(self) -> bool:
-        return self.model.by_value and not wording.names_tell(self.model.story, self.ask.query)
+    def labels(self) -> dict[str, int]:
+        """Its answers; `stated` where the words decide one."""
+        labels = {"exact": self.exact}
+        if self.model.spec:
+            labels["published"] = self.published()
+        if self.stated is not None:
+            labels["stated"] = self.stated
+        return labels
 
     @cached_property
     def value(self) -> float:
@@ -185,14 +228,14 @@ class ToldQuestion:
             return None
         model, query = self.model, self.ask.query
         printed = percents(model.tables(query)) if query in NUMERIC else {}
-        answer = stated_answer(Stated(model.scm.graph, self.ask, printed, model.mechanisms or model.scm.tables))
+        answer = stated_answer(Stated(model.scm.graph, self.ask, printed, model.mechanisms))
         return None if answer is None else int(answer)
 
     @property
     def misleading(self) -> bool:
         """Whether its words say the opposite of what they should, the same of both values, or do not tell which."""
         words = self.model.story.words
-        if not self._by_value and not wording.names_tell(self.model.story, self.ask.query):
+        if self.model.spec and not wording.names_tell(self.model.story, self.ask.query):
             return True
         if self.ask.query == "ett" and words[X].name in WRONG_SIDE:
             return True

@@ -5,14 +5,13 @@ from __future__ import annotations
 import gzip
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import cache, cached_property
+from collections.abc import Iterable, Iterator
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 from harness.errors import DataError
-from harness.tasks.cladder.items import QuestionChoice, item_of
+from harness.tasks.cladder.items import QuestionChoice, groups_of, item_of
 from harness.tasks.cladder.parse_text import read_question
 from harness.tasks.cladder.queries import NUMERIC, RUNGS, Query
 from harness.tasks.cladder.stated import stated_answer
@@ -27,88 +26,25 @@ HUB_SPLIT = "full_v1.5_default"
 _OF_THE_GRAPH = re.compile(r" has a direct effect on | is unobserved\.")
 
 
-@dataclass(frozen=True)
-class SourceRow:
-    """A question of a data set."""
-
-    name: str
-    """The item's id."""
-    text: str
-    label: int
-    columns: Columns
-    """query_type, graph_id, story_id, as the data set has them; of those built in also model_id and exact."""
-
-    difficulty = ""
-    """Rows do not tell it."""
-
-    @cached_property
-    def labels(self) -> dict[str, int]:
-        """The answers of the label sets that can be told; `exact` takes a column, or a question without numbers."""
-        labels = {"published": self.label}
-        try:
-            answer = stated_answer(read_question(self.text))
-        except UnreadableText:  # it is in other words, or says two things
-            answer = None
-        if answer is not None:
-            labels["stated"] = int(answer)
-        if isinstance(exact := self.columns.get("exact"), int):
-            labels["exact"] = exact
-        elif self.query not in NUMERIC and answer is not None:
-            labels["exact"] = int(answer)
-        return labels
-
-    @cached_property
-    def variant(self) -> str:
-        """Which of the three: the words of the story tell, and whether all of them are there."""
-        name = str(self.columns.get("story_id"))
-        if name.startswith("nonsense"):
-            return "nonsense"
-        if name not in names(nonsense=False):
-            return "commonsense"
-        (graph,) = graphs_of(name)
-        called = {words.name for words in story(name, graph).words.values()}
-        return "commonsense" if all(one.lower() in self.text.lower() for one in called) else "anticommonsense"
-
-    @property
-    def query(self) -> Query:
-        query: Query = self.columns["query_type"]
-        return query
-
-    @property
-    def graph(self) -> str:
-        return str(self.columns.get("graph_id"))
-
-    @property
-    def cluster(self) -> str:
-        """Story, graph and variant, and the model where it is known."""
-        known = self.columns.get("model_id")
-        model = "" if known is None else f"-model{known}"
-        return f"{self.columns.get('story_id')}-{self.graph}-{self.variant}{model}"
-
-    def item(self, choice: QuestionChoice) -> Item:
-        """Return it as an item."""
-        return item_of(self, self.text, *_parted(self.text))
-
-
-@cache
-def balanced1000() -> Sequence[SourceRow]:
-    """Return the first 1,000 questions of the authors' balanced set, as data/README.md says; each is read once."""
+def balanced1000(choice: QuestionChoice) -> list[Item]:
+    """Return the first 1,000 questions of the authors' balanced set, as data/README.md says."""
     packed = (resources.files("harness") / "data" / "cladder" / "balanced1000.json.gz").read_bytes()
-    return tuple(_rows(json.loads(gzip.decompress(packed)), where="balanced1000"))
+    return list(_items(json.loads(gzip.decompress(packed)), choice, where="balanced1000"))
 
 
-def from_file(path: str) -> list[SourceRow]:
+def from_file(path: str, choice: QuestionChoice) -> list[Item]:
     """Return the questions of a file in the Hub's columns: JSON, JSON lines, CSV or Parquet."""
-    return list(_rows(DataFile(path).rows(), where=path, stem=f"{Path(path).stem}-"))
+    return list(_items(DataFile(path).rows(), choice, where=path, stem=f"{Path(path).stem}-"))
 
 
-def from_hub(name: str, revision: str | None, split: str) -> list[SourceRow]:
+def from_hub(name: str, revision: str | None, split: str, choice: QuestionChoice) -> list[Item]:
     """Return the questions of a split of the Hub's data set, or of a local folder in the same layout."""
     table, _ = hub_rows(name, split, revision)
-    return list(_rows(table, where=f"{name}, {split}", stem=f"{split}-"))
+    return list(_items(table, choice, where=f"{name}, {split}", stem=f"{split}-"))
 
 
-def _rows(table: Iterable[Columns], *, where: str, stem: str = "") -> Iterator[SourceRow]:
+def _items(table: Iterable[Columns], choice: QuestionChoice, *, where: str, stem: str = "") -> Iterator[Item]:
+    """Yield the wanted rows; those of no model's id are in one cluster with all of story, graph and variant."""
     for number, columns in enumerate(table, start=1):
         here = f"{where}, row {number}"
         if not columns.get("prompt") or columns.get("label") in (None, ""):
@@ -116,13 +52,46 @@ def _rows(table: Iterable[Columns], *, where: str, stem: str = "") -> Iterator[S
                 f"{here} needs the columns prompt, label and query_type; it has {filled(columns)}. Questions in other "
                 "columns are task=questions."
             )
-        if (query := columns.get("query_type")) not in RUNGS:
+        query: Any = columns.get("query_type")
+        if query not in RUNGS:
             raise DataError(f"{here} has the query_type {query!r}; {', '.join(RUNGS)} are CLadder's.")
         label = str(columns["label"]).strip().lower()
         if label not in ("yes", "no"):
             raise DataError(f"{here} has the label {columns['label']!r}; yes and no are allowed.")
+        text, story_id, graph = str(columns["prompt"]).strip(), str(columns.get("story_id")), columns.get("graph_id")
+        variant = _variant(story_id, text)
+        if not choice.takes(query, variant, ""):
+            continue
+        labels = {"published": int(label == "yes"), **_labels(text, query, columns.get("exact"))}
+        model = "" if (known := columns.get("model_id")) is None else f"-model{known}"
+        cluster = f"{columns.get('story_id')}-{graph}-{variant}{model}"
         name = f"{stem}{columns.get('id', number)}"
-        yield SourceRow(name, str(columns["prompt"]).strip(), int(label == "yes"), columns)
+        yield item_of(name, _parted(text), labels, cluster, groups_of(query, str(graph), variant))
+
+
+def _labels(text: str, query: Query, exact: object) -> dict[str, int]:
+    """Return the answers besides the published one; `exact` takes a column, or a question without numbers."""
+    try:
+        answer = stated_answer(read_question(text))
+    except UnreadableText:  # it is in other words, or says two things
+        answer = None
+    labels = {} if answer is None else {"stated": int(answer)}
+    if isinstance(exact, int):
+        labels["exact"] = exact
+    elif query not in NUMERIC and answer is not None:
+        labels["exact"] = int(answer)
+    return labels
+
+
+def _variant(name: str, text: str) -> str:
+    """Return which of the three: the words of the story tell, and whether all of them are there."""
+    if name.startswith("nonsense"):
+        return "nonsense"
+    if name not in names(nonsense=False):
+        return "commonsense"
+    (graph,) = graphs_of(name)
+    called = {words.name for words in story(name, graph).words.values()}
+    return "commonsense" if all(one.lower() in text.lower() for one in called) else "anticommonsense"
 
 
 def _parted(text: str) -> tuple[str, str, str]:

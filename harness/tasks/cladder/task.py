@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from importlib import resources
 from typing import Annotated, Literal
@@ -14,19 +14,11 @@ from harness.errors import ConfigError, unknown
 from harness.tasks.base import LazyItems, OneOrMore, SourcedTask, in_brackets
 from harness.tasks.cladder import sources
 from harness.tasks.cladder.graphs import GRAPHS
-from harness.tasks.cladder.items import (
-    FINITE,
-    Perturbation,
-    QuestionChoice,
-    QuestionSource,
-    fresh_items,
-    joined_clusters,
-    listed,
-    sample_candidates,
-)
-from harness.tasks.cladder.models import Variant
+from harness.tasks.cladder.items import FINITE, Perturbation, QuestionChoice, fresh_items, joined_clusters
+from harness.tasks.cladder.models import Variant, sample
 from harness.tasks.cladder.queries import RUNGS, TITLES, Query
-from harness.types import JSON, Item, replace
+from harness.types import JSON, Item
+from harness.types import replace as changed
 
 ORDERS: Mapping[str, Sequence[str]] = {
     "rung": ("1", "2", "3"),
@@ -112,17 +104,8 @@ class CLadder(SourcedTask):
         return self.source == "builtin" and self.split in (None, "fresh")
 
     def items(self) -> Iterable[Item]:
-        """Return the questions, one at a time."""
-        if self._is_fresh:
-            return self._fresh_items()
-        questions, _ = self._listed
-        clusters = joined_clusters(questions)
-
-        def make() -> Iterator[Item]:
-            for item in (question.item(self._choice) for question in questions):
-                yield replace(item, cluster=clusters[item.cluster])
-
-        return LazyItems(make, len(questions))
+        """Return the questions, one at a time where they are made."""
+        return self._fresh_items() if self._is_fresh else self._listed[0]
 
     def _fresh_items(self) -> Iterable[Item]:
         if set(self._choice.queries or RUNGS) <= set(FINITE):  # how many there are is known when all are made
@@ -154,18 +137,29 @@ class CLadder(SourcedTask):
         return QuestionChoice(self.variants, self.queries, self.headline, self.perturbation, self.seed)
 
     @cached_property
-    def _listed(self) -> tuple[list[QuestionSource], int]:
+    def _listed(self) -> tuple[list[Item], int]:
         """The questions that there are, and how many the label set leaves out."""
-        rows: Sequence[QuestionSource]
+        choice, told = self._choice, {}
         if self.split == BALANCED and self.source == "builtin":
-            rows = sources.balanced1000()
+            items = sources.balanced1000(choice)
         elif self.source == "builtin":
-            rows = list(sample_candidates())
+            told = {question.name: question for question in choice.about(sample())}
+            items = list(map(replace(choice, perturbation="none").item, told.values()))
         elif self.source == "file":
-            rows = sources.from_file(str(self.path))
+            items = sources.from_file(str(self.path), choice)
         else:
-            rows = sources.from_hub(*self.hub_place, self.split or sources.HUB_SPLIT)
-        return listed(rows, self._choice, self.limit)
+            items = sources.from_hub(*self.hub_place, self.split or sources.HUB_SPLIT, choice)
+        known = [item for item in items if choice.headline in item.labels]
+        if not known:
+            raise ConfigError(
+                "no item is left: none of the questions is of these task.variants and queries and has an answer by "
+                f"task.labels={choice.headline}."
+            )
+        chosen = known if self.limit is None else choice.subset(known, self.limit)
+        clusters = joined_clusters(chosen)
+        if choice.perturbation != "none":
+            chosen = [choice.item(told[item.id]) for item in chosen]
+        return [changed(item, cluster=clusters[item.cluster]) for item in chosen], len(items) - len(known)
 
 
 @cache

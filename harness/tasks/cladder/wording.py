@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from functools import cache, cached_property
 from itertools import product
+from typing import NamedTuple
 
 from harness.tasks.cladder.graphs import Graph, Table, X, Y
 from harness.tasks.cladder.queries import Ask, Query, TableKey
@@ -214,87 +214,58 @@ def _known() -> Mapping[str, tuple[VariableWords, ...]]:
     return {name: tuple(several) for name, several in found.items()}
 
 
-@dataclass(frozen=True)
-class Phrasebook:
-    """The phrases that may stand for the variables of one text."""
-
-    names: tuple[str, ...]
-
-    @cached_property
-    def nouns(self) -> Phrases:
-        """As in: the probability of …"""
-        return self._phrases("noun")
-
-    @cached_property
-    def conditions(self) -> Phrases:
-        """As in: for …, the probability …"""
-        return self._phrases("where", "partial")
-
-    @cached_property
-    def sentences(self) -> Phrases:
-        """As in: we observed …"""
-        return self._phrases("sentence")
-
-    def _phrases(self, *parts: str) -> Phrases:
-        meanings: dict[str, set[Meaning]] = defaultdict(set)
-        for name in self.names:
-            for words in (*_known().get(name, ()), invented(name)):
-                for part in parts:
-                    for value, phrase in enumerate(getattr(words, part)):
-                        meanings[phrase].add((name, value))
-        meanings.pop("", None)
-        return Phrases(meanings)
-
-
-@dataclass(frozen=True)
 class Phrases:
     """Phrases and what they may mean: one of a story's mistakes may be said of both values."""
 
-    meanings: Mapping[str, Iterable[Meaning]]
+    def __init__(self, names: tuple[str, ...], *parts: str) -> None:
+        """Take the phrases that may stand for the variables of one text, of some parts of their words."""
+        self._meanings: dict[str, set[Meaning]] = defaultdict(set)
+        for name in names:
+            for words in (*_known().get(name, ()), invented(name)):
+                for value, phrase in (pair for part in parts for pair in enumerate(getattr(words, part))):
+                    self._meanings[phrase].add((name, value))
+        self._meanings.pop("", None)
 
-    def one(self, phrase: str) -> Meaning:
+    def one(self, text: str) -> Meaning:
         """Return what a phrase means. Raises UnreadableText for an unknown or ambiguous phrase."""
-        (meaning,) = self.several(phrase)[0] or (None,)
-        if meaning is None:
-            raise UnreadableText(f"{phrase!r} is no value of its variables")
-        return meaning
+        meanings, _ = self.several(text)
+        if len(meanings) != 1:
+            raise UnreadableText(f"{text!r} is no value of its variables")
+        return meanings[0]
 
     def several(self, text: str) -> tuple[list[Meaning], str]:
         """Return what phrases joined by "and" or "or" mean, and the joining word ("" for a single phrase)."""
-        match = self._joined.fullmatch(text)
-        if match is None:
-            return [], ""
         meanings, joiner, rest = [], "", text
-        while True:
-            found = self._first.match(rest)
-            assert found is not None
-            meanings.append(self._single(found["phrase"]))
+        while found := self._first.match(rest):
+            several = list(self._meanings[found["phrase"]])
+            if len(several) > 1:
+                raise UnreadableText(f"{found['phrase']!r} is said of more than one value")
+            meanings += several
             if not found["joiner"]:
                 return meanings, joiner
             joiner, rest = found["joiner"], rest[found.end() :]
-
-    def _single(self, phrase: str) -> Meaning:
-        meanings = list(self.meanings[phrase])
-        if len(meanings) > 1:
-            raise UnreadableText(f"{phrase!r} is said of more than one value")
-        return meanings[0]
-
-    @cached_property
-    def _choice(self) -> str:
-        return "|".join(map(re.escape, sorted(self.meanings, key=len, reverse=True)))
-
-    @cached_property
-    def _joined(self) -> re.Pattern[str]:
-        return re.compile(f"(?:{self._choice})(?: (?:and|or) (?:{self._choice}))*")
+        return [], ""
 
     @cached_property
     def _first(self) -> re.Pattern[str]:
-        return re.compile(f"(?P<phrase>{self._choice})(?: (?P<joiner>and|or) |$)")
+        either = "|".join(map(re.escape, sorted(self._meanings, key=len, reverse=True)))
+        return re.compile(f"(?P<phrase>{either})(?: (?P<joiner>and|or) |$)")
+
+
+class Vocabulary(NamedTuple):
+    """The phrases that may stand for the variables of one text."""
+
+    nouns: Phrases
+    """As in: the probability of …"""
+    conditions: Phrases
+    """As in: for …, the probability …"""
+    sentences: Phrases
+    """As in: we observed …"""
 
 
 @cache
-def vocabulary(names: tuple[str, ...]) -> Phrasebook:
-    return Phrasebook(names)
+def vocabulary(names: tuple[str, ...]) -> Vocabulary:
+    return Vocabulary(Phrases(names, "noun"), Phrases(names, "where", "partial"), Phrases(names, "sentence"))
 
 
 def known_name(name: str, effects: Sequence[str], text: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness.tasks.benchmark import Benchmark, Explanations
+from harness.tasks.benchmark import Benchmark
 
 PERTURBED = {
     "none": "as it is",
@@ -14,13 +14,6 @@ PERTURBED = {
 """The perturbations in the words of headings."""
 PERTURBATIONS = {"none": "original", **{name: name for name in tuple(PERTURBED)[1:]}}
 
-
-def _explanations() -> Explanations:
-    from harness.tasks.corr2cause.explain import ClaimExplanations
-
-    return ClaimExplanations()
-
-
 BENCHMARK = Benchmark(
     name="corr2cause",
     title="Corr2Cause",
@@ -29,7 +22,7 @@ BENCHMARK = Benchmark(
     defaults={"perturbation": "none", "version": "v2", "wording": "0"},
     setting_words={"perturbation": PERTURBED},
     perturbations=PERTURBATIONS,
-    explanations=_explanations,
+    explanations="harness.tasks.corr2cause.explain:ClaimExplanations",
     own_models=(
         "harness.tasks.corr2cause.reasoner.Reasoner",
         "harness.tasks.corr2cause.shortcut.Shortcut",

@@ -124,10 +124,6 @@ class Class:
         marked: JSON = [list(edge) for edge in way.edges] if way else []
         return {"holds": holds, "member": self.visible.index(place), "said": sentence, "marked": marked}
 
-    def json(self) -> dict[str, JSON]:
-        visible = [[list(edge) for edge in edges(self.members[place])] for place in self.visible]
-        return {"nodes": len(self.premise.names), "total": len(self.members), "members": visible}
-
     def _holds(self, place: int, relation: Relation, i: int, j: int) -> bool:
         if place not in self._true:
             self._true[place] = relations(self.members[place])
@@ -164,34 +160,23 @@ class Class:
         return way, f"Follows: {every}, {claim} ({where}: {example})."
 
 
-class ClaimExplanations(Explanations):
+class ClaimExplanations(Explanations[Class]):
     """The classes of many items, and why each hypothesis follows or does not."""
-
-    def __init__(self) -> None:
-        """Begin without items."""
-        super().__init__()
-        self._classes: dict[tuple[int, frozenset[object]], tuple[int, Class]] = {}
 
     def explain(self, item: Item) -> tuple[int, tuple[str, ...], JSON] | None:
         """Return the item's class, names and why; an item that is not in the benchmark's words has none."""
         try:
             premise = read_premise(str(item.fields["premise"]))
             claim = _hypothesis(item.fields, premise)
-            number, graphs = self._class_of(premise)
+            key = len(premise.names), premise.independences
+            number, graphs = self.place(key, lambda: Class(premise, list(members(read_dag(premise)))))
             return number, premise.names, graphs.why(claim, premise.names, item.labels.get("published"))
         except (KeyError, ValueError):
             return None
 
-    def classes(self) -> list[JSON]:
-        """Return the classes of the items so far."""
-        return [graphs.json() for _, graphs in self._classes.values()]
-
-    def _class_of(self, premise: Premise) -> tuple[int, Class]:
-        """Return the index of a premise's class, and the class. Raises UnreadableText if no graph fits."""
-        key = len(premise.names), frozenset(premise.independences)
-        if key not in self._classes:
-            self._classes[key] = len(self._classes), Class(premise, list(members(read_dag(premise))))
-        return self._classes[key]
+    def drawn(self, graphs: Class) -> dict[str, JSON]:
+        visible = [[list(edge) for edge in edges(graphs.members[place])] for place in graphs.visible]
+        return {"nodes": len(graphs.premise.names), "total": len(graphs.members), "members": visible}
 
 
 def edges(dag: DAG) -> list[Edge]:

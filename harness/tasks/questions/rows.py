@@ -36,28 +36,71 @@ def field_name(column: str) -> str:
 
 def text_of(value: Any) -> str:
     """Return a cell as text: JSON where it is a list or an object, empty where there is nothing."""
-    if value is None:
-        return ""
     if isinstance(value, (bool, int, float, list, dict)):
         return json.dumps(value, ensure_ascii=False, default=str)
-    return str(value)  # a date, as Parquet has it
+    return "" if value is None else str(value)  # a date, as Parquet has it
+
+
+@dataclass(frozen=True)
+class QuestionRow:
+    """One row, read with a layout."""
+
+    number: int
+    id: str
+    cells: Mapping[str, str]
+    """As texts, by the names that prompts have for the columns."""
+    choices: tuple[str, ...]
+    """In the order of the question; () for a question of Yes or No."""
+    label: int
+    choice_names: tuple[str, ...]
+
+    def text(self, name: str) -> str:
+        return self.cells.get(name, "")
+
+    @property
+    def words(self) -> str:
+        """All cells that may reach a prompt, as one text: what tells questions apart."""
+        return repr([(name, cell) for name, cell in sorted(self.cells.items()) if name not in ROLES[:4]])
+
+    @property
+    def cluster(self) -> str:
+        """The row's cluster: from its column, else its premise, else the row itself."""
+        if own := self.text("cluster"):
+            return own
+        if premise := self.text("premise"):
+            return f"premise-{hashlib.sha256(premise.encode(errors='surrogatepass')).hexdigest()[:12]}"
+        return self.id
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """The fields for prompts: every column but the label, and those derived from them."""
+        hidden = {"label", "choices", *self.choice_names}
+        fields: dict[str, Any] = {name: text for name, text in self.cells.items() if name not in hidden}
+        fields.setdefault("text", "\n\n".join(filter(None, map(self.text, ("premise", "question")))))
+        if self.choices:
+            letters = LETTERS[: len(self.choices)]
+            lettered = [f"{letter}. {choice}" for letter, choice in zip(letters, self.choices, strict=True)]
+            fields |= dict(zip(self.choice_names, self.choices, strict=False))
+            fields |= {"choices": list(self.choices), "options": "\n".join(lettered)}
+            fields["letters"] = f"{', '.join(letters[:-1])} or {letters[-1]}"
+        return fields
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Which column of a file is what."""
+    """Which column of a file is what, and how its labels are read."""
 
-    fields: Mapping[str, str]
-    """The names that prompts have for the columns, by column."""
-    renamed: Mapping[str, str]
-    """Further names for columns (task.columns), by name: they go before the columns' own."""
-    choice_names: tuple[str, ...]
-    """The names of the columns that hold a choice each, in order; () where there are none."""
+    columns: Mapping[str, str]
+    """By the names that prompts have for them; those of task.columns go before the columns' own."""
     fixed: tuple[str, ...]
     """The choices that all questions have (task.choices); () where each has its own, or is a question of Yes or No."""
+    shuffle: int | None
+    """The seed by which the order of the choices is drawn; None where they stay as they are."""
+    first: int
+    """What a label in digits counts from."""
 
     @classmethod
-    def of(cls, path: str, columns: Sequence[str], renamed: Mapping[str, str], fixed: Sequence[str]) -> Layout:
+    def of(cls, path: str, columns: Sequence[str], renamed: Mapping[str, str], *settings: Any) -> Layout:
         """Return the layout of a file with these columns. Raises ConfigError where `renamed` names others."""
         for name, column in renamed.items():
             if column not in columns:
@@ -66,125 +109,72 @@ class Layout:
                 )
             if not name.isidentifier():
                 raise ConfigError(f"task.columns: {name!r} is no name that a prompt could have in braces.")
-        fields = {column: field_name(column) for column in columns}
-        taken = set(renamed.values())
-        fields = {column: name for column, name in fields.items() if not (column in taken or name in renamed)}
-        names = [*renamed, *fields.values()]
-        twice = [name for name, count in Counter(names).items() if count > 1]
-        if twice:
+        own = [(field_name(column), column) for column in columns if column not in renamed.values()]
+        own = [(name, column) for name, column in own if name not in renamed]
+        if twice := [name for name, count in Counter(name for name, _ in own).items() if count > 1]:
             raise DataError(f"{path} has several columns that a prompt would call {twice[0]}: rename one of them.")
-        return cls(fields, dict(renamed), _choice_names(names), tuple(fixed))
+        return cls({**renamed, **dict(own)}, *settings)
 
     @cached_property
-    def names(self) -> tuple[str, ...]:
-        return (*self.renamed, *self.fields.values())
-
-    @cached_property
-    def has_choices(self) -> bool:
-        return bool(self.fixed or self.choice_names or "choices" in self.names)
-
-    def cells(self, columns: Columns) -> dict[str, Any]:
-        cells = {name: columns.get(column) for name, column in self.renamed.items()}
-        return cells | {self.fields[column]: value for column, value in columns.items() if column in self.fields}
-
-
-def _choice_names(names: Sequence[str]) -> tuple[str, ...]:
-    """Return the names that stand for one choice each, in order: two or more of one kind, such as choice1, choice2."""
-    kinds: dict[str, list[tuple[int, str, str]]] = {}
-    for name in names:
-        if match := _CHOICE.fullmatch(name):
-            number = int(match[2]) if match[2].isdigit() else -1
-            kinds.setdefault(match[1].lower(), []).append((number, match[2].lower(), name))
-    several = [sorted(kind) for kind in kinds.values() if len(kind) > 1]
-    return tuple(name for _, _, name in several[0]) if several else ()
-
-
-@dataclass(frozen=True)
-class QuestionRow:
-    """One row, read with a layout."""
-
-    where: str
-    number: int
-    stem: str
-    """What rows without an id are called by, with their number."""
-    cells: Mapping[str, Any]
-    """By the names that prompts have for the columns."""
-    layout: Layout
-    shuffle: int | None = None
-    """The seed by which the order of the choices is drawn; None where they stay as they are."""
-    first: int = 0
-    """What a label in digits counts from."""
-
-    def text(self, name: str) -> str:
-        """Return the cell of a column as text; "" where there is none."""
-        return text_of(self.cells.get(name)).strip()
+    def choice_names(self) -> tuple[str, ...]:
+        """The names that stand for one choice each, in order: two or more of one kind, such as choice1, choice2."""
+        kinds: dict[str, list[tuple[int, str, str]]] = {}
+        for name in self.columns:
+            if match := _CHOICE.fullmatch(name):
+                number = int(match[2]) if match[2].isdigit() else -1
+                kinds.setdefault(match[1].lower(), []).append((number, match[2].lower(), name))
+        several = [sorted(kind) for kind in kinds.values() if len(kind) > 1]
+        return tuple(name for _, _, name in several[0]) if several else ()
 
     @property
-    def unlabelled(self) -> bool:
-        return self.text("label") == ""
+    def has_choices(self) -> bool:
+        return bool(self.fixed or self.choice_names or "choices" in self.columns)
 
-    @cached_property
-    def choices_in_file(self) -> tuple[str, ...]:
-        """Return the choices in the file's order; () for a question of Yes or No.
+    def row(self, columns: Columns, number: int, where: str, stem: str) -> QuestionRow:
+        """Return the question of a row; one without an id is called by stem and number. Raises DataError."""
+        values = {name: columns[column] for name, column in self.columns.items() if column in columns}
+        cells = {name: text_of(value).strip() for name, value in values.items()}
+        own, label = cells.get("id", ""), cells.get("label", "")
+        if not label:
+            raise DataError(f"{where} has no label: fill it in, or take the row out, as nothing can be scored without.")
+        if "id" in self.columns and not own:
+            raise DataError(f"{where} has no id; leave the column out, and rows are called by their number.")
+        name = own or f"{stem}-{number}"
+        if choices := self._choices(values, cells, where):
+            place = self._place(label, choices, where)
+            if self.shuffle is not None:
+                order = list(permuted(len(choices), self.shuffle, "choices", name))
+                choices, place = tuple(choices[k] for k in order), order.index(place)
+            return QuestionRow(number, name, cells, choices, place, self.choice_names)
+        if label.lower() not in YES | NO:
+            raise DataError(
+                f"{where} has the label {label!r:.60}; 0 and 1, yes and no, true and false are allowed. For other "
+                "answers than Yes and No give task.choices=[…], or a column choices."
+            )
+        return QuestionRow(number, name, cells, (), int(label.lower() in YES), ())
 
-        Raises DataError where there are fewer than two, more than the alphabet has letters, or two alike.
-        """
-        layout = self.layout
-        if layout.fixed:
-            choices = layout.fixed
-        elif "choices" in layout.names:
-            choices = _listed(self.cells["choices"], self.where)
-        elif layout.choice_names:
-            texts = [self.text(name) for name in layout.choice_names]
+    def _choices(self, values: Columns, cells: Mapping[str, str], where: str) -> tuple[str, ...]:
+        """Return the choices of a row in the file's order; () for a question of Yes or No. Raises DataError."""
+        if not self.has_choices:
+            return ()
+        choices = self.fixed
+        if not choices and "choices" in self.columns:
+            choices = _listed(values.get("choices"), where)
+        elif not choices:
+            texts = [cells.get(name, "") for name in self.choice_names]
             while texts and not texts[-1]:
                 texts.pop()
             choices = tuple(texts)
-        else:
-            return ()
         if not 2 <= len(choices) <= len(LETTERS) or not all(choices) or len(set(choices)) < len(choices):
             raise DataError(
-                f"{self.where} has the choices {' | '.join(choices) or 'none'}; two to {len(LETTERS)} different ones "
-                "are needed, none empty (a column choices with a|b|c or a list, or columns choice_0, choice_1, …)."
+                f"{where} has the choices {' | '.join(choices) or 'none'}; two to {len(LETTERS)} different ones are "
+                "needed, none empty (a column choices with a|b|c or a list, or columns choice_0, choice_1, …)."
             )
         return choices
 
-    @cached_property
-    def _order(self) -> list[int]:
-        """Return the places of the choices in the file, in the order in which they are asked."""
-        return list(permuted(len(self.choices_in_file), self.shuffle, "choices", self.id))
-
-    @cached_property
-    def choices(self) -> tuple[str, ...]:
-        """The choices in the order of the question."""
-        choices = self.choices_in_file
-        return choices if self.shuffle is None else tuple(choices[place] for place in self._order)
-
-    @cached_property
-    def id(self) -> str:
-        """Return the row's id: from its column, else the file's name with the row's number."""
-        own = self.text("id")
-        if "id" in self.layout.names and not own:
-            raise DataError(f"{self.where} has no id; leave the column out, and rows are called by their number.")
-        return own or f"{self.stem}-{self.number}"
-
-    @cached_property
-    def label(self) -> int:
-        """Return the gold label: 0 or 1, or the place of the right choice. Raises DataError for any other."""
-        text = self.text("label")
-        if choices := self.choices_in_file:
-            place = self._place(text, choices)
-            return place if self.shuffle is None else self._order.index(place)
-        if text.lower() not in YES | NO:
-            raise DataError(
-                f"{self.where} has the label {text!r:.60}; 0 and 1, yes and no, true and false are allowed. For other "
-                "answers than Yes and No give task.choices=[…], or a column choices."
-            )
-        return int(text.lower() in YES)
-
-    def _place(self, text: str, choices: Sequence[str]) -> int:
+    def _place(self, text: str, choices: Sequence[str], where: str) -> int:
         """Return the place of the choice that a label means: by its words, its letter or its number."""
-        words = text.casefold()
-        possible = {place for place, choice in enumerate(choices) if choice.casefold() == words}
+        possible = {place for place, choice in enumerate(choices) if choice.casefold() == text.casefold()}
         if len(text) == 1 and (letter := text.upper()) in LETTERS:
             possible.add(LETTERS.index(letter))
         elif _NUMBER.fullmatch(text):
@@ -194,41 +184,10 @@ class QuestionRow:
             return possible.pop()
         means = "means several of them" if possible else "is none of them"
         raise DataError(
-            f"{self.where} has the label {text!r:.60}, and it {means}: {' | '.join(choices):.300}. A label is the "
-            f"words, the letter (A to {LETTERS[len(choices) - 1]}) or the number of a choice, counted from "
-            f"{self.first} (task.first=1 counts from 1)."
+            f"{where} has the label {text!r:.60}, and it {means}: {' | '.join(choices):.300}. A label is the words, "
+            f"the letter (A to {LETTERS[len(choices) - 1]}) or the number of a choice, counted from {self.first} "
+            "(task.first=1 counts from 1)."
         )
-
-    @property
-    def words(self) -> str:
-        """All cells that may reach a prompt, as one text: what tells questions apart."""
-        return repr([(name, text_of(cell)) for name, cell in sorted(self.cells.items()) if name not in ROLES[:4]])
-
-    @property
-    def cluster(self) -> str:
-        """Return the row's cluster: from its column, else its premise, else the row itself."""
-        if own := self.text("cluster"):
-            return own
-        if premise := self.text("premise"):
-            return f"premise-{hashlib.sha256(premise.encode(errors='surrogatepass')).hexdigest()[:12]}"
-        return self.id
-
-    @property
-    def fields(self) -> dict[str, Any]:
-        """Return the fields for prompts: every column but the label, and those derived from them."""
-        hidden = {"label", "choices", *self.layout.choice_names}
-        fields: dict[str, Any] = {name: self.text(name) for name in self.cells if name not in hidden}
-        words = [fields.get(name, "") for name in ("premise", "question")]
-        fields.setdefault("text", "\n\n".join(word for word in words if word))
-        if choices := self.choices:
-            fields |= dict(zip(self.layout.choice_names, choices, strict=False))
-            fields["choices"] = list(choices)
-            fields["options"] = "\n".join(
-                f"{letter}. {choice}" for letter, choice in zip(LETTERS, choices, strict=False)
-            )
-            letters = LETTERS[: len(choices)]
-            fields["letters"] = f"{', '.join(letters[:-1])} or {letters[-1]}"
-        return fields
 
 
 def _listed(cell: Any, where: str) -> tuple[str, ...]:
