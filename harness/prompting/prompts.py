@@ -139,7 +139,7 @@ class Prompt:
         answer = self._parse(response, fields)
         if not self.words.confidence or answer.label is None or response.logprobs is not None:
             return answer
-        from harness.prompting.confidence import stated_confidence
+        from harness.prompting.parsing import stated_confidence
 
         return replace(answer, stated_confidence=stated_confidence(response, self.words.confidence))
 

@@ -95,7 +95,13 @@ def write(file: str, chosen: ImportSettings, settings: Main) -> Path:
         raise DataError(f"{file} has no rows{' with ' + ', '.join(chosen.where) if chosen.where else ''}.")
     prompt = recorded_run.prompt_for(task, settings.prompt, replies="reply" in mapped)
     by_item, items_without, rows_without = matched(task.items(), rows, settings.samples)
-    known = {name for several in by_item.values() for row in several for name in NAMES if getattr(row, name) not in (None, "")}
+    known = {
+        name
+        for several in by_item.values()
+        for row in several
+        for name in NAMES
+        if getattr(row, name) not in (None, "")
+    }
     facts: Recorded = {
         "by": chosen.by,
         "source": chosen.source,

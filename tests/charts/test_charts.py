@@ -130,9 +130,7 @@ def test_other_questions_are_no_robustness_of_the_same_chart_and_headings_tell_w
     assert headings() == {
         f"{start}; permutation: 100 items, item set bbbbbbbb": ["m"],
         f"{start}; permutation: 100 items, item set dddddddd": ["n"],
-        f"Default settings; published labels; paraphrase: 100 items, item set eeeeeeee; refactorization: 100 items, item set ffffffff": [
-            "q"
-        ],
+        f"Default settings; published labels; {of_q}": ["q"],
         "Audited labels": ["p"],
     }
 

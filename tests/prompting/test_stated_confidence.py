@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import ConfigError
-from harness.prompting.confidence import stated_confidence
+from harness.prompting.parsing import stated_confidence
 from harness.prompting.prompts import load, recorded
 from harness.types import Response
 

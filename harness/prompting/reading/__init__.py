@@ -12,14 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from harness.prompting.reading.decide import UNREAD, decide
-from harness.prompting.reading.json_replies import of_json
-from harness.prompting.reading.normalise import normalised
-from harness.prompting.reading.options import choices_marked, held_alone, judged, listed_words
+from harness.prompting.reading.forms import choices_marked, held_alone, judged, listed_words, marked, of_json
 from harness.prompting.reading.own_words import next_questions, own_words, said_again
-from harness.prompting.reading.statement_forms import marked
-from harness.prompting.reading.verdicts import verdicts
-from harness.prompting.reading.words import compiled, label_of
+from harness.prompting.reading.verdicts import UNREAD, decide, verdicts
+from harness.prompting.reading.words import compiled, label_of, normalised
 from harness.types import IN_FORM, LETTERS, Answer
 
 PLACE = "{answer}"

@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from harness.prompting.reading.normalise import INVISIBLE
-from harness.prompting.reading.words import compiled
+from harness.prompting.reading.words import INVISIBLE, compiled
 
 # <think> … </think>, [THINK] … [/THINK], ◁think▷ … ◁/think▷, <seed:think>, <|begin_of_thought|>, <|START_THINKING|>,
 # and each of them without its end: "<think" before a blank.

@@ -1,14 +1,57 @@
-"""Letters of options put into what they stand for: Yes and No of a list in the reply, or the choices of the item."""
+"""Replies in a form: JSON, letters of options, and the statement that the prompt asks about, asserted or denied.
+
+Letters are put into what they stand for: Yes and No of a list in the reply, or the choices of the item. How a statement
+may be asserted in a reply's own words, statements.yaml has.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 
-from harness.prompting.reading.normalise import normalised
-from harness.prompting.reading.words import any_of, compiled
+from harness.prompting.reading.words import any_of, compiled, in_file, normalised
 from harness.types import LETTERS
+
+_BEGINS = r"""\{\s*(["'])[\w -]{1,60}\1\s*:|\A\s*(")\w[\w -]{0,60}"\s*:(?=\s*")"""
+_TOKENS = r"""{0}(?:[^{0}\\]|\\.)*+{0}|{0}|[{{}}\[\],:]|[\w.+-]+"""
+_ANSWER = r"""(?i)["'](?:[a-z]{2,12}[ _-]){0,2}(?:«answer»|value|text)(?:[ _-][a-z]{2,12})?["']"""
+_NOTHING = frozenset(('""', "''", "null", "None"))
+
+
+def of_json(text: str) -> str:
+    """Return a reply with the answer alone of the JSON in it: without it, where it was cut off before its answer.
+
+    The answer is a member of the outermost object, or of an object in the place of its answer: those of steps are not.
+    JSON that names no answer stays.
+    """
+    begins = compiled(_BEGINS).search(text)
+    if begins is None:
+        return text
+    quote = begins[1] or begins[2]
+    of_answer = [True] if begins[2] else []  # of each object or list that is open
+    last, value_is_next, empty, end = "", False, False, len(text)
+    answers: list[str] = []
+    for token in re.compile(_TOKENS.format(quote)).finditer(text, begins.start()):
+        sign = token[0]
+        if sign in "{[":
+            of_answer.append(value_is_next or not of_answer)
+            value_is_next = value_is_next and sign == "["
+            continue
+        if sign in "}]":
+            del of_answer[-1:]
+        elif value_is_next and sign != quote:
+            empty = empty or sign in _NOTHING
+            answers += [] if sign in _NOTHING else [f"{last}: {sign}"]
+        if sign == quote or not of_answer:
+            end = token.end()
+            break
+        value_is_next = sign == ":" and of_answer[-1] and compiled(_ANSWER).fullmatch(last) is not None
+        last = sign if sign != ":" else last
+    if answers:
+        return "\n".join([text[: begins.start()], *answers, text[end:]])
+    return text[: begins.start()] if of_answer or empty else text
+
 
 _LISTED_WORDS = r"\(?\ba[).:]\s*(yes|no|true|false)\b\W{0,5}(?:and |or )?\(?b[).:]\s*(yes|no|true|false)\b"
 _DENIES = r"\b«denies_a_choice»\b|n't\b"
@@ -113,3 +156,74 @@ def _plain(choices: tuple[str, ...]) -> dict[str, int]:
     """Return the words of each choice as a normalised reply has them, but for those that two choices share."""
     texts = [normalised(text).strip(" .?!\n") for text in choices]
     return {text: place for place, text in enumerate(texts) if text and texts.count(text) == 1}
+
+
+ASSERTED, DENIED = "H1", "H0"
+"""What stands in a reply's text, else all in lower case, for the statement and for its negation."""
+
+_CANNOT = (
+    r"(?P<cannot>\b(?:cannot|can't|can not|unable to|not possible to)(?: \w+){0,3} (?:dedu\w+|infer\w*|conclud\w+) )"
+)
+_NEGATIONS = ("does not", "doesn't", "do not", "don't", "cannot", "can't", "did not")
+_OPPOSITE = {
+    "is": ("is not", "isn't"),
+    "are": ("are not", "aren't"),
+    "has": ("has no", "does not have", "doesn't have"),
+}
+
+
+def marked(text: str, statement: str) -> str:
+    """Return a normalised text with H1 wherever it says the statement and H0 where it says the opposite.
+
+    Of an unknown statement, whatever cannot be concluded: no reply denies that of what was not asked.
+    """
+    if not statement:
+        return compiled(rf"{_CANNOT}(?:that|whether) [^.;:\n]+").sub(rf"\g<cannot>that {ASSERTED}", text)
+    forms = _forms(statement)
+    if not any(last in text for last in {form.rpartition(" ")[2] for form, _ in forms}):
+        return text
+    for form, mark in forms:
+        if form in text:
+            # "A" may be an article, and an arrow of a longer path ("a → b → c") does not say that the path is.
+            alone = rf"(?<!→ ){re.escape(form)}(?! →)" if "→" in form else re.escape(form)
+            text = re.sub(rf"(?<!\w)(?<!\bsuch )(?<!\bhave ){alone}(?!\w)", mark, text)
+    # "We cannot deduce that A causes B" denies more than that A causes B directly.
+    first, *_, last = map(re.escape, statement.lower().rstrip(". ").split() * 2)
+    effect = r"(?:is an? cause|causes|has an effect|affects|influences)(?! direct)"
+    denied = rf"{_CANNOT}that {first} {effect}[^.;:\n]{{0,20}}\b{last}\b[^.;:\n]*"
+    return re.sub(denied, rf"\g<cannot>that {ASSERTED}", text)
+
+
+@lru_cache(maxsize=4096)
+def _forms(statement: str) -> tuple[tuple[str, str], ...]:
+    """Return the ways to say a statement, and to deny it, the longest first."""
+    plain = normalised(statement).rstrip(".?! ")
+    ways = {plain, plain.replace(",", "")}
+    for pattern, others in _rows():
+        for way in [found for way in ways if (found := pattern.fullmatch(way))]:
+            ways |= {other.format(**way.groupdict()) for other in others}
+    denials = {denial for form in ways for denial in _denials(form)}
+    forms = [(form, ASSERTED) for form in ways] + [(form, DENIED) for form in denials]
+    return tuple(sorted(forms, key=lambda form: -len(form[0])))
+
+
+@cache
+def _rows() -> list[tuple[re.Pattern[str], list[str]]]:
+    """Return the patterns of statements, and other ways to say each."""
+    name = r"(?P<\1>(?:(?! causes | directly\\b|\\().)+)"
+    return [
+        (re.compile(re.sub(r"\\{(\w)\\}", name, re.escape(statement))), others)
+        for statement, others in in_file("statements.yaml").items()
+    ]
+
+
+def _denials(form: str) -> set[str]:
+    """Return the ways to deny a simple sentence: "there is no …", "is not", "does not directly cause"."""
+    if there := compiled(r"there (?:exists|is) (?:at least one |an? )?(.+)").fullmatch(form):
+        denials = {f"there is no {there[1]}", f"there exists no {there[1]}", f"there is not a {there[1]}"}
+        return denials | {f"there does not exist {one}{there[1]}" for one in ("", "a ", "any ", "at least one ")}
+    if verb := compiled(r"(.*?\b)(is|are|has) (.*)").fullmatch(form):
+        return {f"{verb[1]}{opposite} {verb[3]}" for opposite in _OPPOSITE[verb[2]]}
+    if verb := compiled(r"(.*?\b)(directly )?causes (.*)").fullmatch(form):
+        return {f"{verb[1]}{negation} {verb[2] or ''}cause {verb[3]}" for negation in _NEGATIONS}
+    return set()
