@@ -17,41 +17,27 @@ from harness.types import ChatRequest, ChoiceRequest, Request
 
 def check_samples(samples: int, prompt: Prompt, model: Model) -> None:
     """Raise ConfigError for samples > 1 of answers that would all be the same."""
-    if samples == 1:
-        return
-    if fitting(prompt, model) is not ChatRequest:
-        raise ConfigError(
-            f"samples={samples}: model {model.name} ranks with prompt {prompt.name}, which has one outcome. Samples "
-            "are for models that write (model.method=generate, or a chat model)."
-        )
-    if not model.traits.varies:
-        raise ConfigError(
-            f"samples={samples}: model {model.name} would give the same answer each time: set model.temperature "
-            "above 0 (an API model's; local models write the likeliest words)."
-        )
+    if samples > 1:
+        _written(prompt, model, f"samples={samples}", "it has one outcome (model.method=generate, if it can)")
+        if not model.traits.varies:
+            raise ConfigError(
+                f"samples={samples}: model {model.name} would give the same answer each time: set model.temperature "
+                "above 0 (an API model's; local models write the likeliest words)."
+            )
 
 
 def with_room(prompt: Prompt, model: Model, max_tokens: int | None) -> Prompt:
     """Return a prompt whose replies have that much room (max_tokens=N), None for its own. Raises ConfigError."""
     if max_tokens is None:
         return prompt
-    if fitting(prompt, model) is not ChatRequest:
-        raise ConfigError(
-            f"max_tokens={max_tokens}: with prompt {prompt.name} model {model.name} writes no reply that it could "
-            "limit: leave it out."
-        )
+    _written(prompt, model, f"max_tokens={max_tokens}", "there is nothing to limit: leave it out")
     return prompt if max_tokens == prompt.words.max_tokens else replace(prompt, max_tokens=max_tokens)
 
 
 def held_to_choices(prompt: Prompt, model: Model) -> Prompt:
     """Return a prompt whose replies the model's server holds to its choices (answer=choice). Raises ConfigError."""
-    kind, service = fitting(prompt, model), model.traits.service
-    if kind is not ChatRequest:
-        raise ConfigError(
-            f"answer=choice: with prompt {prompt.name} model {model.name} writes nothing that could be held to the "
-            "choices, it gives each of them a probability: leave answer=choice out"
-            + (", or set model.method=generate." if kind is ChoiceRequest else ".")
-        )
+    _written(prompt, model, "answer=choice", "it gives each choice a probability: leave it out, or see model.method")
+    service = model.traits.service
     if service is None or service.means is None:
         raise ConfigError(
             f"answer=choice: nothing holds what model {model.name} writes to the prompt's choices. It takes a chat "
@@ -59,6 +45,11 @@ def held_to_choices(prompt: Prompt, model: Model) -> Prompt:
             "model.extra; of other models model.method=rank gives each choice a probability."
         )
     return constrained(prompt, service.means)
+
+
+def _written(prompt: Prompt, model: Model, setting: str, why: str) -> None:
+    if fitting(prompt, model) is not ChatRequest:
+        raise ConfigError(f"{setting}: with prompt {prompt.name} model {model.name} writes no reply: {why}.")
 
 
 def choose_prompt(task: Task, model: Model, name: str | None, replies: Replies = "model") -> Prompt:

@@ -89,16 +89,14 @@ def read(where: Path, format: str = "") -> Words:
     if not isinstance(content, Mapping):
         raise ConfigError(f"{where} holds no words: it needs at least makes: and user: (--help prompt=plain).")
     plain = check(content, where)
-    if format and format not in plain.formats:
-        raise ConfigError(
-            f"prompt {where.stem} has no words for task.format={format}"
-            f"{'; it has them for ' + ', '.join(plain.formats) if plain.formats else ''}."
-        )
-    settings = {setting.name: getattr(plain, setting.name) for setting in fields(plain) if setting.name != "formats"}
-    others = {name: check({**settings, **more}, where) for name, more in plain.formats.items()}
-    variants = {"": plain} | {name: replace(words, formats=plain.formats) for name, words in others.items()}
+    variants = {"": plain}
+    for name, more in plain.formats.items():
+        variants[name] = replace(check({**content, **more, "formats": {}}, where), formats=plain.formats)
     for words in variants.values():
         parser_of(words.parser, where)
+    if format not in variants:
+        has = f"; it has them for {', '.join(plain.formats)}" if plain.formats else ""
+        raise ConfigError(f"prompt {where.stem} has no words for task.format={format}{has}.")
     return variants[format]
 
 
@@ -111,19 +109,13 @@ def check(content: Any, where: Path) -> Words:
     for name in content:
         if name not in names:
             raise ConfigError(f"{where}: {unknown('setting', str(name), names)}")
+    values = {name: tuple(value) if isinstance(value, list) else value for name, value in content.items()}
     try:
-        words: Words = adapter(Words).validate_python(_tuples(content))
+        words: Words = adapter(Words).validate_python(values)
     except ValidationError as error:
         raise ConfigError(f"{where}: {first_sentence(error, '')}") from None
     _check(words, where)
     return words
-
-
-def _tuples(content: Any) -> Any:
-    """Return YAML lists as the tuples that frozen values hold."""
-    if not isinstance(content, Mapping):
-        return content
-    return {name: tuple(value) if isinstance(value, list) else value for name, value in content.items()}
 
 
 def _check(words: Words, where: Path) -> None:

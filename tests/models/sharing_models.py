@@ -161,7 +161,7 @@ def reads(model: CausalLM, requests) -> list[tuple[int, ...]]:
     found: list[tuple[int, ...]] = []
     for request in requests:
         if isinstance(request, ChatRequest):
-            found += [one.prompt for one in model._writings([request])]
+            found += [one.prompt for one in model.writings([request])]
         else:
             found += [sequence.read for one in model.sequences([request]) for sequence in one]
     return found

@@ -37,6 +37,7 @@ def test_there_is_one_node_for_each_distinct_beginning(sequences):
     assert sorted(found) == sorted({s[:k] for s in sequences for k in range(1, len(s) + 1)})
     assert [beginning(tree, node) for node in tree.last] == sequences
     assert tree.depths == [len(tokens) - 1 for tokens in found]
+    assert all(parent < node for node, parent in enumerate(tree.parents))
 
 
 @given(SEQUENCES)
@@ -47,12 +48,6 @@ def test_a_node_is_above_those_that_begin_with_it(sequences):
         assert [a <= b < tree.ends[a] for b in range(len(found))] == [t[: len(begun)] == begun for t in found]
 
 
-@given(SEQUENCES)
-def test_a_node_comes_before_all_below_it(sequences):
-    tree = grow(sequences)
-    assert all(parent < node for node, parent in enumerate(tree.parents))
-
-
 @given(SEQUENCES.filter(any), st.data())
 def test_a_path_is_the_end_of_the_way_down(sequences, data):
     tree = grow(sequences)
@@ -61,23 +56,3 @@ def test_a_path_is_the_end_of_the_way_down(sequences, data):
     path = tree.path(tree.last[k], length)
     assert tuple(tree.tokens[node] for node in path) == sequences[k][len(sequences[k]) - length :]
     assert all(tree.parents[b] == a for a, b in pairwise(path))
-
-
-def test_a_tree_by_hand():
-    from harness.models.local.prefix_tree import Tree
-
-    tree = grow([(7, 8, 9), (7, 8), (5,), (7, 8, 4, 4), (7, 8)])
-    assert tree == Tree(
-        tokens=[5, 7, 8, 4, 4, 9],
-        depths=[0, 0, 1, 2, 3, 2],
-        parents=[-1, -1, 1, 2, 3, 2],
-        ends=[1, 6, 6, 5, 5, 6],
-        last=[5, 2, 0, 4, 2],
-    )
-
-
-def test_nothing_makes_an_empty_tree():
-    from harness.models.local.prefix_tree import Tree
-
-    assert grow([]) == Tree([], [], [], [], [])
-    assert grow([()]) == Tree([], [], [], [], [-1])

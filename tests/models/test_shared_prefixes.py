@@ -9,7 +9,6 @@ import shutil
 import pytest
 from sharing_models import (
     SHARING,
-    SYSTEM,
     TEXTS,
     beginnings,
     checkpoint,
@@ -23,14 +22,13 @@ from sharing_models import (
     writing,
     written_alone,
 )
-from support.conftest_models import lm_checkpoint
 from support.outcomes import each
 from support.thinned import few
 
 from harness.errors import RunStopped
 from harness.models.local.causal_lm import CausalLM
 from harness.runtime.signals import STOP
-from harness.types import ChatRequest, ChoiceRequest, Message
+from harness.types import ChatRequest
 
 __all__ = ["checkpoint", "memory_for", "one_thread"]
 pytestmark = pytest.mark.filterwarnings("error::FutureWarning")
@@ -85,18 +83,6 @@ def test_every_beginning_is_read_once(kind, checkpoint):
     assert len(dict(each(model.respond(requests)))) == len(TEXTS)
     assert sum(counted) == beginnings(model, requests) < sum(map(len, reads(model, requests))) / 5
     assert max(counted) <= 50
-
-
-def test_a_chat_template_hides_no_beginning(tmp_path):
-    template = "{% for m in messages %}<{{ m.role }}>{{ m.content }}\n{% endfor %}<assistant>"
-    model = lm(lm_checkpoint(tmp_path / "templated", "llama", template), chat_template=None)
-    counted = read_tokens(model)
-    requests = [
-        ChoiceRequest((Message("system", SYSTEM), Message("user", text.removeprefix(SYSTEM))), ("Yes", "No"))
-        for text in TEXTS
-    ]
-    assert len(dict(each(model.respond(requests)))) == len(TEXTS)
-    assert sum(counted) == beginnings(model, requests) < sum(map(len, reads(model, requests))) / 5
 
 
 @pytest.mark.parametrize("share", [True, False])

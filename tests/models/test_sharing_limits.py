@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import signal
 from typing import TYPE_CHECKING
@@ -108,31 +107,6 @@ def test_out_of_memory_while_prompts_are_read_goes_on_with_less(checkpoint, memo
     assert said.count("out of memory with") == 3 and "going on with 23" in said
 
 
-def test_out_of_memory_while_writing_lowers_what_was_in_use(checkpoint, memory_for, capsys):
-    model = lm(checkpoint("llama"), method="generate", batch_tokens=10**6)
-    requests = [writing(text, max_tokens=12) for text in TEXTS]
-    expected = {request: written_alone(model, request) for request in requests}
-    longest = max(map(len, reads(model, requests)))
-    _ = model._engine
-    memory_for(lambda number, tokens, held: tokens + held > longest + 100)
-    found = dict(each(model.respond(requests)))
-    assert {request: found[request].text for request in requests} == {
-        request: model._turns.decode(tokens) for request, tokens in expected.items()
-    }
-    assert 1 <= capsys.readouterr().err.count("out of memory with") <= 4  # not one for each half of a million
-    assert model._engine.at_once.tokens > 16  # what is read at once was not to blame for all of it
-
-
-@pytest.mark.parametrize("at", [0, 3, 20])
-def test_out_of_memory_raises_no_limit(at, checkpoint, memory_for):
-    model = lm(checkpoint("llama"), method="generate", batch_tokens=2)
-    engine = model._engine
-    memory_for(lambda number, tokens, held: number == at)
-    with contextlib.suppress(RunStopped):  # less than a text of its own there cannot be
-        assert len(list(each(model.respond(map(writing, TEXTS))))) == len(TEXTS)
-    assert engine.at_once.tokens <= 2 and engine.remembered.tokens <= 2
-
-
 @pytest.mark.parametrize("request_of", [ranking, writing])
 def test_out_of_memory_while_tokens_are_moved_leaves_no_wrong_number(request_of, checkpoint, monkeypatch):
     import torch
@@ -161,20 +135,6 @@ def test_out_of_memory_while_tokens_are_moved_leaves_no_wrong_number(request_of,
     for request, response in found:
         assert response.text == expected[request].text
         assert response.logprobs == (expected[request].logprobs and pytest.approx(expected[request].logprobs, abs=1e-4))
-
-
-def test_of_a_long_path_the_end_moves_only(checkpoint, monkeypatch):
-    from harness.models.local.prefix_tree import Layer
-
-    model = lm(checkpoint("gpt2"), batch_tokens=30)
-    _ = model._engine
-    moved: list = []
-    keep = Layer.keep
-    monkeypatch.setattr(Layer, "keep", lambda self, first, slots: (moved.append(slots), keep(self, first, slots)))
-    requests = [ranking(f"{TEXTS[0]} {word} correlates with {word}. However") for word in "ACBDFZYX"]
-    list(each(model.respond(requests)))
-    most = max(len(slots) for slots in moved if slots is not None)
-    assert most < 15 < min(map(len, reads(model, requests))) / 3
 
 
 def test_the_second_ctrl_c_ends_writing_at_once(checkpoint):

@@ -16,7 +16,6 @@ from harness.scoring.classification import AnswerCounts, decisions, ratios
 from harness.scoring.intervals import ClusterSums, ratio_intervals
 from harness.scoring.means import means
 from harness.scoring.summary import summarize
-from harness.storage.result_json import result_json
 from harness.types import Answer, Failure, Metric, Record, Response, replace
 
 stats = Late("scipy.stats")
@@ -127,14 +126,6 @@ def test_the_intervals_of_probabilities_are_those_of_scikit_learns_metrics():
         inside = ((low <= theirs) & (theirs <= high)).mean()
         assert inside == pytest.approx(1 - 2 * bootstrap.tail(21), abs=0.035), name
         assert overall[name] == pytest.approx(score(gold, p_yes))
-
-
-@pytest.mark.parametrize("probable", [False, True])
-def test_the_order_of_the_records_means_nothing(probable):
-    run_records = records(1, probable=probable)
-    mixed = list(run_records)
-    random.Random(2).shuffle(mixed)
-    assert result_json(result_of(run_records))["scores"] == result_json(result_of(mixed))["scores"]
 
 
 def test_all_metrics_of_a_row_have_the_same_draws_and_probabilities_change_no_other_interval():

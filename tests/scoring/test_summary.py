@@ -83,35 +83,20 @@ def test_each_label_set_is_scored_and_the_headline_comes_first():
     assert result.overall["accuracy"] == 1.0
     assert result.scores["audited"]["overall"]["all"]["accuracy"] == 0.5
     assert result_of(*records, headline="audited").overall["accuracy"] == 0.5
+    some = result_of(*records, record(1, 1, labels={"published": 1, "audited": 1}))
+    assert list(some.scores) == ["published", "audited"]  # another would score another set of items
 
 
-def test_a_label_set_that_only_some_items_have_is_not_scored():
-    both, published_only = {"published": 1, "audited": 1}, {"published": 1}
-    assert list(result_of(record(1, 1, labels=both), record(1, 1, labels=both)).scores) == ["published", "audited"]
-    assert list(result_of(record(1, 1, labels=both), record(1, 1, labels=published_only)).scores) == ["published"]
-
-
-def test_failures_are_counted_by_kind():
-    records = [record(1, FAILED, kind="timeout"), record(0, FAILED, kind="timeout"), record(0, FAILED, kind="refused")]
-    result = result_of(*records, record(1, 1))
-    assert result.failures == {"timeout": 2, "refused": 1}
-    assert result.overall.failed == 3
-    assert result.overall["accuracy"] == 1.0
-
-
-def test_finish_reasons_are_counted_and_an_empty_one_is_not():
-    replies = [Response("", finish_reason=reason) for reason in ("stop", "length", "stop", "")]
-    assert result_of(*(record(1, 1, response=reply) for reply in replies)).finish_reasons == {"stop": 2, "length": 1}
-
-
-def test_usage_is_summed_and_stays_none_where_nobody_counted():
-    replies = [Response("", usage=Usage(input=10, output=0)), Response("", usage=Usage(input=5)), Response("")]
-    result = result_of(*(record(1, 1, response=reply) for reply in replies))
+def test_what_is_counted_beside_the_answers():
+    replies = [Response("", finish_reason="stop", usage=Usage(input=10, output=0)), Response("", usage=Usage(input=5))]
+    replies.append(Response("", finish_reason="length"))
+    failed = [record(1, FAILED, kind=kind, cluster="b") for kind in ("timeout", "refused", "timeout")]
+    result = result_of(*failed, *(record(1, 1, response=reply) for reply in replies))
+    assert list(result.failures.items()) == [("refused", 1), ("timeout", 2)] and result.overall.failed == 3
+    assert result.overall["accuracy"] == 1.0 and result.clusters == 2
+    assert result.finish_reasons == {"length": 1, "stop": 1}
     assert result.usage == Usage(input=15, output=0, cached_input=None, reasoning=None)
-
-
-def test_clusters_are_counted_once_also_where_the_call_failed():
-    assert result_of(record(1, 1, cluster="a"), record(0, 0, cluster="a"), record(1, FAILED, cluster="b")).clusters == 2
+    assert [metric.name for metric in result.overall.metrics] == ["f1", "precision", "recall", "accuracy"]
 
 
 def test_probabilities_are_scored_over_the_items_that_have_one():
@@ -129,12 +114,6 @@ def test_probabilities_are_scored_over_the_items_that_have_one():
     assert rows["child"]["brier"] is None
 
 
-def test_without_probabilities_there_are_no_such_metrics():
-    assert [metric.name for metric in result_of(record(1, 1)).overall.metrics] == [
-        "f1", "precision", "recall", "accuracy",
-    ]  # fmt: skip
-
-
 @pytest.mark.parametrize("headline", ["published", "exact"])
 def test_no_records_at_all(headline):
     result = result_of(headline=headline)
@@ -143,12 +122,6 @@ def test_no_records_at_all(headline):
     assert [metric.value for metric in overall.metrics] == [None] * 4
     assert list(result.scores) == [headline]
     assert (result.clusters, result.failures, result.finish_reasons, result.usage) == (0, {}, {}, Usage())
-
-
-def test_records_are_read_once():
-    assert result_of(*[record(1, 1)] * 3) == summarize(
-        (record(1, 1) for _ in range(3)), headline="published", orders={}, unreadable="wrong"
-    )
 
 
 def test_memory_grows_with_clusters_and_not_with_items():

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from harness.errors import RunStopped
 from harness.models.local.checkpoint import fingerprint
-from harness.models.local.engine import Padded, Sequence, Writing, windows
+from harness.models.local.engine import Padded, Sequence, Writing, agreement, windows
 from harness.models.local.loading import Checkpoint, exact_head
 from harness.models.local.placing import FORM, Bits, DeviceMap, adapter_folder, devices, placed, with_adapter
 from harness.protocols import Outcome, Outcomes, Traits, as_text
@@ -158,11 +158,11 @@ class CausalLM(Checkpoint):
         would get other tokens from tokenizers that merge a space with the word after it.
         """
         texts: list[str] = []
-        templated = False
         for request in requests:
-            text, templated = self._turns.text(request.messages)  # the same `templated` for all
-            texts += [text, *(text + (choice if templated else f" {choice}") for choice in request.choices)]
-        tokens = self._turns.tokens(texts, templated)
+            text = self._turns.text(request.messages)
+            before = text if self._turns.templated else f"{text} "
+            texts += [text, *(before + choice for choice in request.choices)]
+        tokens = self._turns.tokens(texts)
         for request in requests:
             prompt, *joined = islice(tokens, 1 + len(request.choices))
             yield self._split(request, prompt, joined)
@@ -173,7 +173,7 @@ class CausalLM(Checkpoint):
         if longest > self._limit:
             return Failure("context_length", f"{longest} tokens, the model takes {self._limit}")
         # All choices are scored after the same tokens: those that none of them changes.
-        start = min(_agreement(prompt, whole) for whole in joined)
+        start = min(agreement(prompt, whole[:-1]) for whole in joined)
         if start < 1:
             return Failure("empty_prompt", "no token comes before the choices: the first one cannot be predicted")
         before = tuple(joined[0][:start])
@@ -184,7 +184,7 @@ class CausalLM(Checkpoint):
 
     def _write(self, requests: list[ChatRequest]) -> Iterator[Outcomes]:
         writings: list[Writing] = []
-        for request, writing in zip(requests, self._writings(requests), strict=True):
+        for request, writing in zip(requests, self.writings(requests), strict=True):
             if isinstance(writing, Failure):
                 yield [(request, writing)]
             else:
@@ -214,28 +214,17 @@ class CausalLM(Checkpoint):
             seconds=seconds,
         )
 
-    def _writings(self, requests: list[ChatRequest]) -> Iterator[Writing | Failure]:
-        pairs = [self._turns.text(request.messages) for request in requests]
-        tokens = self._turns.tokens([text for text, _ in pairs], any(templated for _, templated in pairs))
+    def writings(self, requests: list[ChatRequest]) -> Iterator[Writing | Failure]:
+        """Yield the requests in tokens; a Failure for one that does not fit."""
+        tokens = self._turns.tokens([self._turns.text(request.messages) for request in requests])
         for request, prompt in zip(requests, tokens, strict=True):
-            yield self._writing(request, tuple(prompt))
-
-    def _writing(self, request: ChatRequest, prompt: tuple[int, ...]) -> Writing | Failure:
-        """Return the request in tokens; a Failure if it does not fit."""
-        if not prompt:
-            return Failure("empty_prompt", "the prompt has no tokens: there is nothing to continue")
-        if len(prompt) + request.max_tokens > self._limit:
-            return Failure(
-                "context_length",
-                f"{len(prompt)} tokens and {request.max_tokens} to write, the model takes {self._limit}",
-            )
-        return Writing(request, prompt)
-
-
-def _agreement(prompt: list[int], tokens: list[int]) -> int:
-    """Return how many tokens at the beginning are equal, leaving out at least one of `tokens`."""
-    same = next((k for k, (a, b) in enumerate(zip(prompt, tokens, strict=False)) if a != b), len(prompt))
-    return min(same, len(tokens) - 1)
+            if not prompt:
+                yield Failure("empty_prompt", "the prompt has no tokens: there is nothing to continue")
+            elif len(prompt) + request.max_tokens > self._limit:
+                sizes = f"{len(prompt)} tokens and {request.max_tokens} to write, the model takes {self._limit}"
+                yield Failure("context_length", sizes)
+            else:
+                yield Writing(request, tuple(prompt))
 
 
 class Turns:
@@ -245,19 +234,16 @@ class Turns:
         """`templated`: whether to use the chat template; None: if there is one. `path` is for messages."""
         self._tokenizer = tokenizer
         self._path = path
-        self._templated = bool(tokenizer.chat_template) if templated is None else templated
+        self.templated = bool(tokenizer.chat_template) if templated is None else templated
 
-    def text(self, messages: Transcript) -> tuple[str, bool]:
-        """Return the conversation as one text, and whether it is the chat template's.
-
-        Raises RunStopped if the template does not take these turns.
-        """
-        if not self._templated:
-            return as_text(messages), False
+    def text(self, messages: Transcript) -> str:
+        """Return the conversation as one text. Raises RunStopped if the template does not take these turns."""
+        if not self.templated:
+            return as_text(messages)
         turns = [{"role": m.role, "content": m.content} for m in messages]
         try:
             template = _dated(self._tokenizer.get_chat_template())
-            text = self._tokenizer.apply_chat_template(
+            text: str = self._tokenizer.apply_chat_template(
                 turns, chat_template=template, tokenize=False, add_generation_prompt=True
             )
         except Exception as error:  # templates raise anything: no system role, turns that do not alternate
@@ -266,15 +252,15 @@ class Turns:
                 f"the chat template of {self._path} does not take this prompt's turns ({message}): choose a prompt "
                 "without a system turn, or model.chat_template=false."
             ) from error
-        return text, True
+        return text
 
-    def tokens(self, texts: list[str], templated: bool) -> Iterator[list[int]]:
+    def tokens(self, texts: list[str]) -> Iterator[list[int]]:
         """Yield the tokens of each text. Many texts go to the tokenizer at once, which uses several threads."""
         for start in range(0, len(texts), AT_ONCE):
             batch = texts[start : start + AT_ONCE]
-            for ids in self._tokenizer(batch, add_special_tokens=not templated, verbose=False)["input_ids"]:
+            for ids in self._tokenizer(batch, add_special_tokens=not self.templated, verbose=False)["input_ids"]:
                 # Some tokenizers end every text with an end token, which a continuation must not follow.
-                ended = ids and ids[-1] == self._tokenizer.eos_token_id and not templated
+                ended = ids and ids[-1] == self._tokenizer.eos_token_id and not self.templated
                 yield ids[:-1] if ended else ids
 
     def decode(self, tokens: list[int]) -> str:

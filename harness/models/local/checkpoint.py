@@ -130,7 +130,11 @@ def dtype_of(setting: DType, device: str) -> str:
     """
     if setting != "auto":
         return setting
-    good = _gpu_has_bfloat16() if device == "cuda" else device == "cpu" and bool(_BFLOAT16 & _cpu_flags())
+    good = device == "cpu" and bool(_BFLOAT16 & _cpu_flags())
+    if device == "cuda":
+        import torch  # which says of GPUs below 8.0 that they multiply bfloat16: they emulate it
+
+        good = not torch.cuda.is_available() or torch.cuda.get_device_capability()[0] >= 8
     return "bfloat16" if good else "float32"
 
 
@@ -149,13 +153,6 @@ def _cpu_flags() -> frozenset[str]:
         if match := re.search(r"^flags\s*:(.*)$", text, re.MULTILINE):
             return frozenset(match[1].split())
     return frozenset()
-
-
-def _gpu_has_bfloat16() -> bool:
-    """Test whether the GPU multiplies bfloat16 (compute capability 8.0 on): torch says so of those that emulate it."""
-    import torch
-
-    return not torch.cuda.is_available() or torch.cuda.get_device_capability()[0] >= 8
 
 
 def missing_packages(path: str) -> str:

@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
+from itertools import compress, count, islice
+from operator import ne
 from typing import Any, TypeVar
 
 from harness.errors import RunStopped
@@ -21,6 +22,7 @@ from harness.types import ChatRequest, ChoiceRequest
 
 T = TypeVar("T")
 R = TypeVar("R")
+Tokens = list[int] | tuple[int, ...]
 
 
 class TokenBudget:
@@ -91,6 +93,11 @@ def in_batches(
         else:
             del waiting[-count:]
             yield batch, result
+
+
+def agreement(a: Tokens, b: Tokens) -> int:
+    """Return how many tokens at the beginning are equal."""
+    return next(compress(count(), map(ne, a, b)), min(len(a), len(b)))
 
 
 @dataclass(frozen=True)

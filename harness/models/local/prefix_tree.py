@@ -9,8 +9,6 @@ from __future__ import annotations
 import inspect
 from bisect import bisect_right
 from dataclasses import dataclass
-from itertools import compress, count
-from operator import ne
 from typing import Any
 
 import torch
@@ -18,6 +16,7 @@ from transformers import Cache, DynamicCache
 from transformers.cache_utils import DynamicLayer, DynamicSlidingWindowLayer
 
 from harness.errors import ConfigError
+from harness.models.local.engine import agreement
 
 
 @dataclass(frozen=True)
@@ -55,7 +54,7 @@ def grow(sequences: list[tuple[int, ...]]) -> Tree:
     before: tuple[int, ...] = ()
     for index in sorted(range(len(sequences)), key=sequences.__getitem__):  # i.e. depth first
         sequence = sequences[index]
-        same = _agreement(before, sequence)
+        same = agreement(before, sequence)
         size = len(tree.tokens)
         for node in path[same:]:
             tree.ends[node] = size
@@ -71,10 +70,6 @@ def grow(sequences: list[tuple[int, ...]]) -> Tree:
     for node in path:
         tree.ends[node] = len(tree.tokens)
     return tree
-
-
-def _agreement(a: tuple[int, ...], b: tuple[int, ...]) -> int:
-    return next(compress(count(), map(ne, a, b)), min(len(a), len(b)))
 
 
 class ForwardPass:
