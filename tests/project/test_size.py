@@ -31,9 +31,9 @@ ROOMS: dict[str, tuple[int, int]] = {
     "harness/leaderboard": (1297, 9),
     "harness/models": (228, 3),
     "harness/models/api": (2275, 14),
-    "harness/models/local": (1972, 12),
+    "harness/models/local": (1957, 12),
     "harness/plot": (266, 3),
-    "harness/prompting": (2147, 15),
+    "harness/prompting": (2130, 15),
     "harness/recorded": (399, 4),
     "harness/report": (738, 5),
     "harness/reread": (196, 3),
@@ -57,7 +57,7 @@ ROOMS: dict[str, tuple[int, int]] = {
     "packages/papers": (1900, 13),
     "packages/scale": (764, 7),
     "packages/train": (872, 7),
-    "tests": (40571, 296),
+    "tests": (40345, 296),
     "tools": (1500, 10),
 }  # fmt: skip
 """Lines and files by room. A room within a room counts in its own row alone."""
