@@ -29,7 +29,7 @@ GONE: Mapping[str, str] = {
     "model nli_onnx": "model=nli runs the checkpoint itself, with torch",
     "setting parallel": _comes("hydra/launcher=processes hydra.launcher.count=4", "scale"),
     "hydra/launcher submitit_slurm": "hydra/launcher=slurm",
-    "setting budget.tokens": "budget.usd and budget.requests limit a run",
+    **dict.fromkeys(("setting budget.tokens", "setting budget.minutes"), "budget.usd and budget.requests limit a run"),
     "form hf": "to=parquet writes what datasets.load_dataset('parquet', data_files=…) reads",
     **dict.fromkeys(("form mlflow", "form wandb"), "docs/python.md says what a tracker of experiments takes"),
     "setting model.dialect": "model=anthropic and model=gemini_native ask by the providers' own SDKs",

@@ -34,7 +34,7 @@ from harness.runtime.signals import STOP
 from harness.settings import Main, build_main
 from harness.storage.configuration import folder_of, of_answerer, of_judge, of_model
 from harness.storage.manifest import Manifest, provenance
-from harness.storage.run_folder import MANIFEST, Folder
+from harness.storage.run_folder import Folder
 from harness.tasks.check import look_ahead, parts_of
 from harness.types import Message
 
@@ -97,12 +97,12 @@ def prepare(config: Mapping[str, Any], accounts: Accounts | None = None) -> Prep
     if not model.name.strip(". "):
         raise ConfigError(f"model.name={model.name!r} is no name of a row and a folder: it needs a letter or a digit.")
     path = folder_of(settings.results, place)
-    # Its price, which an earlier run in the same place may have written down, and its budget.
     config, own = own_files(config)
     own |= prompt.own_file
-    budget, manifest = Budget(settings.budget, accounts), path / MANIFEST
-    spending = Spending.of(model, budget, manifest)
-    judge_spending = None if judge is None else Spending.of(judge.model, budget, manifest, "judge")
+    # Its price and its budget.
+    budget = Budget(settings.budget, accounts)
+    spending = Spending.of(model, budget)
+    judge_spending = None if judge is None else Spending.of(judge.model, budget, "judge")
     for each in (spending, judge_spending):
         if each is not None and settings.cache.mode != "frozen":  # a dry run refuses what the run will
             each.check()

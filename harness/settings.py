@@ -105,7 +105,6 @@ class Limits:
 
     usd: Amount = None
     requests: Amount = None
-    minutes: Amount = None
 
     def __bool__(self) -> bool:
         return any(value is not None for value in vars(self).values())

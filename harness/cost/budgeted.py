@@ -16,7 +16,7 @@ from harness.types import Failure, Request, Response, Usage, replace
 
 UNSEEN = 200_000
 """Tokens that a call may take beside those of its request, as long as no reply is known; few contexts are longer."""
-_UNBILLED = frozenset({"context_length", "rate_limit", "empty_prompt"})
+_UNBILLED = frozenset({"context_length", "rate_limit", "empty_prompt", "unanswered"})
 """Kinds of failure in which nobody has done any work."""
 _KEPT: Mapping[CacheMode, str] = {
     "on": "every answer so far is stored; the same command goes on from there",
@@ -67,8 +67,6 @@ class Budgeted(Wrapper):
         before, self._before = self._before, None
         if before is not None:
             before()
-        if not self._in_batches:  # which take hours anyway
-            self.budget.begin()
         tries = Tries(requests, self)
         while True:
             try:
@@ -87,7 +85,7 @@ class Budgeted(Wrapper):
 
     def take(self, request: Request) -> bool:
         """Set aside the most that a try may take, if there is room."""
-        if not self.budget.limits:
+        if not self.budget.limits or request in self.under_way:
             return True
         one = size(request, self._service)
         if not self.budget.take(self._most(one), one.calls, self._surprise):
@@ -95,33 +93,27 @@ class Budgeted(Wrapper):
         self.under_way[request] = one
         return True
 
-    def give_back(self, request: Request) -> None:
-        """Give back what was set aside for a try that was not sent."""
-        if (one := self.under_way.pop(request, None)) is not None:
-            self.budget.settle((self._most(one), one.calls), (0.0, 0))
-
-    def enter(self, request: Request, usage: Usage | None) -> None:
+    def enter(self, request: Request, usage: Usage | None, *, sent: bool = True) -> None:
         """Enter what a try took: as the server counted, nothing where it did no work (None), else the most."""
         if (one := self.under_way.pop(request, None)) is None:
             return
         most, calls = self._most(one), one.calls
-        if usage is None and calls == 1:  # of several calls one was refused, and of the others nobody knows
-            self.budget.settle((most, 1), (0.0, 1))
+        if usage is None and (calls == 1 or not sent):  # of several calls one was refused; of the others nobody knows
+            self.budget.settle((most, calls), (0.0, calls * sent))
             return
         cost = None if usage is None else cost_of(_with_reasoning(usage), self._price)
+        self.budget.settle((most, calls), (most if cost is None else cost, calls))
         if cost is None:
             self._uncounted += calls
             self._known += 0.25
-            self.budget.settle((most, calls), (most, calls), counted=False)
             return
-        self.budget.settle((most, calls), (cost, calls))
         self._known += 1
         if cost > most:
             self._known /= 2
             more = (cost - most) / calls
             self._more += more
             under_way = sum(each.calls for each in self.under_way.values())
-            self.budget.raise_most(more, under_way=under_way, uncounted=self._uncounted)
+            self.budget.raise_most(more * under_way, more * self._uncounted)
 
     def why_not(self, request: Request) -> BudgetReached | None:
         """Return the error for a try that might pass a limit even with nothing else under way, else None."""
@@ -131,12 +123,8 @@ class Budgeted(Wrapper):
 
     def _settle(self, request: Request, outcome: Response | Failure) -> None:
         """Enter what the last try of a request took, unless it was entered as failed."""
-        if isinstance(outcome, Response):
-            self.enter(request, outcome.usage)
-        elif outcome.kind == "unanswered":  # which was not sent
-            self.give_back(request)
-        else:
-            self.enter(request, None if outcome.kind in _UNBILLED else Usage())
+        usage = outcome.usage if isinstance(outcome, Response) else None if outcome.kind in _UNBILLED else Usage()
+        self.enter(request, usage, sent=isinstance(outcome, Response) or outcome.kind != "unanswered")
 
     @property
     def _surprise(self) -> float:
@@ -159,8 +147,7 @@ class Tries(Admission):
         super().__init__(requests)
         self._around = around
         self._next: Request | None = None
-        self._has_room = False
-        """Whether what the next request may take is set aside."""
+        """One that waits for room, or has it."""
         self._reached: BudgetReached | None = None
 
     @property
@@ -168,19 +155,12 @@ class Tries(Admission):
         """Whether next() returns a request or ends, without waiting for room."""
         if self._next is None:
             self._next = next(self._source, None)
-        if self._next is not None and not self._has_room and not STOP.requested:
-            self._has_room = self._around.take(self._next)
-        return self._next is None or self._has_room or STOP.requested
-
-    @property
-    def left(self) -> float:
-        """Seconds until the time is over."""
-        return self._around.budget.left
+        return self._next is None or STOP.requested or self._around.take(self._next)
 
     def __next__(self) -> Request:
         if not self.ready or self._next is None or STOP.requested:
             raise StopIteration
-        request, self._next, self._has_room = self._next, None, False
+        request, self._next = self._next, None
         return request
 
     def failed(self, request: Request, usage: Usage | None) -> None:
@@ -191,19 +171,17 @@ class Tries(Admission):
 
     def again(self, request: Request) -> bool:
         """Return whether a try may be repeated now. Raises BudgetReached where it never may."""
-        if self.left > 0 and self._around.take(request):
+        if self._around.take(request):
             return True
-        if self.left <= 0 or not self._around.under_way:
-            self._reached = self._around.why_not(request)
-            if self._reached is not None:
-                raise self._reached
+        self._reached = None if self._around.under_way else self._around.why_not(request)
+        if self._reached is not None:
+            raise self._reached
         return False
 
     def forfeit(self) -> None:
         """Count as spent what is set aside for requests that the model has left without an outcome."""
-        if self._next is not None and self._has_room:
-            self._around.give_back(self._next)
-            self._has_room = False
+        if self._next is not None:
+            self._around.enter(self._next, None, sent=False)
         for request in list(self._around.under_way):
             self._around.enter(request, Usage())
 

@@ -6,48 +6,24 @@ has the replies; beyond that a reply counts as empty, and its possible length is
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, fields
-from heapq import nsmallest
-from operator import itemgetter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import reduce
+from heapq import nlargest
+from itertools import takewhile
 
 from harness.codec import request_digest
-from harness.cost.size import Size, size
+from harness.cost.size import NOTHING, Size, size
 from harness.judge import Judge, request_to_judge
 from harness.prompting.prompts import Prompt
 from harness.protocols import Model, Service, Task
 from harness.runtime.signals import STOP
-from harness.scoring.audit import rank
 from harness.types import ChatRequest, Item, Message, Request, Response, Transcript
 
 Peek = Callable[[Request], Response | None]
 """Returns the cached answer to a request; asks nothing."""
-SAY_AFTER, SAY_EVERY = 2.0, 10.0
-"""Seconds until a long pass prints its first line, and between later ones."""
-
-
-@dataclass
-class Totals:
-    """Sums over distinct requests that the cache does not know."""
-
-    calls: int = 0
-    input: int = 0
-    input_more: int = 0
-    """Tokens that replies to earlier turns may add to the input, at most."""
-    output_least: int = 0
-    output_most: int = 0
-
-    def add(self, size: Size, input_more: int) -> None:
-        """Add one request of a size."""
-        self.calls += size.calls
-        self.input += size.input
-        self.input_more += input_more
-        self.output_least += size.output_least
-        self.output_most += size.output_most
-
-    def __add__(self, other: Totals) -> Totals:
-        return Totals(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(Totals)))
+SAY_EVERY = 50_000
+"""Items after which a long pass says how far it is."""
 
 
 @dataclass
@@ -59,10 +35,10 @@ class Plan:
     """Distinct requests that the cache knows, openings included."""
     shared: int = 0
     """Distinct requests that another job of the sweep asks, and that come from the cache then."""
-    turns: Totals = field(default_factory=Totals)
+    turns: Size = NOTHING
     """Of openings and second turns: what the model writes before the question."""
-    questions: Totals = field(default_factory=Totals)
-    judged: Totals = field(default_factory=Totals)
+    questions: Size = NOTHING
+    judged: Size = NOTHING
     """What a judge is asked at most: about each reply that is still to come, each stored one that is unreadable, and as
     many others as it audits."""
     prompts: int = 0
@@ -71,8 +47,8 @@ class Plan:
     """The requests about the first items."""
 
     @property
-    def total(self) -> Totals:
-        return self.turns + self.questions
+    def total(self) -> Size:
+        return self.turns.plus(self.questions)
 
 
 @dataclass
@@ -85,40 +61,42 @@ class _Pass:
     plan: Plan
     elsewhere: set[int] | None
     digests: set[int] = field(default_factory=set)
-    readable: list[tuple[bytes, Size]] = field(default_factory=list)
-    """What a judge is asked about stored replies that the rules can read, those that are drawn among them."""
+    readable: list[Size] = field(default_factory=list)
+    """What a judge would be asked about stored replies that the rules can read: the longest."""
     openings: dict[tuple[tuple[str, ...], int], tuple[Transcript, int]] = field(default_factory=dict)
 
-    def enter(self, request: Request, totals: Totals, unknown: int) -> Response | None:
-        """Count a request the first time; return the cache's response. `unknown` replies are in its transcript."""
+    def enter(self, request: Request, unknown: int) -> tuple[Response | None, Size]:
+        """Return the cache's response to a request, and what it takes if it is to be asked, the first time.
+
+        `unknown` replies are in its transcript.
+        """
         response = None if unknown else self.peek(request)
-        name = int(request_digest(request)[:16], 16)
+        name = _name(request)
         if name in self.digests:
-            return response
+            return response, NOTHING
         self.digests.add(name)
         if response is not None:
             self.plan.answered += 1
-        elif self.elsewhere is not None and name in self.elsewhere:
+            return response, NOTHING
+        if self.elsewhere is not None and name in self.elsewhere:
             self.plan.shared += 1
-        else:
-            if self.elsewhere is not None:
-                self.elsewhere.add(name)
-            totals.add(size(request, self.service), unknown * self.prompt.words.opening_max_tokens)
-        return response
+            return None, NOTHING
+        if self.elsewhere is not None:
+            self.elsewhere.add(name)
+        return None, size(request, self.service)._replace(input_more=unknown * self.prompt.words.opening_max_tokens)
 
     def judge(self, item: Item, request: ChatRequest, known: Response | None, judge: Judge) -> None:
-        """Count what a judge would be asked about the reply to a request, if it is unreadable or drawn."""
-        service = judge.model.traits.service
+        """Count what a judge would be asked about the reply to a request, if it is unreadable or may be drawn."""
         question = request_to_judge(judge.words, item.fields, "" if known is None else known.text)
+        asked = size(question, judge.model.traits.service)
         if known is not None and self.prompt.parse(known, item.fields).label is not None:
-            self.readable.append((rank((item.id, request.sample)), size(question, service)))
-            if len(self.readable) > 2 * judge.sample:
-                self.readable = nsmallest(judge.sample, self.readable, key=itemgetter(0))
+            self.readable = nlargest(judge.sample, [*self.readable, asked])
             return
-        name = int(request_digest(request)[:16], 16) ^ int(request_digest(question)[:16], 16)
+        name = _name(request) ^ _name(question)
         if name not in self.digests:
             self.digests.add(name)
-            self.plan.judged.add(size(question, service), request.max_tokens if known is None else 0)
+            more = request.max_tokens if known is None else 0
+            self.plan.judged = self.plan.judged.plus(asked._replace(input_more=more))
 
     def transcript(self, opening: tuple[str, ...], draw: int) -> tuple[Transcript, int]:
         """Return an opening with its cached replies, and the number of missing ones."""
@@ -127,11 +105,10 @@ class _Pass:
         turns: list[Message] = []
         unknown = 0
         for k, turn in enumerate(opening):
-            if self.prompt.replies == "fixed":
-                reply = self.prompt.words.opening_reply or ""
-            else:
-                request = self.prompt.turn(tuple(turns), opening, k, draw)
-                response = self.enter(request, self.plan.turns, unknown)
+            reply = self.prompt.words.opening_reply or ""
+            if self.prompt.replies != "fixed":
+                response, asked = self.enter(self.prompt.turn(tuple(turns), opening, k, draw), unknown)
+                self.plan.turns = self.plan.turns.plus(asked)
                 unknown += response is None
                 reply = "" if response is None else response.text
             turns += [Message("user", turn), Message("assistant", reply)]
@@ -154,39 +131,32 @@ def plan_of(
     judge: Judge | None = None,
     elsewhere: set[int] | None = None,
 ) -> Plan:
-    """Return the plan of a run with `samples` answers to each item; `say` gets a line where counting takes long.
+    """Return the plan of a run with `samples` answers to each item; `say` gets a line now and then.
 
     The requests about the first `examples` items are kept to be shown. `elsewhere` holds what jobs before this one ask
     the same model, and takes up what this one asks.
     """
     plan = Plan()
     walk = _Pass(prompt, model.traits.service, peek, plan, elsewhere)
-    for item in _counted(task.items(), plan, say):
+    for item in takewhile(lambda _: not STOP.requested, task.items()):
+        plan.items += 1
+        if plan.items % SAY_EVERY == 0:
+            say(f"counting what is to be asked: {plan.items:,} items so far")
         opening = prompt.opening(item.fields)
         for draw in range(samples):
             transcript, unknown = walk.transcript(opening, draw)
             request = prompt.render(item.fields, transcript, kind, draw)
             before = len(walk.digests)
-            known = walk.enter(request, plan.questions, unknown)
+            known, asked = walk.enter(request, unknown)
+            plan.questions = plan.questions.plus(asked)
             if draw == 0:
                 plan.prompts += len(walk.digests) > before
+                plan.examples += [request] * (len(plan.examples) < examples)
             if judge is not None and isinstance(request, ChatRequest):
                 walk.judge(item, request, known, judge)
-            if draw == 0 and len(plan.examples) < examples:
-                plan.examples.append(request)
-    for _, question in nsmallest(judge.sample if judge is not None else 0, walk.readable, key=itemgetter(0)):
-        plan.judged.add(question, 0)
+    plan.judged = reduce(Size.plus, walk.readable, plan.judged)
     return plan
 
 
-def _counted(items: Iterable[Item], plan: Plan, say: Callable[[str], None]) -> Iterator[Item]:
-    started = last_line = time.monotonic()
-    for item in items:
-        if STOP.requested:
-            return
-        plan.items += 1
-        yield item
-        now = time.monotonic()
-        if now - started > SAY_AFTER and (last_line == started or now - last_line > SAY_EVERY):
-            last_line = now
-            say(f"counting what is to be asked: {plan.items:,} items so far")
+def _name(request: Request) -> int:
+    return int(request_digest(request)[:16], 16)

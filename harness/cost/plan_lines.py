@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from harness.cost.plan import Plan, Totals
+from harness.cost.plan import Plan
 from harness.cost.price import Price, dollars
+from harness.cost.size import Size
 from harness.cost.spending import Spending
 from harness.protocols import Service
 from harness.scoring.replies import few_prompts
@@ -55,7 +56,7 @@ def judge_line(plan: Plan, judge: Spending, audited: int) -> str:
     return f"Judge: at most {total.calls:,} {replies} judged by {judge.model.name}, {those}{cost}."
 
 
-def costs(total: Totals, price: Price | None) -> tuple[float | None, float | None]:
+def costs(total: Size, price: Price | None) -> tuple[float | None, float | None]:
     """Return the cost in USD with the shortest and the longest replies, with nothing cached by the server."""
     if price is None:
         return None, None
@@ -65,13 +66,13 @@ def costs(total: Totals, price: Price | None) -> tuple[float | None, float | Non
     return least, price.uncached(more, total.output_most, more // max(total.calls, 1))
 
 
-def _time(total: Totals, service: Service | None, *, turns: bool) -> str:
+def _time(total: Size, service: Service | None, *, turns: bool) -> str:
     """Return how long it takes at the user's rates; the server's own are known only while it is asked."""
     if service is None:
         return "Time: unknown."
     if service.batch_window is not None:
         rounds = " (each turn of an opening, then the questions, is a round of batches of its own)" * turns
-        return f"Time: a batch is answered within {service.batch_window}{rounds}; budget.minutes does not count it."
+        return f"Time: a batch is answered within {service.batch_window}{rounds}."
     if not (rate := service.requests_per_minute):
         return "Time: unknown (model.requests_per_minute is not set)."
     minutes = total.calls / rate

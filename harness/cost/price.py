@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from harness.codec import token_count
@@ -17,6 +17,9 @@ from harness.plugin import version_of
 from harness.protocols import Service
 from harness.types import JSON, Usage
 
+PACKAGE = "genai-prices"
+_BEYOND = ("requests_kcount", "output_reasoning_mtok", "output_citation_mtok", "input_mchars")
+"""Prices for something else than tokens of input and output; such an entry is not used."""
 Steps = tuple[tuple[int, float], ...]
 """(tokens of input, USD per million) in ascending order: a call with more input than that pays this price for all."""
 KINDS = {
@@ -30,10 +33,7 @@ KINDS = {
 
 @dataclass(frozen=True)
 class Price:
-    """Prices of one model, as a manifest has them; None where tokens of that kind cost what input does.
-
-    The answers of the cache are priced, too, a hundred thousand in a second: by genai-prices' own arithmetic in twenty.
-    """
+    """Prices of one model, as a manifest has them; None where tokens of that kind cost what input does."""
 
     input: Steps
     output: Steps
@@ -42,7 +42,7 @@ class Price:
     source: str = ""
     """Where the numbers come from: the config, or an entry of genai-prices by version, provider and model."""
     until: str | None = None
-    """The day (UTC) from which the source knows another price; None: none is known."""
+    """The day (UTC) from which the source knows another price; None where it knows none."""
 
     @property
     def free(self) -> bool:
@@ -121,48 +121,40 @@ def dollars(usd: float) -> str:
 
 def _at(steps: Steps, input: int) -> float:
     """Return the price that holds for a call with `input` tokens of input."""
-    price = steps[0][1]
-    for start, usd in steps[1:]:
-        if input > start:
-            price = usd
-    return price
+    return max(((start, usd) for start, usd in steps[1:] if input > start), default=steps[0])[1]
 
 
 def _per_million(steps: Steps) -> str:
     return f"${steps[0][1]:g}" + "".join(f" (${usd:g} above {start:,})" for start, usd in steps[1:])
 
 
-PACKAGE = "genai-prices"
-_BEYOND = ("requests_kcount", "output_reasoning_mtok", "output_citation_mtok", "input_mchars")
-"""Prices for something else than tokens of input and output; such an entry is not used."""
 FREE = Price(((0, 0.0),), ((0, 0.0),), source="on this machine")
 
 
 def costs_money(service: Service | None) -> bool:
     """Return whether answers may cost money: they have a price or come from another machine."""
-    return service is not None and (not on_this_machine(service.base_url) or _own(service) is not None)
+    if service is None:
+        return False
+    return not on_this_machine(service.base_url) or any(usd is not None for usd in (service.price or {}).values())
 
 
-def price_of(service: Service | None, remembered: Mapping[str, Any] | None = None) -> Price | None:
-    """Return what a model's tokens cost; None where unknown.
-
-    `remembered` is the price in the manifest of an earlier run. While the table is the same version, it saves the half
-    second of reading it.
-    """
+def price_of(service: Service | None) -> Price | None:
+    """Return what a model's tokens cost; None where unknown."""
     if service is None:
         return None
-    own = _own(service)
-    if own is None and on_this_machine(service.base_url):
+    own: dict[str, Any] = {kind: ((0, float(usd)),) for kind, usd in (service.price or {}).items() if usd is not None}
+    if own:
+        price: Price | None = Price(**own, source="the model's config")
+    elif on_this_machine(service.base_url):
         return FREE
-    if own is None and (price := _still_valid(remembered or {}, service)) is not None:
-        return price
-    price = own or _table_price(service.model, service.base_url, service.tier)
+    else:
+        price = _table_price(service.model, service.base_url, service.tier)
     if price is None or service.batch_window is None:
         return price
     shares: dict[str, Any] = {
-        kind: steps and tuple((start, usd * service.discount) for start, usd in steps)
+        kind: tuple((start, usd * service.discount) for start, usd in steps)
         for kind in KINDS
-        for steps in [getattr(price, kind)]
+        if (steps := getattr(price, kind)) is not None
     }
     return replace(price, **shares, source=f"{price.source}, in batches at {100 * service.discount:g}%")
 
@@ -172,20 +164,6 @@ def key_of(service: Service) -> str:
     batch = "" if service.batch_window is None else f"batch {service.discount:g}"
     parts = (PACKAGE, version_of(PACKAGE), service.base_url, service.model, service.tier or "", batch)
     return " ".join(filter(None, parts))
-
-
-def _own(service: Service) -> Price | None:
-    steps: dict[str, Any] = {kind: ((0, float(usd)),) for kind, usd in (service.price or {}).items() if usd is not None}
-    return Price(**steps, source="the model's config") if steps else None
-
-
-def _still_valid(values: Mapping[str, Any], service: Service) -> Price | None:
-    try:
-        price = from_json(values)
-        over = price.until is not None and datetime.now(UTC).date() >= date.fromisoformat(price.until)
-    except (KeyError, TypeError, ValueError):
-        return None
-    return None if over or values.get("key") != key_of(service) else price
 
 
 def _table_price(name: str, base_url: str, tier: str | None) -> Price | None:

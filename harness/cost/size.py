@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
+from operator import add
+from typing import NamedTuple
 
 from harness.protocols import Service
 from harness.types import ChatRequest, ChoiceRequest, PairRequest, Request
@@ -14,7 +15,7 @@ _AROUND, _AROUND_MOST = 4, 64
 # Both pre-tokenizers of OpenAI's chat models (cl100k_base and o200k_base, published with tiktoken) cut a text into
 # pieces by a pattern, and each piece becomes one token or more. This is the coarser of the two at every point: a
 # contraction stays with its word, capitals do not begin a word, slashes stay with the newlines before them.
-_PIECE = re.compile(
+PIECE = re.compile(
     r"[^\r\nA-Za-z0-9]?[A-Za-z]+(?:'(?:[sdmt]|ll|ve|re))?"  # a word with one sign before it
     r"|[0-9]{1,3}"
     r"| ?[^\sA-Za-z0-9]+[\r\n/]*"  # signs
@@ -25,20 +26,26 @@ _LONG = 4096
 """Longer texts, in characters, are worth counting."""
 _CELLS = {ord(sign): None for sign in "0123456789|,;\t"}
 """What tables of numbers consist of: if it is a fifth of a text or more, tokens have one or two characters."""
-_TENTHS = 38
-"""Tenths of a character per token in English."""
-_FOREIGN = re.compile(r"[^\x00-\x7f]+")
 
 
-@dataclass(frozen=True, slots=True)
-class Size:
-    """What one request may take. `input` is an estimate, the others are bounds."""
+class Size(NamedTuple):
+    """What one request may take, or several together. `input` is an estimate, the others are bounds."""
 
-    calls: int
-    input: int
-    input_most: int
-    output_least: int
-    output_most: int
+    calls: int = 0
+    input: int = 0
+    input_most: int = 0
+    """Of requests as they stand: more than `input` by far, as a token has a byte at least."""
+    output_least: int = 0
+    output_most: int = 0
+    input_more: int = 0
+    """Tokens that replies to earlier turns, which are not known yet, may add to the input."""
+
+    def plus(self, other: Size) -> Size:
+        """Return what both take."""
+        return Size(*map(add, self, other))
+
+
+NOTHING = Size()
 
 
 def size(request: Request, service: Service | None) -> Size:
@@ -63,23 +70,11 @@ def size(request: Request, service: Service | None) -> Size:
     return Size(1, about, most, 0, 0)
 
 
-@lru_cache(maxsize=256)
-def tokens_at_least(text: str) -> int:
-    """Return a lower bound of the tokens in a text, close for English and for tables of numbers.
-
-    Characters outside ASCII are not counted: `re` cannot tell which of them the tokenizers take for letters, marks or
-    numbers. Each run of them may join two pieces into one, so it subtracts one.
-    """
-    parts = _FOREIGN.split(text)
-    pieces = sum(len(_PIECE.findall(part)) for part in parts)
-    return max(pieces - (len(parts) - 1), min(1, len(text)))
-
-
 @lru_cache(maxsize=256)  # the turns of a network's data come with each of its questions
 def tokens_about(text: str) -> int:
     """Estimate the tokens in a text: one per 3.8 characters, as in English; long texts and tables are counted."""
     counted = len(text) > _LONG or 5 * (len(text) - len(text.translate(_CELLS))) >= len(text)
-    return tokens_at_least(text) if counted else -(-10 * len(text) // _TENTHS)
+    return len(PIECE.findall(text)) if counted else -(-10 * len(text) // 38)
 
 
 def _bytes(text: str) -> int:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
-from harness.cost.budget import Budget, needs_price
+from harness.cost.budget import Budget
 from harness.cost.budgeted import Budgeted
 from harness.cost.ledger import Ledger
 from harness.cost.price import FREE, PACKAGE, Price, costs_money, dollars, key_of, price_of
+from harness.errors import ConfigError
 from harness.protocols import Model
 from harness.settings import CacheMode
-from harness.storage.atomic_write import object_in
 from harness.types import JSON
 
 
@@ -34,16 +32,30 @@ class Spending:
     """The config group that the model is set by."""
 
     @classmethod
-    def of(cls, model: Model, budget: Budget, manifest: Path, group: str = "model") -> Spending:
-        """Return what a model costs; `manifest` is where an earlier run may have written its price down."""
-        service = model.traits.service
-        paid = costs_money(service)
-        price = price_of(service, _price_in(manifest, group)) if paid else FREE
+    def of(cls, model: Model, budget: Budget, group: str = "model") -> Spending:
+        """Return what a model costs."""
+        paid = costs_money(model.traits.service)
+        price = price_of(model.traits.service) if paid else FREE
         return cls(model, budget, paid, price, Ledger(price if paid else None, paid=paid), group)
 
     def check(self) -> None:
-        """Raise ConfigError for a limit in USD without a known price."""
-        needs_price(self.budget.limits, self.price, self.model.traits.service, self.group)
+        """Raise ConfigError for a limit in USD without a known price.
+
+        A server on this machine may stand before one that is paid for; who says that it costs nothing is believed.
+        """
+        service, price, nothing = self.model.traits.service, self.price, ""
+        if self.budget.limits.usd is None or service is None:
+            return
+        why = "which is unknown"
+        if price is not None:
+            if not price.free or any(usd is not None for usd in (service.price or {}).values()):
+                return
+            why = f"and what runs on this machine ({service.base_url}) is taken to cost nothing"
+            nothing = f" ({self.group}.price.input=0 {self.group}.price.output=0 if it is free)"
+        raise ConfigError(
+            f"budget.usd needs the {self.group}'s price, {why}: give {self.group}.price.input=… and "
+            f"{self.group}.price.output=… in USD per million tokens{nothing}, or set budget.requests instead."
+        )
 
     def around(self, model: Model, cache: CacheMode, before: Callable[[], None] | None = None) -> Model:
         """Return the model, in whatever plug-ins have put around it, within the budget."""
@@ -67,14 +79,3 @@ class Spending:
             return {}
         key = {"key": key_of(service)} if self.price.source.startswith(PACKAGE) else {}
         return {"price": {**self.price.to_json(), **key}}
-
-
-def _price_in(manifest: Path, group: str) -> Mapping[str, Any]:
-    """Return the price in a manifest, or in its part on the judge; {} where there is none."""
-    try:
-        content: Any = object_in(manifest)
-    except OSError:
-        return {}
-    for name in ("price",) if group == "model" else (group, "price"):
-        content = content.get(name) if isinstance(content, dict) else None
-    return content if isinstance(content, dict) else {}

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from operator import length_hint
 
 from harness.codec import digest
-from harness.cost.plan import Plan, Totals
+from harness.cost.plan import Plan
 from harness.cost.plan_lines import costs, dollar_range, shown_range
+from harness.cost.size import Size
 from harness.prepare import Prepared, own_lines, planned
 from harness.scoring.replies import few_prompts
 from harness.sweep.jobs import CheckedJob
@@ -77,7 +79,7 @@ def plan_of_all(jobs: Sequence[CheckedJob], asked: bool) -> list[Part]:
 
 def _sum(lines: Sequence[PlanLine]) -> list[str]:
     plans = [line.plan for line in lines if line.plan is not None]
-    total = sum((plan.total for plan in plans), start=Totals())
+    total = reduce(Size.plus, (plan.total for plan in plans), Size())
     shared = sum(plan.shared for plan in plans)
     counts = [sum(line.items for line in lines), total.calls, sum(plan.answered for plan in plans), shared]
     known = [(least, most) for least, most in (line.cost for line in lines) if least is not None and most is not None]
@@ -87,7 +89,7 @@ def _sum(lines: Sequence[PlanLine]) -> list[str]:
     return ["all", "", "", "", *(f"{count:,}" for count in counts), *_tokens(total), cost]
 
 
-def _tokens(total: Totals) -> tuple[str, str]:
+def _tokens(total: Size) -> tuple[str, str]:
     return (
         shown_range(total.input, total.input + total.input_more),
         shown_range(total.output_least, total.output_most),

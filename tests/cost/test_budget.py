@@ -15,12 +15,14 @@ from support.scripted import Scripted
 from support.thinned import few
 
 from harness.cache import CachedModel, Store
-from harness.cost.budget import Accounts, Budget, needs_price
+from harness.cost.budget import Accounts, Budget
 from harness.cost.budgeted import Budgeted
-from harness.cost.price import FREE, Price
+from harness.cost.price import Price
 from harness.cost.size import size
+from harness.cost.spending import Spending
 from harness.errors import ConfigError, RunStopped
 from harness.models.api.openai import Chat
+from harness.models.baselines import Baseline
 from harness.runtime.signals import STOP
 from harness.settings import Limits
 from harness.types import ChatRequest, Message, PairRequest, Response, Usage
@@ -79,7 +81,7 @@ def test_calls_begin_together_where_the_limit_is_far(serve, key):
 
 def test_a_limit_that_is_not_reached_changes_nothing(serve, key):
     server = serve()
-    answered, why, budget = spend(chat(server), asks(50), requests=50, usd=10, minutes=10)
+    answered, why, budget = spend(chat(server), asks(50), requests=50, usd=10)
     assert len(answered) == 50 and why == ""
     assert budget.spent.usd == pytest.approx(50 * A_CALL)
 
@@ -109,7 +111,7 @@ def test_a_reasoning_model_has_its_room_to_think_set_aside(serve, key):
 
 def test_a_budget_of_nothing_asks_nothing(serve, key):
     server = serve()
-    for limits in ({"requests": 0}, {"usd": 0}, {"minutes": 0}):
+    for limits in ({"requests": 0}, {"usd": 0}):
         answered, why, _ = spend(chat(server), asks(3), **limits)
         assert not answered and "is reached" in why
     assert not server.calls
@@ -206,13 +208,13 @@ def test_dollars_without_a_price_are_refused():
     local = Chat(name="m", model="m", base_url="http://localhost:8000/v1")
     priced = replace(local, price={"input": 0, "output": 0})
     with pytest.raises(ConfigError, match=r"unknown: give model\.price\.input=…"):
-        needs_price(Limits(usd=1), None, local)
+        Spending.of(replace(local, base_url="http://proxy.invalid/v1"), Budget(Limits(usd=1))).check()
     with pytest.raises(ConfigError, match=r"localhost:8000/v1\) is taken to cost nothing.*judge\.price\.input=0"):
-        needs_price(Limits(usd=1), FREE, local, "judge")
-    needs_price(Limits(requests=1), None, local)
-    needs_price(Limits(usd=1), FREE, None)  # a baseline
-    needs_price(Limits(usd=1), FREE, priced)  # who says so is believed
-    assert str(Limits(usd=5, minutes=90)) == "budget.usd=5, budget.minutes=90" and not Limits()
+        Spending.of(local, Budget(Limits(usd=1)), "judge").check()
+    Spending.of(local, Budget(Limits(requests=1))).check()
+    Spending.of(Baseline("b", 0.5), Budget(Limits(usd=1))).check()
+    Spending.of(priced, Budget(Limits(usd=1))).check()  # who says so is believed
+    assert str(Limits(usd=5, requests=90)) == "budget.usd=5, budget.requests=90" and not Limits()
 
 
 @pytest.mark.parametrize("text", ["plain words " * 40, "0 | 1 | 0\n" * 900, "因果关系" * 50, "\ud83d half 🙂" * 9])
@@ -254,15 +256,6 @@ def test_what_a_killed_job_had_set_aside_is_spent_and_what_a_living_one_has_is_w
     assert two.take(0.0, 1)
 
 
-def test_the_clock_is_that_of_the_first_job(shared):
-    one, two = shared(minutes=5), shared(minutes=5)
-    one.begin()
-    one._began -= 60
-    two.begin()
-    assert 0 <= two.left - 300 + 0.5 <= 1 and one.left < 241
-
-
 def test_without_a_limit_nothing_is_written(shared, tmp_path):
     one = shared()
-    one.begin()
     assert one.take(1.0, 1) and not any(tmp_path.iterdir())

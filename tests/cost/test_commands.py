@@ -69,7 +69,7 @@ def test_costs_are_those_of_the_apis_usage(paid, tmp_path):
 
 @pytest.mark.parametrize(
     ("limit", "calls"),
-    few([("budget.requests=7", 7), ("budget.usd=0.02", None), ("budget.minutes=0", 0)], 1),
+    few([("budget.requests=7", 7), ("budget.usd=0.02", None)], 1),
 )
 def test_a_limit_ends_a_run_in_order_and_the_next_one_goes_on(paid, tmp_path, limit, calls):
     done = paid("task.limit=30", limit)
@@ -105,7 +105,8 @@ def test_a_free_server_has_no_plan_and_no_cost(harness, serve, tmp_path):
 
 @pytest.mark.parametrize(
     ("setting", "said"),
-    [("budget.used=1", "did you mean 'budget.usd'"), ("budget.usd=-1", "greater than or equal to 0"),
+    [("budget.used=1", "did you mean 'budget.usd'"), ("budget.minutes=5", "budget.requests limit a run"),
+     ("budget.usd=-1", "greater than or equal to 0"),
      ("budget.usd=much", "budget.usd=much"), ("+budget.cents=1", "no setting 'budget.cents'")],
 )  # fmt: skip
 def test_a_wrong_limit_is_said(harness, setting, said):

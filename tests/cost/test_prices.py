@@ -1,9 +1,7 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
-from datetime import UTC, date, datetime
+from datetime import date
 from decimal import Decimal
 from types import SimpleNamespace
 from typing import Any
@@ -14,10 +12,9 @@ from support.openai_server import chat_reply
 from support.outcomes import each
 from support.scripted import Scripted
 
-from harness.cost import price as price_module
 from harness.cost.budgeted import Budgeted
 from harness.cost.ledger import Ledger, Metered
-from harness.cost.price import Price, costs_money, dollars, from_json, key_of, price_of
+from harness.cost.price import Price, costs_money, dollars, from_json, price_of
 from harness.errors import ConfigError
 from harness.models.api.openai import Chat
 from harness.models.baselines import Baseline
@@ -127,36 +124,11 @@ def test_tiers_are_read_and_what_tokens_do_not_account_for_is_unknown(monkeypatc
     assert listed(monkeypatch, ModelPrice(input_mtok=Decimal(1))) is None
 
 
-def test_a_price_that_will_change_is_remembered_until_then_only(monkeypatch):
+def test_a_price_that_will_change_names_the_day(monkeypatch):
     now, later = (ModelPrice(input_mtok=Decimal(n), output_mtok=Decimal(n)) for n in (1, 2))
-    dated = [
-        ConditionalPrice(prices=now),
-        ConditionalPrice(constraint=StartDateConstraint(start_date=date(2999, 1, 1)), prices=later),
-    ]
-    price = listed(monkeypatch, dated)
-    assert price.until == "2999-01-01"
-    remembered = json.loads(json.dumps({**price.to_json(), "key": key_of(service("m"))}))
-    monkeypatch.setattr(price_module, "_table_price", lambda *_: None)
-    assert price_of(service("m"), remembered) == price
-    assert price_of(service("other"), remembered) is None
-    yesterday = str(datetime.now(UTC).date())
-    assert price_of(service("m"), {**remembered, "until": yesterday}) is None
-    for damaged in ({"key": remembered["key"]}, {**remembered, "input": 3}, {**remembered, "until": "soon"}):
-        assert price_of(service("m"), damaged) is None
-
-
-def test_a_remembered_price_needs_no_table(tmp_path):
-    price = price_of(service("gpt-4o"))
-    assert from_json(json.loads(json.dumps(price.to_json()))) == price
-    program = f"""
-import sys
-from harness.models.api.openai import Chat
-from harness.cost import price as table
-model = Chat(name="m", model="gpt-4o", base_url={OPENAI!r})
-assert table.price_of(model, {{**{price.to_json()!r}, "key": table.key_of(model)}})
-assert not {{"genai_prices", "httpx2"}} & set(sys.modules)
-"""
-    subprocess.run([sys.executable, "-c", program], check=True)
+    constraint = StartDateConstraint(start_date=date(2999, 1, 1))
+    price = listed(monkeypatch, [ConditionalPrice(prices=now), ConditionalPrice(constraint=constraint, prices=later)])
+    assert price.until == "2999-01-01" and from_json(json.loads(json.dumps(price.to_json()))) == price
 
 
 def test_half_a_price_and_a_wrong_name_are_refused(key):

@@ -177,11 +177,10 @@ def _start(address: Path, modules: tuple[str, ...], path: str) -> None:
 
 def silence_remarks() -> None:
     """Keep commands of this process from saying how far they are, which goes by the clock, unless a test asks."""
-    from harness.cost import plan
     from harness.prompting import conversation
     from harness.runtime import progress
 
-    progress.EVERY = plan.SAY_AFTER = conversation.SLOW = math.inf
+    progress.EVERY = conversation.SLOW = math.inf
 
 
 def ask_once() -> None:

@@ -104,7 +104,7 @@ def test_the_plan_says_batch_and_the_budget_sets_aside_half(server):
         return float(text.split("Cost: ")[1].split(" (")[0].split("to $")[1].replace(",", ""))
 
     assert most(plan) == pytest.approx(most(full) / 2, rel=0.01)
-    assert "budget.requests=12 is reached" in run(config(server, "budget.requests=12", "budget.minutes=0"))
+    assert "budget.requests=12 is reached" in run(config(server, "budget.requests=12"))
     assert len(server.drawn.billed) == 12
 
 
