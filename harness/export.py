@@ -17,8 +17,7 @@ from harness.errors import ConfigError, StoreError, unknown
 from harness.plugin import load
 from harness.storage.atomic_write import atomic_file, cannot_write, check
 from harness.storage.find import below
-from harness.storage.record_lines import columns, rows
-from harness.storage.runs import Run, no_records
+from harness.storage.runs import Run, columns, no_records, rows
 from harness.tables.markdown_csv_json import inert
 
 HELP = """\

@@ -105,24 +105,23 @@ class Budget:
         """What has been spent, by the others too where there are any."""
         return Taken(self._mine.usd + self._others.usd, self._mine.requests + self._others.requests)
 
-    def take(self, usd: float, requests: int, surprise: float = 0.0) -> bool:
+    def take(self, usd: float, surprise: float = 0.0) -> bool:
         """Set aside what a try may take at most; return False where that and `surprise` might pass a limit."""
         with self._turn():
-            if self.limit(usd + surprise, requests) is not None:
+            if self.limit(usd + surprise) is not None:
                 return False
             self._mine.usd_aside += usd
-            self._mine.requests_aside += requests
+            self._mine.requests_aside += 1
             return True
 
-    def settle(self, aside: tuple[float, int], spent: tuple[float, int]) -> None:
+    def settle(self, aside: float, spent: float, *, sent: bool = True) -> None:
         """Give back what was set aside for a try, and enter what it has taken: as the server counted, or the most."""
         with self._turn():
-            self._mine.usd_aside -= aside[0]
-            self._mine.requests_aside -= aside[1]
-            if not self._mine.requests_aside:  # so that the last digits of many sums do not add up
-                self._mine.usd_aside = 0.0
-            self._mine.usd += spent[0]
-            self._mine.requests += spent[1]
+            self._mine.requests_aside -= 1
+            # Exactly nothing once none is under way: the last digits of many sums do not add up.
+            self._mine.usd_aside = self._mine.usd_aside - aside if self._mine.requests_aside else 0.0
+            self._mine.usd += spent
+            self._mine.requests += sent
 
     def raise_most(self, under_way: float, uncounted: float) -> None:
         """Enter that the tries under way, and those that nobody counted, may have taken so many USD more."""
@@ -130,11 +129,11 @@ class Budget:
             self._mine.usd_aside += under_way
             self._mine.usd += uncounted
 
-    def limit(self, usd: float, requests: int, *, alone: bool = False) -> str | None:
+    def limit(self, usd: float, *, alone: bool = False) -> str | None:
         """Return the limit that a try might pass, or None; `alone`: once nothing else is under way."""
         spent, asides = self.spent, () if alone else (self._mine, self._others)
-        most, limits = self.limits.usd, self.limits.requests
-        if limits is not None and spent.requests + requests + sum(each.requests_aside for each in asides) > limits:
+        most, tries = self.limits.usd, self.limits.requests
+        if tries is not None and spent.requests + 1 + sum(each.requests_aside for each in asides) > tries:
             return "requests"
         # Sums of cents are not exact: the last digits must not stop a run.
         if most is not None and spent.usd + usd + sum(each.usd_aside for each in asides) > most * (1 + 1e-9):

@@ -7,7 +7,7 @@ from contextlib import closing
 
 from harness.cost.budget import Budget
 from harness.cost.price import Price, cost_of, countable
-from harness.cost.size import Size, size
+from harness.cost.size import size
 from harness.errors import BudgetReached, Interrupted
 from harness.protocols import Admission, Model, Outcomes, Wrapper
 from harness.runtime.signals import STOP
@@ -54,7 +54,8 @@ class Budgeted(Wrapper):
         self._price, self._service, self._before = price, model.traits.service, before
         self._kept = _INSTANT if model.traits.instant else _KEPT.get(cache, _KEPT["on"])
         self._in_batches = self._service is not None and self._service.batch_window is not None
-        self.under_way: dict[Request, Size] = {}
+        self.under_way: dict[Request, float] = {}
+        """What each may cost at most, by its request, in USD."""
         self._more = 0.0
         """USD that a call took beyond its most, at most."""
         self._uncounted = 0
@@ -87,39 +88,38 @@ class Budgeted(Wrapper):
         """Set aside the most that a try may take, if there is room."""
         if not self.budget.limits or request in self.under_way:
             return True
-        one = size(request, self._service)
-        if not self.budget.take(self._most(one), one.calls, self._surprise):
+        usd = self._most(request)
+        if not self.budget.take(usd + self._more, self._surprise):
             return False
-        self.under_way[request] = one
+        self.under_way[request] = usd
         return True
 
     def enter(self, request: Request, usage: Usage | None, *, sent: bool = True) -> None:
         """Enter what a try took: as the server counted, nothing where it did no work (None), else the most."""
-        if (one := self.under_way.pop(request, None)) is None:
+        if (usd := self.under_way.pop(request, None)) is None:
             return
-        most, calls = self._most(one), one.calls
-        if usage is None and (calls == 1 or not sent):  # of several calls one was refused; of the others nobody knows
-            self.budget.settle((most, calls), (0.0, calls * sent))
+        most = usd + self._more
+        if usage is None:
+            self.budget.settle(most, 0.0, sent=sent)
             return
-        cost = None if usage is None else cost_of(_with_reasoning(usage), self._price)
-        self.budget.settle((most, calls), (most if cost is None else cost, calls))
+        cost = cost_of(_with_reasoning(usage), self._price)
+        self.budget.settle(most, most if cost is None else cost)
         if cost is None:
-            self._uncounted += calls
+            self._uncounted += 1
             self._known += 0.25
             return
         self._known += 1
         if cost > most:
             self._known /= 2
-            more = (cost - most) / calls
+            more = cost - most
             self._more += more
-            under_way = sum(each.calls for each in self.under_way.values())
-            self.budget.raise_most(more * under_way, more * self._uncounted)
+            self.budget.raise_most(more * len(self.under_way), more * self._uncounted)
 
     def why_not(self, request: Request) -> BudgetReached | None:
         """Return the error for a try that might pass a limit even with nothing else under way, else None."""
-        one = size(request, self._service)
-        limit = self.budget.limit(self._most(one), one.calls, alone=True)
-        return None if limit is None else self.budget.reached(limit, self._most(one))
+        most = self._most(request) + self._more
+        limit = self.budget.limit(most, alone=True)
+        return None if limit is None else self.budget.reached(limit, most)
 
     def _settle(self, request: Request, outcome: Response | Failure) -> None:
         """Enter what the last try of a request took, unless it was entered as failed."""
@@ -134,9 +134,10 @@ class Budgeted(Wrapper):
             return 0.0
         return self._price.most(1, len(self.under_way) * UNSEEN) / self._known**2
 
-    def _most(self, one: Size) -> float:
-        usd = self._price.most(one.input_most, one.output_most) if self._price else 0.0
-        return usd + one.calls * self._more
+    def _most(self, request: Request) -> float:
+        """Return what a try may cost at most, by its request."""
+        one = size(request, self._service)
+        return self._price.most(one.input_most, one.output_most) if self._price else 0.0
 
 
 class Tries(Admission):

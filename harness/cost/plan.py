@@ -28,7 +28,7 @@ SAY_EVERY = 50_000
 
 @dataclass
 class Plan:
-    """Counts of one pass over the items. Calls are those over the wire: a ranked request is one for each choice."""
+    """Counts of one pass over the items."""
 
     items: int = 0
     answered: int = 0

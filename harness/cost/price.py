@@ -44,10 +44,6 @@ class Price:
     until: str | None = None
     """The day (UTC) from which the source knows another price; None where it knows none."""
 
-    @property
-    def free(self) -> bool:
-        return not any(usd for steps in (self.input, self.output) for _, usd in steps)
-
     def cost(self, usage: Usage) -> float | None:
         """Return the cost of one call in USD; None where its tokens were not counted, or cannot be those of a call.
 

@@ -8,7 +8,7 @@ from operator import add
 from typing import NamedTuple
 
 from harness.protocols import Service
-from harness.types import ChatRequest, ChoiceRequest, PairRequest, Request
+from harness.types import ChatRequest, PairRequest, Request
 
 _AROUND, _AROUND_MOST = 4, 64
 """Tokens that a server puts around a message; at most, with what chat templates say of their own."""
@@ -60,14 +60,10 @@ def size(request: Request, service: Service | None) -> Size:
         texts = [message.content for message in request.messages]
     about = sum(map(tokens_about, texts)) + _AROUND * len(texts)
     most = sum(map(_bytes, texts)) + _AROUND_MOST * (len(texts) + 1)
-    if isinstance(request, ChoiceRequest) and service is not None:
-        return Size(1, about, most, 1, 1)
-    if isinstance(request, ChoiceRequest):  # every choice is a text of its own
-        calls = len(request.choices)
-        return Size(calls, calls * about, calls * most + sum(map(_bytes, request.choices)), 0, calls)
-    if isinstance(request, ChatRequest):
-        return Size(1, about, most, 1, request.max_tokens + (service.room_to_think if service else 0))
-    return Size(1, about, most, 0, 0)
+    if isinstance(request, PairRequest):
+        return Size(1, about, most)
+    room = service.room_to_think if service is not None else 0
+    return Size(1, about, most, 1, request.max_tokens + room if isinstance(request, ChatRequest) else 1)
 
 
 @lru_cache(maxsize=256)  # the turns of a network's data come with each of its questions

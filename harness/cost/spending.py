@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from harness.cost.budget import Budget
 from harness.cost.budgeted import Budgeted
 from harness.cost.ledger import Ledger
-from harness.cost.price import FREE, PACKAGE, Price, costs_money, dollars, key_of, price_of
+from harness.cost.price import PACKAGE, Price, costs_money, dollars, key_of, price_of
 from harness.errors import ConfigError
 from harness.protocols import Model
 from harness.settings import CacheMode
@@ -23,10 +23,6 @@ class Spending:
     """By itself, without what goes around it."""
     budget: Budget
     """That of the run: model and judge take from the same one."""
-    paid: bool
-    """Whether the answers may cost money at all."""
-    price: Price | None
-    """What tokens cost; None where it is unknown."""
     ledger: Ledger
     group: str = "model"
     """The config group that the model is set by."""
@@ -35,21 +31,27 @@ class Spending:
     def of(cls, model: Model, budget: Budget, group: str = "model") -> Spending:
         """Return what a model costs."""
         paid = costs_money(model.traits.service)
-        price = price_of(model.traits.service) if paid else FREE
-        return cls(model, budget, paid, price, Ledger(price if paid else None, paid=paid), group)
+        return cls(model, budget, Ledger(price_of(model.traits.service) if paid else None, paid=paid), group)
+
+    @property
+    def paid(self) -> bool:
+        """Whether the answers may cost money."""
+        return self.ledger.paid
+
+    @property
+    def price(self) -> Price | None:
+        """What tokens cost; None where it is unknown, or nothing."""
+        return self.ledger.price
 
     def check(self) -> None:
         """Raise ConfigError for a limit in USD without a known price.
 
         A server on this machine may stand before one that is paid for; who says that it costs nothing is believed.
         """
-        service, price, nothing = self.model.traits.service, self.price, ""
-        if self.budget.limits.usd is None or service is None:
+        service, why, nothing = self.model.traits.service, "which is unknown", ""
+        if self.budget.limits.usd is None or service is None or self.price is not None:
             return
-        why = "which is unknown"
-        if price is not None:
-            if not price.free or any(usd is not None for usd in (service.price or {}).values()):
-                return
+        if not self.paid:
             why = f"and what runs on this machine ({service.base_url}) is taken to cost nothing"
             nothing = f" ({self.group}.price.input=0 {self.group}.price.output=0 if it is free)"
         raise ConfigError(
@@ -65,7 +67,7 @@ class Spending:
         """Return what this run has cost so far and used of its limits; "" if neither is known."""
         limits, usd = self.budget.limits, self.ledger.spent_now
         parts = [dollars(usd)] if usd else []
-        if limits.usd is not None and self.ledger.price is not None:
+        if limits.usd is not None and self.price is not None:
             parts = [f"{dollars(usd)} of ${limits.usd:g}"]
         if limits.requests is not None:
             parts.append(f"{self.budget.spent.requests:,} of {limits.requests:,.0f} calls")
@@ -75,7 +77,7 @@ class Spending:
     def provenance(self) -> dict[str, JSON]:
         """The price of the model for the manifest, and its key in the table; {} where free or unknown."""
         service = self.model.traits.service
-        if service is None or self.price is None or not self.paid:
+        if service is None or self.price is None:
             return {}
         key = {"key": key_of(service)} if self.price.source.startswith(PACKAGE) else {}
         return {"price": {**self.price.to_json(), **key}}

@@ -5,10 +5,9 @@ All of it follows from the types of `harness.types`: a field that a `Response` g
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from types import NoneType
-from typing import Any, Literal, Protocol, get_args, get_type_hints
+from typing import Any, Literal, get_args, get_type_hints
 
 from msgspec import UNSET, Struct, UnsetType, to_builtins
 
@@ -175,9 +174,8 @@ _COLUMNS: Mapping[type, Mapping[str, str]] = {
     for part in _SHOWN
 }
 """The columns of a reply by field, for each part of a line."""
-_TYPES = {name: _kind(get_type_hints(part)[field]) for part in _SHOWN for field, name in _COLUMNS[part].items()}
 _EMPTY: tuple[Any, ...] = (None, (), {})
-_FIRST = (
+_FIRST = [
     "answer",
     "probability",
     "correct",
@@ -189,7 +187,14 @@ _FIRST = (
     "reasoning",
     "span",
     "grade",
-)
+]
+_TYPES = {
+    **{name: _kind(get_type_hints(part)[field]) for part in _SHOWN for field, name in _COLUMNS[part].items()},
+    **dict.fromkeys(("asked", "grade"), str),
+    **dict.fromkeys(("correct", "readable"), bool),
+}
+REPLY_TYPES: Mapping[str, type] = {name: _TYPES[name] for name in (*_FIRST, *_TYPES)}
+"""Name and type of each column of a reply, in order."""
 
 
 def reply_columns(line: Line) -> dict[str, Any]:
@@ -216,73 +221,4 @@ def item_columns(line: Line) -> dict[str, Any]:
         "sample": line.sample,
         **{f"group_{name}": group for name, group in line.groups.items()},
         **{f"label_{name}": label for name, label in line.labels.items()},
-    }
-
-
-class RecordSource(Protocol):
-    """What the table needs of a run."""
-
-    @property
-    def place(self) -> Mapping[str, str]:
-        """task, variant, prompt and model."""
-
-    def lines(self) -> Iterator[Line]:
-        """Yield the lines of its records."""
-
-    def right(self, line: Line) -> bool | None:
-        """Return whether the answer of a line counts as right; None for a failed call."""
-
-
-def frame(runs: Sequence[RecordSource]) -> Any:
-    """Return a pandas.DataFrame with a line for each record."""
-    import pandas
-
-    types = columns(runs)
-    table = pandas.DataFrame(rows(runs, types), columns=list(types))
-    # None stays a missing value, beside whole numbers too.
-    nullable = {int: "Int64", float: "Float64", bool: "boolean", str: "string"}
-    return table.astype({name: nullable[kind] for name, kind in types.items()})
-
-
-def columns(runs: Sequence[RecordSource]) -> dict[str, type]:
-    """Return name and type of each column, among them the unit and every group and label set that any record has.
-
-    Reads all records.
-    """
-    names = dict.fromkeys(name for run in runs for line in run.lines() for name in item_columns(line))
-    labels = [name for name in names if name.startswith("label_")]
-    groups = [name for name in names if name.startswith("group_")]
-    plain = [name for name in names if name not in (*groups, *labels, "sample")]
-    types = _TYPES | dict.fromkeys(("asked", "grade"), str) | dict.fromkeys(("correct", "readable"), bool)
-    return {
-        **dict.fromkeys((*PLACE, *plain), str),
-        "sample": int,
-        **dict.fromkeys(groups, str),
-        **dict.fromkeys(labels, int),
-        "gold": int,
-        **{name: types[name] for name in (*_FIRST, *types)},
-        "cost_usd": float,
-        "request": str,
-    }
-
-
-def rows(runs: Sequence[RecordSource], types: Mapping[str, type]) -> Iterator[dict[str, Any]]:
-    """Yield a dictionary with all columns for each record; None where there is nothing."""
-    for run in runs:
-        for line in run.lines():
-            row = dict.fromkeys(types) | {**run.place, **item_columns(line), **reply_columns(line), **_rest(line, run)}
-            yield {name: _cell(row[name], kind) for name, kind in types.items()}
-
-
-def _cell(value: Any, kind: type) -> Any:
-    return json.dumps(value) if isinstance(value, tuple | dict) else None if value is None else kind(value)
-
-
-def _rest(line: Line, run: RecordSource) -> dict[str, Any]:
-    return {
-        "gold": line.gold,
-        "correct": run.right(line),  # as the scores count it, so that means of it are theirs
-        "readable": line.answer.label is not None if line.answer else None,
-        "asked": "\n\n".join(turn["content"] for turn in line.turns) or None,
-        "request": line.request.digest if line.request else None,
     }

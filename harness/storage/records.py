@@ -10,7 +10,6 @@ import gzip
 import hashlib
 import io
 import json
-import time
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -25,10 +24,6 @@ from harness.storage.manifest import SealedRecords
 from harness.storage.record_lines import Asked, Line
 from harness.types import Record, Request, Response
 
-FLUSH_SECONDS = 0.5
-"""Seconds after which the file is flushed again. Answers are safe in the cache before that."""
-
-
 _ENCODER = json.JSONEncoder(ensure_ascii=False)  # json.dumps makes one for each line
 REMEMBERED = 4096
 """Texts that the writer remembers to have written, and refers to by digest."""
@@ -39,7 +34,7 @@ _DECODER = msgspec.json.Decoder(Line)
 
 
 class Writer:
-    """Appends records to an open file, flushed twice a second."""
+    """Appends records to an open file. Answers are safe in the cache before."""
 
     def __init__(self, file: IO[str], headline: str, cost: Callable[[Response], float | None] | None = None) -> None:
         """Write to `file`; `headline` is the label set of `gold` and `correct`, `cost` returns an answer's USD."""
@@ -47,7 +42,6 @@ class Writer:
         self._cost = cost
         self._headline = headline
         self._digests: dict[str, None] = {}
-        self._flushed = time.monotonic()
         self.seal = Seal()
         """The digest of what was written."""
 
@@ -73,9 +67,6 @@ class Writer:
             text = _ENCODER.encode(line).encode(errors="replace")
             self.seal.add(text)
             self._file.write(f"{text.decode()}\n")
-            if (now := time.monotonic()) - self._flushed > FLUSH_SECONDS:
-                self._flushed = now
-                self._file.flush()
         except OSError as error:
             raise self._trouble(error) from error
 

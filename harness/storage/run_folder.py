@@ -8,7 +8,7 @@ whatever moment: where manifest.json says complete, everything is of one run; el
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -93,30 +93,33 @@ class Folder:
     @contextmanager
     def open_records(self, headline: str) -> Iterator[Writer]:
         """Open a writer for this run's records."""
-        self.records_file = self.path / PARTIAL
-        try:
-            self.records_file.unlink(missing_ok=True)  # of a run that was killed, or a link that leads elsewhere
-            file = self.records_file.open("w", encoding="utf-8")
-        except OSError as error:
-            raise self._trouble(error) from error
         cost = self.ledger.cost if self.ledger is not None and self.ledger.paid else None
-        with closing(Writer(file, headline, cost)) as writer:
+        with self._writer(self.path / PARTIAL, headline, cost) as writer:
             yield writer
-        self._records = writer.seal.as_json
 
     @contextmanager
     def rewrite_records(self, headline: str) -> Iterator[Writer]:
         """Yield a writer for the records once more, with other answers; they replace those of this run so far."""
         place = beside(self.path / RECORDS)
+        with self._writer(place, headline) as writer:
+            yield writer
         try:
-            place.unlink(missing_ok=True)
-            file = place.open("w", encoding="utf-8")
-            with closing(Writer(file, headline)) as writer:
-                yield writer
             place.replace(self.path / PARTIAL)
         except OSError as error:
             raise self._trouble(error) from error
+
+    @contextmanager
+    def _writer(
+        self, place: Path, headline: str, cost: Callable[[Response], float | None] | None = None
+    ) -> Iterator[Writer]:
+        try:
+            place.unlink(missing_ok=True)  # of a run that was killed, or a link that leads elsewhere
+            file = place.open("w", encoding="utf-8")
+        except OSError as error:
+            raise self._trouble(error) from error
         self.records_file = self.path / PARTIAL
+        with closing(Writer(file, headline, cost)) as writer:
+            yield writer
         self._records = writer.seal.as_json
 
     def with_usage(self, result: Result) -> Result:
@@ -149,9 +152,12 @@ class Folder:
                 complete=complete,
                 result=digest(content),
             )
-            same = complete and self._same(content, final)
-            self._prepare(ready, result, None if same else content)
-            if not same:
+            ready[self.path / RECORDS] = self.records_file
+            for name, text in result.files.items():
+                (self.path / name).parent.mkdir(parents=True, exist_ok=True)
+                prepare(ready, self.path / name, text)
+            if not (complete and self._same(content, final)):
+                prepare(ready, self.path / RESULT, f"{format_json(content)}\n")
                 prepare(ready, self.path / MANIFEST, f"{format_json(final.sealed.as_json)}\n")
                 if self._complete():  # what is renamed from now on is of two runs until all of it is
                     write(self.path / MANIFEST, self.manifest.unfinished.as_json)
@@ -166,18 +172,6 @@ class Folder:
                     with suppress(OSError):  # gives back the room that it takes
                         temporary.unlink(missing_ok=True)
             raise self._trouble(error) from error
-
-    def _prepare(self, ready: dict[Path, Path], result: Result, content: Mapping[str, JSON] | None) -> None:
-        """Write records, the result's files and result.json beside their places, in the order of renaming.
-
-        No `content` for a result that is there already.
-        """
-        ready[self.path / RECORDS] = self.records_file
-        for name, text in result.files.items():
-            (self.path / name).parent.mkdir(parents=True, exist_ok=True)
-            prepare(ready, self.path / name, text)
-        if content is not None:
-            prepare(ready, self.path / RESULT, f"{format_json(content)}\n")
 
     def _same(self, content: Mapping[str, JSON], final: Manifest) -> bool:
         """Return whether this result is there already, complete, from the same items, and its manifest agrees.
@@ -195,23 +189,20 @@ class Folder:
         """Write the manifest of an unfinished run; raise ConfigError if another configuration has used the folder."""
         for unfinished in self.path.rglob(".*.tmp"):  # of a run that was killed
             unfinished.unlink(missing_ok=True)
-        manifest = self.path / MANIFEST
-        held = any((self.path / name).exists() for name in (RECORDS, COMPRESSED, RESULT))
-        another = object_in(manifest).get("configuration") != json_round_trip(self.manifest.configuration)
-        if not held or (another and (self.overwrite or not self._holds_answers())):
-            for name in (RESULT, RECORDS, COMPRESSED):
-                (self.path / name).unlink(missing_ok=True)
-            write(manifest, self.manifest.unfinished.as_json)
+        held = self._held()
+        mine = object_in(self.path / MANIFEST).get("configuration") == json_round_trip(self.manifest.configuration)
+        if held and (mine or not self.overwrite) and (mine or self._holds_answers()):
+            self._refuse_another()
             return
-        if not manifest.exists():
-            raise StoreError(f"{self.path} holds a run without its {MANIFEST}: move it away, or choose results=….")
-        self._refuse_another(manifest)
+        for file in held:
+            file.unlink()
+        write(self.path / MANIFEST, self.manifest.unfinished.as_json)
 
     def check(self) -> None:
         """Raise ConfigError or StoreError now if the run could not begin in this folder. Changes nothing."""
         import filelock
 
-        manifest, lock = self.path / MANIFEST, self.path / ".lock"
+        lock = self.path / ".lock"
         try:
             if lock.exists():
                 with filelock.FileLock(lock, timeout=0):
@@ -220,15 +211,19 @@ class Folder:
             raise self._in_use() from None
         except OSError:
             pass  # the run itself will say so
-        if self.overwrite or not manifest.exists():
-            return
-        if any((self.path / name).exists() for name in (RECORDS, COMPRESSED, RESULT)) and self._holds_answers():
-            self._refuse_another(manifest)
+        if self._held() and not self.overwrite and self._holds_answers():
+            self._refuse_another()
 
-    def _refuse_another(self, manifest: Path) -> None:
+    def _held(self) -> list[Path]:
+        """Return the files that a run has left here, without its manifest."""
+        return [file for name in (RESULT, RECORDS, COMPRESSED) if (file := self.path / name).exists()]
+
+    def _refuse_another(self) -> None:
         """Raise ConfigError if the run in the folder has another configuration, with the way out."""
-        content, mine = object_in(manifest), json_round_trip(self.manifest.configuration)
-        if not isinstance(there := content.get("configuration"), dict):
+        manifest, mine = self.path / MANIFEST, json_round_trip(self.manifest.configuration)
+        if not manifest.exists():
+            raise StoreError(f"{self.path} holds a run without its {MANIFEST}: move it away, or choose results=….")
+        if not isinstance(there := object_in(manifest).get("configuration"), dict):
             raise StoreError(f"{manifest} {DAMAGED}.")
         if there != mine:
             raise ConfigError(f"{self.path} holds {difference(there, mine, self.renamed_by)}")
@@ -238,9 +233,9 @@ class Folder:
 
     def _holds_answers(self) -> bool:
         """Return whether the folder holds any answer; a run in which every call failed may be overwritten."""
-        files = [self.path / name for name in (RECORDS, COMPRESSED) if inside(self.path, name)]
         try:
-            return not files or any(isinstance(record.outcome, Response) for file in files for record in read(file))
+            file = records_in(self.path)
+            return file is None or any(isinstance(record.outcome, Response) for record in read(file))
         except DataError:
             return True  # what cannot be read may hold some
 

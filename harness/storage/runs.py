@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,10 +14,10 @@ from msgspec import MsgspecError, convert
 from harness.codec import digest
 from harness.errors import DataError
 from harness.prompting.version import by_other_rules
-from harness.storage import record_lines, records
+from harness.storage import records
 from harness.storage.files import DamagedError, read_json
 from harness.storage.manifest import FORMAT, NO_MANIFEST, Manifest
-from harness.storage.record_lines import Line
+from harness.storage.record_lines import PLACE, REPLY_TYPES, Line, item_columns, reply_columns
 from harness.storage.records import fill
 from harness.storage.result_json import OfRun, counts, result_from_json
 from harness.storage.run_folder import MANIFEST, RECORDS, RESULT, records_in
@@ -195,7 +195,7 @@ class Run:
 
     def to_pandas(self) -> Any:
         """Return a pandas.DataFrame with a line for each record."""
-        return record_lines.frame([self])
+        return frame([self])
 
     def lines(self) -> Iterator[Line]:
         """Yield the lines of the records, every message with its text.
@@ -316,3 +316,52 @@ def _trouble(manifest: Mapping[str, Any], place: Mapping[str, str], result: Resu
     }
     names = [name for name, differs in differing.items() if differs]
     return f"a {MANIFEST} that is not of this {RESULT} ({', '.join(names)})" if names else ""
+
+
+def frame(runs: Sequence[Run]) -> Any:
+    """Return a pandas.DataFrame with a line for each record."""
+    import pandas
+
+    types = columns(runs)
+    table = pandas.DataFrame(rows(runs, types), columns=list(types))
+    # None stays a missing value, beside whole numbers too.
+    nullable = {int: "Int64", float: "Float64", bool: "boolean", str: "string"}
+    return table.astype({name: nullable[kind] for name, kind in types.items()})
+
+
+def columns(runs: Sequence[Run]) -> dict[str, type]:
+    """Return name and type of each column, among them the unit and every group and label set that any record has.
+
+    Reads all records.
+    """
+    names = dict.fromkeys(name for run in runs for line in run.lines() for name in item_columns(line))
+    labels = [name for name in names if name.startswith("label_")]
+    groups = [name for name in names if name.startswith("group_")]
+    plain = [name for name in names if name not in (*groups, *labels, "sample")]
+    return {
+        **dict.fromkeys((*PLACE, *plain), str),
+        "sample": int,
+        **dict.fromkeys(groups, str),
+        **dict.fromkeys(labels, int),
+        "gold": int,
+        **REPLY_TYPES,
+        "cost_usd": float,
+        "request": str,
+    }
+
+
+def rows(runs: Sequence[Run], types: Mapping[str, type]) -> Iterator[dict[str, Any]]:
+    """Yield a dictionary with all columns for each record; None where there is nothing."""
+    for run in runs:
+        for line in run.lines():
+            row: dict[str, Any] = dict.fromkeys(types)
+            row |= {**run.place, **item_columns(line), **reply_columns(line), "gold": line.gold}
+            row["correct"] = run.right(line)  # as the scores count it, so that means of it are theirs
+            row["readable"] = line.answer.label is not None if line.answer else None
+            row["asked"] = "\n\n".join(turn["content"] for turn in line.turns) or None
+            row["request"] = line.request.digest if line.request else None
+            yield {name: _cell(row[name], kind) for name, kind in types.items()}
+
+
+def _cell(value: Any, kind: type) -> Any:
+    return json.dumps(value) if isinstance(value, tuple | dict) else None if value is None else kind(value)

@@ -233,12 +233,12 @@ def shared(tmp_path):
 
 def test_two_jobs_never_pass_a_limit(shared):
     one, two = shared(requests=3, usd=4), shared(requests=3, usd=4)
-    assert [each.take(1.0, 1) for each in (one, two, one, two, one)] == [True, True, True, False, False]
-    assert two.limit(1.0, 1, alone=True) is None  # what is under way may come to nothing
-    one.settle((1.0, 1), (0.0, 1))  # a refused try counts as one all the same
-    one.settle((1.0, 1), (0.5, 1))
-    two.settle((1.0, 1), (1.0, 1))
-    assert (two.limit(1.0, 1, alone=True), two.spent.usd, two.spent.requests) == ("requests", 1.5, 3)
+    assert [each.take(1.0) for each in (one, two, one, two, one)] == [True, True, True, False, False]
+    assert two.limit(1.0, alone=True) is None  # what is under way may come to nothing
+    one.settle(1.0, 0.0)  # a refused try counts as one all the same
+    one.settle(1.0, 0.5)
+    two.settle(1.0, 1.0)
+    assert (two.limit(1.0, alone=True), two.spent.usd, two.spent.requests) == ("requests", 1.5, 3)
     assert "budget.requests=3 of all jobs together is reached (3 asked)" in str(two.reached("requests", 1.0))
 
 
@@ -246,16 +246,16 @@ def test_what_a_killed_job_had_set_aside_is_spent_and_what_a_living_one_has_is_w
     script = (
         "import os, sys; from pathlib import Path; from harness.cost.budget import Accounts, Budget\n"
         "from harness.settings import Limits\n"
-        "assert Budget(Limits(requests=3), Accounts(Path(sys.argv[1]))).take(0.0, 1); os._exit(9)"
+        "assert Budget(Limits(requests=3), Accounts(Path(sys.argv[1]))).take(0.0); os._exit(9)"
     )
     subprocess.run([sys.executable, "-c", script, str(tmp_path / "budget.sqlite")], check=False)
     one, two = shared(requests=3), shared(requests=3)
-    assert [one.take(0.0, 1), one.take(0.0, 1), two.take(0.0, 1)] == [True, True, False]
-    assert two.spent.requests == 1 and two.limit(0.0, 1, alone=True) is None
-    one.settle((0.0, 1), (0.0, 0))
-    assert two.take(0.0, 1)
+    assert [one.take(0.0), one.take(0.0), two.take(0.0)] == [True, True, False]
+    assert two.spent.requests == 1 and two.limit(0.0, alone=True) is None
+    one.settle(0.0, 0.0, sent=False)
+    assert two.take(0.0)
 
 
 def test_without_a_limit_nothing_is_written(shared, tmp_path):
     one = shared()
-    assert one.take(1.0, 1) and not any(tmp_path.iterdir())
+    assert one.take(1.0) and not any(tmp_path.iterdir())

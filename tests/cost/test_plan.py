@@ -101,7 +101,7 @@ def test_a_long_pass_says_how_far_it_is(monkeypatch):
 
 def lines(model, price, **limits) -> str:
     plan = plan_of(Many(1000), load("corr2cause", "plain", ()), ChatRequest, model)
-    return "\n".join(plan_lines(plan, Spending(model, Budget(Limits(**limits)), True, price, Ledger(price, paid=True))))
+    return "\n".join(plan_lines(plan, Spending(model, Budget(Limits(**limits)), Ledger(price, paid=True))))
 
 
 def test_cost_and_time_are_what_arithmetic_says():

@@ -14,7 +14,7 @@ from support.scripted import Scripted
 
 from harness.cost.budgeted import Budgeted
 from harness.cost.ledger import Ledger, Metered
-from harness.cost.price import Price, costs_money, dollars, from_json, price_of
+from harness.cost.price import FREE, Price, costs_money, dollars, from_json, price_of
 from harness.errors import ConfigError
 from harness.models.api.openai import Chat
 from harness.models.baselines import Baseline
@@ -94,7 +94,7 @@ def test_a_price_of_the_config_wins_and_this_machine_is_free():
     assert price_of(service("gpt-4", price=own)) == per_million(1, 2, source="the model's config")
     assert price_of(service("gpt-4", price=dict.fromkeys(own))).cost(Usage(1_000_000, 0)) == pytest.approx(30)
     for url in ("http://localhost:8000/v1", "http://127.0.0.1/v1", "http://[::1]:1/v1", "http://0.0.0.0:8000/v1"):
-        assert price_of(service("gpt-4", url)).free and not costs_money(service("gpt-4", url))
+        assert price_of(service("gpt-4", url)) == FREE and not costs_money(service("gpt-4", url))
         assert costs_money(service("gpt-4", url, price=own))
     assert costs_money(service("x", "http://192.168.0.7/v1")) and not costs_money(Baseline("b", 0.5).traits.service)
 

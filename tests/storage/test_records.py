@@ -134,20 +134,6 @@ def test_gold_and_correct_go_by_the_headline(tmp_path, label, headline, gold, co
     assert line["correct"] is correct
 
 
-def test_records_are_in_the_file_a_moment_later_and_all_at_the_end(tmp_path, monkeypatch):
-    path = tmp_path / "r.jsonl"
-    writer = Writer(path.open("w", encoding="utf-8"), "published")
-    writer.write(record(CHAT, FULL, Answer(1)), CHAT)
-    assert list(read(path)) == []  # not a system call for each record
-    monkeypatch.setattr("harness.storage.records.FLUSH_SECONDS", 0.0)
-    writer.write(record(CHAT, FULL, Answer(1)), CHAT)
-    assert len(list(read(path))) == 2
-    monkeypatch.undo()
-    writer.write(record(CHAT, FULL, Answer(1)), CHAT)
-    writer.close()
-    assert len(list(read(path))) == 3
-
-
 def test_a_full_disk_is_one_sentence_whenever_it_shows(tmp_path):
     writer = Writer(open("/dev/full", "w", encoding="utf-8"), "published")  # noqa: SIM115, PTH123
     writer.write(record(CHAT, FULL, Answer(1)), CHAT)
