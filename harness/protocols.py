@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import length_hint
@@ -211,11 +210,6 @@ class Admission(Iterator[Request]):
     def ready(self) -> bool:
         """Whether next() need not be put off until a call under way has landed."""
         return True
-
-    @property
-    def left(self) -> float:
-        """Seconds after which nothing more may go out."""
-        return math.inf
 
     def failed(self, request: Request, usage: Usage | None) -> None:
         """Take note of a try that went out and has no answer; called for every such try.

@@ -22,7 +22,7 @@ from harness.cost.budgeted import Budgeted
 from harness.cost.price import Price
 from harness.errors import RunStopped
 from harness.models.api import retry
-from harness.models.api.client import HttpClient, _lost
+from harness.models.api.client import HttpClient, lost
 from harness.models.api.openai import Chat
 from harness.settings import Limits
 from harness.types import ChatRequest, Message, Response
@@ -139,7 +139,7 @@ def story(seed: int, monkeypatch: pytest.MonkeyPatch, hidden: str = "") -> Count
         try:
             response = server.handle(json.loads(request.content))
         except aiohttp.ClientError as error:
-            raise _lost(error) from None
+            raise lost(error) from None
         response.request = request
         return response
 
