@@ -129,31 +129,24 @@ class ChartsOfSet:
 
     def _costs(self, metric: str) -> Iterator[Chart]:
         """Yield the chart in USD of runs whose cost is known, and where some have tokens alone, the chart in tokens."""
-        models = [run if run.role == "model" else None for run in self.runs]
-        amounts = {
-            "USD": [run and run.usd for run in models],
-            "tokens": [run and _tokens(run) for run in models],
-        }
-        if not any(run and run.usd is None and _tokens(run) is not None for run in models):
-            del amounts["tokens"]
-        title = definition(metric).title
-        for unit, of_runs in amounts.items():
-            rows = self._rows(
-                {"x": 1000 * amount / scores.items, **point(scores, metric)}
-                if amount is not None and scores[metric] is not None and scores.items
-                else None
-                for amount, scores in zip(of_runs, self.overall, strict=True)
-            )
-            there = {row["run"] for row in rows}
-            missing = [str(ref["label"]) for ref in self.refs if ref["role"] == "model" and ref["run"] not in there]
-            notes = [f"Not in it, as {unit} or {title} are not known: {', '.join(missing)}."] if missing else []
-            notes += interval_notes_of([scores for scores, run in zip(self.overall, models, strict=True) if run])
-            if unit == "tokens":
-                notes.append("Tokens are those read and written, each model's by its own tokenizer.")
+        models, units = [run for run in self.runs if run.role == "model"], ["USD"]
+        if any(run.usd is None and _tokens(run) is not None for run in models):
+            units.append("tokens")
+        title, notes = definition(metric).title, interval_notes_of([run.result.overall for run in models])
+        for unit in units:
+            rows, missing = [], []
+            for ref, run, scores in zip(self.refs, self.runs, self.overall, strict=True):
+                amount = run.usd if unit == "USD" else _tokens(run)
+                if amount is not None and scores[metric] is not None and scores.items and run.role == "model":
+                    rows.append({**ref, "x": 1000 * amount / scores.items, **point(scores, metric)})
+                elif run.role == "model":
+                    missing.append(str(ref["label"]))
+            lacking = [f"Not in it, as {unit} or {title} are not known: {', '.join(missing)}."] if missing else []
+            counted = ["Tokens are those read and written, each model's by its own tokenizer."] * (unit == "tokens")
             if rows:
                 name = f"cost/{metric}/{unit.lower()}"
                 about = f"{title_of(metric)} against {unit} per 1,000 items"
-                yield self._chart(name, about, rows, notes, metric=metric, unit=unit)
+                yield self._chart(name, about, rows, [*lacking, *notes, *counted], metric=metric, unit=unit)
 
     def _scales(self) -> Iterator[Chart]:
         """Yield scores by network, smallest first, where the benchmark knows the sizes of its networks."""

@@ -41,14 +41,16 @@ on different items or with different headline labels share no figure, incomplete
 
 chart=, metric= and format= take several, with commas between them. Needs the extra [plot] (matplotlib).
 """
+_ALONE = "no two runs here differ in task.{} and in nothing else (model, prompt, other settings)"
 KINDS = {
     "scores": "no run here has scores",
-    "robustness": "no two runs here differ in task.perturbation and in nothing else (model, prompt, other settings)",
-    "names": "no two runs here differ in task.names and in nothing else (model, prompt, other settings)",
-    "directness": "no two runs here differ in task.kind and in nothing else (model, prompt, other settings)",
+    "robustness": _ALONE.format("perturbation"),
+    "names": _ALONE.format("names"),
+    "directness": _ALONE.format("kind"),
     "scale": "no run here is over two networks or more",
 }
 """The kinds of figure, and why there may be none of a kind."""
+FORMATS = ("pdf", "svg", "png")
 
 
 @dataclass(frozen=True)
@@ -68,59 +70,51 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def job(folders: list[str], settings: PlotSettings) -> str:
     """Write what the settings ask for and return the lines that say so, with what belongs into the captions."""
-    for format in settings.format:
-        if format not in ("pdf", "svg", "png"):
-            raise ConfigError(unknown("format", format, ("pdf", "svg", "png")))
+    if wrong := [format for format in settings.format if format not in FORMATS]:
+        raise ConfigError(unknown("format", wrong[0], FORMATS))
     check(settings.out, folder=True)
     try:
-        from harness.plot.draw import WIDTHS, draw, file_bytes, style
+        from harness.plot.draw import drawn
     except ImportError:
         raise ConfigError(f"figures need matplotlib: {installing('plot')}.") from None
     charts = _wanted(charts_of(find_runs(folders or ["results"])), settings)
     lines: list[str] = []
-    with style():
-        for chart in Progress("figures").watch(charts, charts):
-            figure = draw(chart, WIDTHS[settings.width])
-            files = [Path(settings.out, f"{safe(chart.id.replace('/', '-'))}.{format}") for format in settings.format]
-            for path, format in zip(files, settings.format, strict=True):
-                with atomic_file(str(path)) as file:
-                    file.buffer.write(file_bytes(figure, format, chart.title))  # type: ignore[attr-defined]
-            lines.append(f"{' '.join(map(str, files))}: {chart.title}{f' ({chart.heading})' if chart.heading else ''}")
+    for chart in Progress("figures").watch(charts, charts):
+        names = []
+        for format, content in drawn(chart, settings.width, settings.format):
+            names.append(str(Path(settings.out, f"{safe(chart.id.replace('/', '-'))}.{format}")))
+            with atomic_file(names[-1]) as file:
+                file.buffer.write(content)  # type: ignore[attr-defined]
+        lines.append(f"{' '.join(names)}: {chart.title}{f' ({chart.heading})' if chart.heading else ''}")
     notes = dict.fromkeys(note for chart in charts for note in chart.notes)
     return "\n".join([*lines, *(["", "For the captions:", *notes] if notes else [])])
 
 
 def _wanted(charts: Iterable[Chart], settings: PlotSettings) -> list[Chart]:
     """Return the charts to draw: those that have values. Raises ConfigError where nothing fits."""
-    drawable = [chart for chart in charts if chart.kind in KINDS and _has_values(chart)]
+
+    def has_values(chart: Chart) -> bool:
+        return any(value is not None for row in chart.rows for value, _ in points_of(row))
+
+    def fit(pattern: str) -> list[Chart]:
+        return [chart for chart in drawable if pattern == chart.kind or fnmatchcase(chart.id, pattern)]
+
+    drawable = [chart for chart in charts if chart.kind in KINDS and has_values(chart)]
     if not drawable:
         raise ConfigError("there is nothing to draw: no run is complete, or none has scores. Give other folders.")
     metrics = {chart.body["metric"] for chart in drawable}
-    for name in settings.metric:
-        if name not in metrics:
-            raise ConfigError(unknown("metric", name, metrics))
-    for pattern in settings.chart:
-        if not any(_fits(chart, pattern) for chart in drawable):
-            reason = f"no chart of kind {pattern}: {KINDS[pattern]}." if pattern in KINDS else ""
-            raise ConfigError(reason or unknown("chart", pattern, [*KINDS, *(chart.id for chart in drawable)]))
-    wanted = settings.metric or [name for name in metrics if definition(name).lead == "first"] or sorted(metrics)
+    if wrong := [name for name in settings.metric if name not in metrics]:
+        raise ConfigError(unknown("metric", wrong[0], metrics))
     patterns = settings.chart or ("*",)
-    matches = [
-        chart
-        for chart in drawable
-        if chart.body["metric"] in wanted and any(_fits(chart, pattern) for pattern in patterns)
-    ]
+    if wrong := [pattern for pattern in patterns if not fit(pattern)]:
+        reason = f"no chart of kind {wrong[0]}: {KINDS[wrong[0]]}." if wrong[0] in KINDS else ""
+        raise ConfigError(reason or unknown("chart", wrong[0], [*KINDS, *(chart.id for chart in drawable)]))
+    wanted = settings.metric or [name for name in metrics if definition(name).lead == "first"] or sorted(metrics)
+    fitting = {chart.id for pattern in patterns for chart in fit(pattern)}
+    matches = [chart for chart in drawable if chart.body["metric"] in wanted and chart.id in fitting]
     if not matches:
         raise ConfigError(f"no chart fits both chart={','.join(settings.chart)} and metric={','.join(wanted)}.")
     return matches
-
-
-def _fits(chart: Chart, pattern: str) -> bool:
-    return pattern == chart.kind or fnmatchcase(chart.id, pattern)
-
-
-def _has_values(chart: Chart) -> bool:
-    return any(value is not None for row in chart.rows for value, _ in points_of(row))
 
 
 if __name__ == "__main__":

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from typing import Any
 
 import matplotlib
@@ -20,8 +19,7 @@ WIDTHS = {"column": 3.25, "text": 6.75}
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#E69F00", "#56B4E9")
 """Okabe and Ito's colours (Color Universal Design, 2008) without yellow, which is hard to see on white."""
 DASHES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (7, 2)), (0, (2, 1)))
-GREY = "#6E6E6E"
-_SHADES = {"blue": COLOURS[0], "orange": COLOURS[1], "green": COLOURS[2], "grey": GREY}
+_SHADES = {"blue": COLOURS[0], "orange": COLOURS[1], "green": COLOURS[2], "grey": "#6E6E6E"}
 _SHAPES = {"disc": "o", "square": "s", "diamond": "D", "triangle": "^"}
 _STYLE: dict[Any, Any] = {
     "font.family": "sans-serif",  # so that an SVG names this, too, where its reader has no DejaVu Sans
@@ -39,41 +37,45 @@ _STYLE: dict[Any, Any] = {
     "svg.hashsalt": "harness",
     "savefig.dpi": 300,
 }
+_DATES: dict[str, dict[str, None]] = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {}}
+"""What is left out of a file, so that the same chart gives the same bytes."""
 
 
-@contextmanager
-def style() -> Iterator[None]:
-    """Draw in our style within this context, whatever the user's matplotlibrc says."""
+def drawn(chart: Chart, width: str, formats: Sequence[str]) -> Iterator[tuple[str, bytes]]:
+    """Yield each format with the file of a chart in it, drawn in our style whatever the user's matplotlibrc says."""
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(_STYLE)
-        yield
+        figure = figure_of(chart, WIDTHS[width])
+        for format in formats:
+            file = io.BytesIO()
+            figure.savefig(file, format=format, metadata={"Title": chart.title, **_DATES[format]})
+            yield format, file.getvalue()
 
 
-def draw(chart: Chart, width: float) -> Any:
+def figure_of(chart: Chart, width: float) -> Any:
     """Return matplotlib's figure of a chart, `width` inches wide."""
-    if chart.kind == "scores":
-        return _scores(chart, width)
-    networks = [f"{network['name']} ({network['nodes']})" for network in chart.body.get("networks", ())]
-    return _lines(chart, width, networks or chart.body["steps"])
+    is_scores, number = chart.kind == "scores", len(chart.rows)
+    height = 0.7 + 0.17 * number if is_scores else 2.1 + 0.13 * number
+    figure = Figure(figsize=(width, height), layout="constrained")
+    axes = figure.add_subplot()
+    title = f"{task_title(chart.task)}: {chart.title}"
+    axes.set_title("\n".join(filter(None, (title, chart.heading))), loc="left", wrap=True)
+    handles, names = _scores(chart, axes) if is_scores else _lines(chart, axes, width)
+    if names:
+        columns = 1 + (max(map(len, names)) <= 20)
+        figure.legend(handles, names, loc="outside lower left", ncols=columns, frameon=False)
+    return figure
 
 
-def file_bytes(figure: Any, format: str, title: str) -> bytes:
-    """Return a figure as a file without dates, so that the same chart gives the same bytes."""
-    dates = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {}}[format]
-    file = io.BytesIO()
-    figure.savefig(file, format=format, metadata={"Title": title, **dates})
-    return file.getvalue()
-
-
-def _scores(chart: Chart, width: float) -> Any:
-    """Return a line for each run, best first as in the table: its mark, its interval and its number."""
+def _scores(chart: Chart, axes: Any) -> tuple[list[Any], list[str]]:
+    """Draw a line for each run, best first as in the table: its mark, its interval and its number."""
     rows = chart.rows
-    figure, axes = _frame(chart, width, 0.7 + 0.17 * len(rows))
     for place, row in enumerate(rows):
         value, look = row["value"], _look(row["role"])
         if value is not None:
-            _interval(axes, row["interval"], place, look["color"], along="x")
+            if row["interval"]:
+                axes.plot([100 * end for end in row["interval"]], [place, place], **_interval(look))
             axes.plot(100 * value, place, linestyle="none", **look)
         number = "–" if value is None else f"{100 * value:.2f}"
         axes.annotate(number, (1, place), va="center", xytext=(4, 0), textcoords="offset points",
@@ -83,47 +85,30 @@ def _scores(chart: Chart, width: float) -> Any:
     axes.tick_params(axis="y", length=0)
     axes.grid(axis="x", linewidth=0.3)
     axes.set_xlabel("%")
-    if len(roles := [role for role in MARKS if role in {row["role"] for row in rows}]) > 1:
-        handles = [Line2D([], [], linestyle="none", **_look(role)) for role in roles]
-        _legend(figure, handles, [MARKS[role].title for role in roles])
-    return figure
+    roles = [role for role in MARKS if role in {row["role"] for row in rows}]
+    shown = roles if len(roles) > 1 else []
+    return [Line2D([], [], linestyle="none", **_look(role)) for role in shown], [MARKS[role].title for role in shown]
 
 
-def _lines(chart: Chart, width: float, steps: Sequence[str]) -> Any:
-    """Return a line for each row over the steps, told apart by colour and dash, its mark that of its role."""
-    names = [row["label"] for row in chart.rows]
-    figure, axes = _frame(chart, width, 2.1 + 0.13 * len(names))
-    handles = []
-    shift = 0.3 / max(len(names), 1)
+def _lines(chart: Chart, axes: Any, width: float) -> tuple[list[Any], list[str]]:
+    """Draw a line for each row over the steps, told apart by colour and dash, its mark that of its role."""
+    networks = [f"{network['name']} ({network['nodes']})" for network in chart.body.get("networks", ())]
+    steps, handles = networks or chart.body["steps"], []
+    shift = 0.3 / max(len(chart.rows), 1)
     for number, row in enumerate(chart.rows):
         look = _look(row["role"], COLOURS[number % len(COLOURS)])
-        at = [place + shift * (number - (len(names) - 1) / 2) for place in range(len(steps))]
+        at = [place + shift * (number - (len(chart.rows) - 1) / 2) for place in range(len(steps))]
         heights = [float("nan") if value is None else 100 * value for value, _ in points_of(row)]
-        dash = DASHES[number // len(COLOURS) % len(DASHES)]
-        handles += axes.plot(at, heights, linestyle=dash, **look)
+        handles += axes.plot(at, heights, linestyle=DASHES[number // len(COLOURS) % len(DASHES)], **look)
         for place, (_, interval) in zip(at, points_of(row), strict=True):
-            _interval(axes, interval, place, look["color"], along="y")
+            if interval:
+                axes.plot([place, place], [100 * end for end in interval], **_interval(look))
     turned = sum(map(len, steps)) * 0.058 > width - 0.6
     axes.set_xticks(range(len(steps)), steps, rotation=90 if turned else 0)
     axes.set_xlim(-0.5, len(steps) - 0.5)
     axes.grid(axis="y", linewidth=0.3)
     axes.set_ylabel("%")
-    _legend(figure, handles, names)
-    return figure
-
-
-def _frame(chart: Chart, width: float, height: float) -> tuple[Any, Any]:
-    figure = Figure(figsize=(width, height), layout="constrained")
-    axes = figure.add_subplot()
-    lines = f"{task_title(chart.task)}: {chart.title}", chart.heading
-    axes.set_title("\n".join(filter(None, lines)), loc="left", wrap=True)
-    return figure, axes
-
-
-def _interval(axes: Any, interval: Sequence[float] | None, place: float, colour: str, *, along: str) -> None:
-    if interval is not None:
-        ends, same = [100 * end for end in interval], [place, place]
-        axes.plot(*((ends, same) if along == "x" else (same, ends)), color=colour, linewidth=0.8, zorder=1)
+    return handles, [row["label"] for row in chart.rows]
 
 
 def _look(role: Role, colour: str = "") -> dict[str, Any]:
@@ -133,6 +118,5 @@ def _look(role: Role, colour: str = "") -> dict[str, Any]:
     return {"color": colour, "marker": _SHAPES[mark.shape], "markerfacecolor": "white" if mark.open else colour}
 
 
-def _legend(figure: Any, handles: Sequence[Any], labels: Sequence[str]) -> None:
-    columns = 1 + (max(map(len, labels)) <= 20)
-    figure.legend(handles, labels, loc="outside lower left", ncols=columns, frameon=False)
+def _interval(look: dict[str, Any]) -> dict[str, Any]:
+    return {"color": look["color"], "linewidth": 0.8, "zorder": 1}

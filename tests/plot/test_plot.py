@@ -15,7 +15,6 @@ from harness.leaderboard.build import build
 from harness.leaderboard.comparable import find_runs
 from harness.plot import draw
 from harness.plot.__main__ import main
-from harness.plot.draw import style
 
 GROUPS = {name: scores(value) for name, value in (("parent", 0.9), ("child", None), ("collider", 0.1))}
 NETWORKS = {"network": {name: scores(0.5) for name in ("asia", "cancer")}}
@@ -136,8 +135,7 @@ def test_marks_tell_what_answered_as_they_do_on_the_page(tmp_path):
     charts = {chart.kind: chart for chart in charts_of(find_runs([str(tmp_path)])) if chart.kind in ("scores", "scale")}
     shapes = {"o": "disc", "s": "square", "D": "diamond", "^": "triangle"}
     for chart in charts.values():
-        with style():
-            figure = draw.draw(chart, 6.75)
+        figure = draw.figure_of(chart, 6.75)
         marked = [line for axes in figure.axes for line in axes.lines if line.get_marker() != "None"]
         for line, row in zip(marked, chart.rows, strict=True):
             mark = MARKS[row["role"]]
@@ -153,8 +151,7 @@ def test_lines_in_one_frame_are_told_apart(tmp_path):
     for number in range(9):
         put(tmp_path, f"m{number}", task="causalbench/causality", headline="exact", parts=NETWORKS)
     (chart,) = (each for each in charts_of(find_runs([str(tmp_path)])) if each.id.endswith("scale/f1"))
-    with style():
-        (axes,) = draw.draw(chart, 6.75).axes
+    (axes,) = draw.figure_of(chart, 6.75).axes
     lines = [line for line in axes.lines if line.get_marker() != "None"]
     assert len({(line.get_color(), str(line._dash_pattern)) for line in lines}) == 9
 
