@@ -41,7 +41,7 @@ def test_a_kill_at_each_opening_and_renaming_of_a_file():
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "options", [("--processes", "3"), ("--model", "completions"), ("--samples", "3"), ("--kinds", "HTTP,protocol")]
+    "options", [("--processes", "3"), ("--model", "completions"), ("--samples", "3"), ("--kinds", "body,protocol")]
 )
 def test_other_tortures(options):
     torture(*options, "--runs", "20", *PATIENT)

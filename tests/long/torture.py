@@ -26,10 +26,9 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # as a program of its own, too
 
-from support.fault_server import FATAL, PASSING, own
+from support.fault_server import own
+from support.faults import KINDS, Kind, answer, chosen
 from support.server import Program
-from support.wire_faults import chosen as kinds_of
-from support.wire_faults.kind import Kind, answer
 from torture_processes import FAULTS, Kill, prepare, start, stored
 
 MOST_STARTS = 60
@@ -39,7 +38,7 @@ examples:
   tests/long/torture.py --runs 500 --jobs 4         mixes from a seed, random kills
   tests/long/torture.py --kinds all --runs 700           one kind of fault in each campaign, each kind in its turn
   tests/long/torture.py --kinds connection --kill none   only connections break, and nobody is killed
-  tests/long/torture.py --kinds "deep,429 Retry-After"   kinds whose names begin so (tests/support/wire_faults/)
+  tests/long/torture.py --kinds "deep,429 Retry-After"   kinds whose names begin so (tests/support/faults.py)
   tests/long/torture.py --kill events                    kill -9 once at each opening, renaming and removing of a file
   tests/long/torture.py --processes 4                    four processes at once on one cache
   tests/long/torture.py --model completions              the older endpoint
@@ -215,22 +214,23 @@ def arguments_of(server: Program, options: argparse.Namespace, *rest: str) -> li
 
 
 def draw_faults(draw: random.Random, timeout: float) -> dict[str, float]:
-    """Return random shares of the basic faults, for a campaign with many kinds."""
-    faults = {name: draw.choice([0, 0, 0.03, 0.1]) for name in PASSING}
-    faults |= {name: draw.choice([0] * 5 + [0.004]) for name in FATAL}
-    faults |= {name: draw.choice([0, 0, 0.01]) for name in ("hang", "endless drip", "429 ten minutes")}
-    if timeout > 5:
-        faults |= {"hang": 0, "endless drip": 0}
-    return faults
+    """Return random shares of faults, for a campaign with many kinds."""
+    quick = [kind for kind in KINDS.values() if not (kind.accept or kind.heavy or kind.timed)]
+    passing = draw.sample([kind.name for kind in quick if kind.ends == ("passes",)], 12)
+    fatal = draw.sample([kind.name for kind in quick if kind.ends == ("stops",)], 4)
+    faults = {name: draw.choice([0, 0, 0.03, 0.1]) for name in passing}
+    faults |= {name: draw.choice([0] * 5 + [0.004]) for name in fatal}
+    slow = ("hangs before the reply", "hangs in the body", "drip that is too slow") if timeout <= 5 else ()
+    return faults | {name: draw.choice([0, 0, 0.01]) for name in (*slow, "429 Retry-After of 10^9")}
 
 
 def only(kind: Kind) -> dict[str, Any]:
     """Return the server's settings for a single kind of fault."""
     if kind.accept:
-        return {"kind": kind.name, "every": 5}
+        return {"accept": kind.name}
     share = 0.01 if "stops" in kind.ends else 0.03 if kind.timed or "item" in kind.ends else 0.3
     # Four in a row: more than the three refused connections that stop a run whose server has never answered.
-    return {"mix": {kind.name: share}, "in_a_row": 4 if kind.in_a_row == 2 else kind.in_a_row}
+    return {"mix": {kind.name: share}, "in_a_row": 1 if kind.timed or "Retry-After" in kind.name else 4}
 
 
 def campaign(
@@ -358,7 +358,7 @@ def alone(options: argparse.Namespace) -> Tally:
     """Run campaigns until there have been enough runs, or one per event with --kill events; return the tally."""
     prepare()
     tally, draw, began = Tally(), random.Random(options.seed), time.time()
-    kinds: list[Kind] = [kind for kind in kinds_of(options.kinds) if not kind.heavy] if options.kinds else []
+    kinds: list[Kind] = [kind for kind in chosen(options.kinds) if not kind.heavy] if options.kinds else []
     draw.shuffle(kinds)
     server = Program(FAULTS)
 
