@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from support.openai_server import plain_chat
 from support.outcomes import each
 from support.server import RawServer, http
 from support.thinned import few
@@ -16,8 +17,7 @@ from support.thinned import few
 from harness.codec import canonical, response_json
 from harness.errors import RunStopped
 from harness.models.api.openai import Chat, Completions
-from harness.models.api.replies import InvalidReplyError
-from harness.models.api.retry import Policy
+from harness.protocols import Admission
 from harness.types import ChatRequest, ChoiceRequest, Failure, Message, Request, Response, Usage
 
 MISSING, HUGE = "<<missing>>", "<<1e400>>"
@@ -32,37 +32,11 @@ USAGE = {
     "prompt_tokens_details": {"cached_tokens": 3, "cache_write_tokens": 1},
     "completion_tokens_details": {"reasoning_tokens": 1},
 }
-CHAT = {
-    "id": "1",
-    "object": "chat.completion",
-    "created": 1,
-    "model": "m-2026",
-    "choices": [
-        {
-            "index": 0,
-            "message": {"role": "assistant", "content": "No", "refusal": None},
-            "finish_reason": "stop",
-            "logprobs": None,
-        }
-    ],
-    "usage": USAGE,
-}
+CHAT = plain_chat(created=1, usage=USAGE)
+CHAT["choices"][0] |= {"message": {"role": "assistant", "content": "No", "refusal": None}, "logprobs": None}
 COMPLETION = CHAT | {"choices": [{"index": 0, "text": "No", "finish_reason": "stop", "logprobs": None}]}
-RANKED = CHAT | {
-    "choices": [
-        {
-            "index": 0,
-            "text": " Yes",
-            "finish_reason": "length",
-            "logprobs": {
-                "tokens": [" Yes"],
-                "token_logprobs": [-0.1],
-                "text_offset": [0],
-                "top_logprobs": [{" Yes": -0.1, " No": -2.5}],
-            },
-        }
-    ]
-}
+TOLD = {"tokens": [" Yes"], "token_logprobs": [-0.1], "text_offset": [0], "top_logprobs": [{" Yes": -0.1, " No": -2.5}]}
+RANKED = CHAT | {"choices": [{"index": 0, "text": " Yes", "finish_reason": "length", "logprobs": TOLD}]}
 KINDS = {"invalid_reply", "invalid_logprobs", "content_filter", "refusal"}
 
 
@@ -147,23 +121,16 @@ def test_a_server_that_cannot_rank_stops_the_run_and_one_reply_that_does_not_is_
     assert len(server.asked) <= 2 * len(requests)
 
 
-@pytest.mark.parametrize(
-    ("content", "text"),
-    [
-        ("No", "No"),
-        (["N", "o"], "No"),
-        ([{"type": "text", "text": "N"}, {"type": "text", "text": "o"}], "No"),
-        ([{"type": "output_text", "text": "No"}], "No"),
-        ([{"text": "No"}], "No"),
-        ([{"type": "thinking", "thinking": [{"type": "text", "text": "Yes?"}]}, {"type": "text", "text": "No"}], "No"),
-        ([], ""),
-        (None, ""),
-    ],
-)
-def test_content_is_a_text_or_a_list_of_parts(raw, key, content, text):
+THOUGHT = {"type": "thinking", "thinking": [{"type": "text", "text": "Yes?"}]}
+PARTS = [{"type": "text", "text": "N"}, {"type": "text", "text": "o"}]
+OUTPUT = {"type": "output_text", "text": "No"}
+
+
+@pytest.mark.parametrize("content", ["No", ["N", "o"], PARTS, [OUTPUT], [{"text": "No"}], [THOUGHT, *PARTS], [], None])
+def test_content_is_a_text_or_a_list_of_parts(raw, key, content):
     server = raw(lambda words, times: http(mutated(CHAT, ("choices", 0, "message", "content"), content)))
     (outcome,) = asked(server, [chat_request("?")]).values()
-    assert isinstance(outcome, Response) and outcome.text == text
+    assert isinstance(outcome, Response) and outcome.text == ("No" if content else "")
 
 
 @pytest.mark.parametrize("content", [True, 0, 1.5, {"type": "text", "text": "No"}, [1], [None], [{"type": "text"}]])
@@ -173,21 +140,26 @@ def test_content_of_another_kind_is_an_invalid_reply(raw, key, content):
     assert isinstance(outcome, Failure) and outcome.kind == "invalid_reply" and "content" in outcome.detail
 
 
+class Noted(Admission):
+    """Requests, and the tokens of their tries without an answer."""
+
+    def __init__(self, source: list[Request]) -> None:
+        super().__init__(source)
+        self.usages: list[Usage | None] = []
+
+    def failed(self, request: Request, usage: Usage | None) -> None:
+        self.usages.append(usage)
+
+
 @pytest.mark.parametrize(
     "broken", [{"choices": []}, {"choices": [{"message": 5}]}, {"choices": [{"message": {"content": 5}}]}]
 )
-def test_an_invalid_reply_carries_the_tokens_that_the_server_counted(raw, key, monkeypatch, broken):
-    errors: list[BaseException] = []
-    passes = Policy._passes
-    monkeypatch.setattr(
-        Policy, "_passes", lambda self, trouble, error: (errors.append(error), passes(self, trouble, error))[1]
-    )
-    server = raw(lambda words, times: http(CHAT | broken))
-    asked(server, [chat_request("?")])
-    (error,) = errors
-    assert isinstance(error, InvalidReplyError)
-    assert error.usage == Usage(input=9, output=2, cached_input=3, reasoning=1, cache_write=1)
-    assert InvalidReplyError("x").usage == Usage()
+def test_an_invalid_reply_carries_the_tokens_that_the_server_counted(raw, key, broken):
+    noted = Noted([chat_request("?")])
+    model = Chat(name="m", model="m", base_url=raw(lambda *_: http(CHAT | broken)).url, attempts=1)
+    ((_, outcome),) = each(model.respond(noted))
+    assert outcome.kind == "invalid_reply"
+    assert noted.usages == [Usage(input=9, output=2, cached_input=3, reasoning=1, cache_write=1)]
 
 
 def test_a_bug_in_reading_is_not_taken_for_silence(raw, key, monkeypatch):
@@ -206,18 +178,11 @@ def test_a_bug_in_sending_ends_the_run_as_what_it_is(raw, key, monkeypatch):
         asked(raw(lambda words, times: http(CHAT)), [chat_request("?")])
 
 
-@pytest.mark.parametrize(
-    "message",
-    [
-        "\x1b[2J\x1b]0;title\x07 slow\n\ndown\u202e \x9b31m",
-        "slow down " * 1000,
-        ["slow"],
-        {"a": 1},
-        5,
-        None,
-        "\u2066\ud800",
-    ],
-)
+SLOW = ["\x1b[2J\x1b]0;title\x07 slow\n\ndown\u202e \x9b31m", "slow down " * 1000, ["slow"], {"a": 1}, 5, None,
+        "\u2066\ud800"]  # fmt: skip
+
+
+@pytest.mark.parametrize("message", SLOW)
 @pytest.mark.parametrize("status", few([400, 401, 404, 418, 429, 500], 2))
 def test_what_a_server_says_is_one_short_printable_line(raw, key, message, status):
     server = raw(lambda words, times: http({"error": {"message": message}}, status=status))
