@@ -45,7 +45,7 @@ class Azure(Chat):
         if not credential:
             from azure.identity import aio
 
-            credential = tokens(aio)
+            credential = aio.get_bearer_token_provider(aio.DefaultAzureCredential(), _SCOPE)
         options: dict[str, Any] = {"max_retries": 0, "timeout": http.timeout, "http_client": http}
         if self.api_version is None:
             return AsyncOpenAI(api_key=credential, base_url=self.base_url, **options)
@@ -53,8 +53,3 @@ class Azure(Chat):
         way = "api_key" if super().key else "azure_ad_token" if self.key else "azure_ad_token_provider"
         options |= {way: credential, "azure_endpoint": root, "api_version": self.api_version}
         return AsyncAzureOpenAI(**options)
-
-
-def tokens(identity: Any) -> Any:
-    """Return a function that gets tokens by azure.identity, or by its module of coroutines."""
-    return identity.get_bearer_token_provider(identity.DefaultAzureCredential(), _SCOPE)
