@@ -3,17 +3,9 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime, timedelta
 
 import pytest
-from dialect_replies import (
-    anthropic_error,
-    content,
-    gemini_error,
-    message,
-    refuses_content,
-    refuses_message,
-)
+from dialect_replies import anthropic_error, content, gemini_error, message, refuses_content, refuses_message
 from support.openai_server import KEY
 from support.outcomes import each
 
@@ -21,7 +13,6 @@ from harness.errors import ConfigError, RunStopped
 from harness.models.api.anthropic import Messages
 from harness.models.api.gemini import GenerateContent
 from harness.models.api.openai import Chat
-from harness.models.api.pace import pause
 from harness.types import AnswerForm, ChatRequest, ChoiceRequest, Failure, Message
 
 ASKED = ChatRequest((Message("system", "Be brief."), Message("user", "Why?"), Message("assistant", "Well."),
@@ -76,89 +67,79 @@ def test_a_content_goes_out_and_comes_back(ask):
     assert response.served_model == "gemini-served-1"
 
 
-@pytest.mark.parametrize(
-    ("dialect", "reply", "wanted"),
-    [
-        ("anthropic", message("Ye", stop_reason="max_tokens"), ("Ye", "length")),
-        ("anthropic", message(stop_reason="max_tokens"), ("", "length")),
-        ("anthropic", message("Ye", stop_reason="model_context_window_exceeded"), ("Ye", "length")),
-        ("anthropic", message("Yes", stop_reason="stop_sequence"), ("Yes", "stop")),
-        ("anthropic", message("As", stop_reason="refusal", stop_details={"explanation": "bio"}), "refusal"),
-        ("anthropic", message(stop_reason="model_context_window_exceeded"), "context_length"),
-        ("anthropic", message() | {"content": 7}, "invalid_reply"),
-        ("anthropic", {"type": "message"}, "invalid_reply"),
-        (
-            "anthropic",
-            {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}},
-            "server_error",
-        ),
-        ("gemini", content("Ye", finish="MAX_TOKENS"), ("Ye", "length")),
-        ("gemini", content(finish="MAX_TOKENS"), ("", "length")),
-        ("gemini", content("Ye", finish="SAFETY"), "content_filter"),
-        ("gemini", content(finish="RECITATION"), "content_filter"),
-        ("gemini", {"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}}, "content_filter"),
-        ("gemini", content(finish="OTHER"), "server_error"),
-        ("gemini", content(finish=None), "server_error"),
-        ("gemini", {"candidates": "none"}, "invalid_reply"),
-        ("gemini", content({"text": 7}), "invalid_reply"),
-        ("gemini", {"candidates": [{"content": [], "finishReason": 3}]}, "server_error"),
+OVERLOADED = {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}
+CREDIT = "Your credit balance is too low to access the Anthropic API."
+TOO_LONG = "The input token count (9) exceeds the maximum number of tokens allowed (8)."
+NO_KEY = gemini_error(400, "INVALID_ARGUMENT", "API key not valid.", {"reason": "API_KEY_INVALID"})
+ENDS = {
+    "anthropic": [
+        (message("Ye", stop_reason="max_tokens"), ("Ye", "length")),
+        (message(stop_reason="max_tokens"), ("", "length")),
+        (message("Ye", stop_reason="model_context_window_exceeded"), ("Ye", "length")),
+        (message("Ye", stop_reason="pause_turn"), ("Ye", "length")),
+        (message("Ye", stop_reason="nobody_knows_this"), ("Ye", "length")),
+        (message("Yes", stop_reason="stop_sequence"), ("Yes", "stop")),
+        (message("As", stop_reason="refusal", stop_details={"explanation": "bio"}), "refusal"),
+        (message(stop_reason="model_context_window_exceeded"), "context_length"),
+        (message() | {"content": 7}, "invalid_reply"),
+        ({"type": "message"}, "invalid_reply"),
+        (OVERLOADED, "server_error"),
+        (anthropic_error(400, "invalid_request_error", "prompt is too long: 9 > 8 maximum"), "context_length"),
+        (anthropic_error(401, "authentication_error", "invalid x-api-key"), "stops: refuses the key"),
+        (anthropic_error(404, "not_found_error", "model: some-model"), "stops: does not know this model"),
+        (anthropic_error(400, "invalid_request_error", CREDIT), "stops: quota is used up"),
     ],
-)
-def test_each_end_of_a_reply_means_what_it_means_in_a_completion(ask, dialect, reply, wanted):
-    outcome, _ = ask(dialect, reply)
-    if isinstance(wanted, str):
-        assert isinstance(outcome, Failure) and outcome.kind == wanted, outcome
-    else:
+    "gemini": [
+        (content("Ye", finish="MAX_TOKENS"), ("Ye", "length")),
+        (content(finish="MAX_TOKENS"), ("", "length")),
+        (content("Ye", finish="NOBODY_KNOWS_THIS"), ("Ye", "length")),
+        (content("Ye", finish="SAFETY"), "content_filter"),
+        (content(finish="RECITATION"), "content_filter"),
+        ({"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}}, "content_filter"),
+        (content(finish="OTHER"), "server_error"),
+        (content(finish=None), "server_error"),
+        ({"candidates": "none"}, "invalid_reply"),
+        (content({"text": 7}), "invalid_reply"),
+        ({"candidates": [{"content": [], "finishReason": 3}]}, "server_error"),
+        (gemini_error(400, "INVALID_ARGUMENT", TOO_LONG), "context_length"),
+        (NO_KEY, "stops: refuses the key"),
+        (gemini_error(404, "NOT_FOUND", "models/x is not found for API version v1beta"), "stops: does not know"),
+    ],
+}
+
+
+@pytest.mark.parametrize(("dialect", "case"), [(name, case) for name, cases in ENDS.items() for case in cases])
+def test_each_end_of_a_reply_means_what_it_means_in_a_completion(ask, dialect, case):
+    reply, wanted = case
+    if isinstance(wanted, str) and wanted.startswith("stops: "):
+        with pytest.raises(RunStopped, match=wanted.removeprefix("stops: ")):
+            ask(dialect, reply)
+        return
+    outcome, server = ask(dialect, reply)
+    if isinstance(wanted, tuple):
         assert (outcome.text, outcome.finish_reason) == wanted
+    else:
+        assert isinstance(outcome, Failure) and outcome.kind == wanted, outcome
+        assert wanted != "context_length" or len(server.calls) == 1
 
 
 RETRY = {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "0.01s"}
 
 
 @pytest.mark.parametrize(
-    ("dialect", "refusal", "good"),
+    ("dialect", "refusal"),
     [
-        ("anthropic", anthropic_error(529, "overloaded_error", "Overloaded"), message("Yes")),
-        ("anthropic", anthropic_error(429, "rate_limit_error", "slow down", retry_after="0.01"), message("Yes")),
-        ("anthropic", anthropic_error(500, "api_error", "Internal server error"), message("Yes")),
-        ("gemini", gemini_error(429, "RESOURCE_EXHAUSTED", "quota exceeded", RETRY), content("Yes")),
-        ("gemini", gemini_error(503, "UNAVAILABLE", "The model is overloaded."), content("Yes")),
+        ("anthropic", anthropic_error(529, "overloaded_error", "Overloaded")),
+        ("anthropic", anthropic_error(429, "rate_limit_error", "slow down", retry_after="0.01")),
+        ("anthropic", anthropic_error(500, "api_error", "Internal server error")),
+        ("gemini", gemini_error(429, "RESOURCE_EXHAUSTED", "quota exceeded", RETRY)),
+        ("gemini", gemini_error(503, "UNAVAILABLE", "The model is overloaded.")),
     ],
 )
-def test_what_may_pass_is_tried_again(ask, dialect, refusal, good):
+def test_what_may_pass_is_tried_again(ask, dialect, refusal):
+    good = {"anthropic": message("Yes"), "gemini": content("Yes")}[dialect]
     outcome, server = ask(dialect, lambda path, body, number: refusal if number == 1 else good)
     assert outcome.text == "Yes" and len(server.calls) == 2
-
-
-@pytest.mark.parametrize(
-    ("dialect", "refusal", "words"),
-    [
-        ("anthropic", anthropic_error(401, "authentication_error", "invalid x-api-key"), "refuses the key"),
-        ("anthropic", anthropic_error(404, "not_found_error", "model: some-model"), "does not know this model"),
-        ("anthropic", anthropic_error(400, "invalid_request_error", "Your credit balance is too low to access the "
-                                      "Anthropic API."), "quota is used up"),
-        ("gemini", gemini_error(400, "INVALID_ARGUMENT", "API key not valid. Please pass a valid API key.",
-                                {"reason": "API_KEY_INVALID"}), "refuses the key"),
-        ("gemini", gemini_error(404, "NOT_FOUND", "models/x is not found for API version v1beta"), "does not know"),
-    ],
-)  # fmt: skip
-def test_what_concerns_every_call_ends_the_run(ask, dialect, refusal, words):
-    with pytest.raises(RunStopped, match=words):
-        ask(dialect, refusal)
-
-
-@pytest.mark.parametrize(
-    ("dialect", "refusal", "kind"),
-    [
-        ("anthropic", anthropic_error(400, "invalid_request_error", "prompt is too long: 9 > 8 maximum"),
-         "context_length"),
-        ("gemini", gemini_error(400, "INVALID_ARGUMENT", "The input token count (9) exceeds the maximum number of "
-                                "tokens allowed (8)."), "context_length"),
-    ],
-)  # fmt: skip
-def test_what_concerns_one_item_is_its_failure(ask, dialect, refusal, kind):
-    outcome, server = ask(dialect, refusal)
-    assert outcome.kind == kind and len(server.calls) == 1
 
 
 @pytest.mark.parametrize("dialect", ["anthropic", "gemini"])
@@ -190,25 +171,15 @@ def test_gemini_ranks_by_the_likeliest_first_tokens(ask):
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"dialect": "anthropic", "method": "rank"}, "Anthropic gives no log-probabilities: use model.method=generate"),
-        ({"dialect": "anthropic", "seed": 3}, "Anthropic takes no seed"),
+        ({"method": "rank"}, "Anthropic gives no log-probabilities: use model.method=generate"),
+        ({"seed": 3}, "Anthropic takes no seed"),
     ],
 )
 def test_what_a_dialect_cannot_do_is_one_sentence(key, settings, words):
     with pytest.raises(ConfigError, match=words):
-        APIS[settings["dialect"]](
-            name="m", model="m", base_url="http://localhost/v1", **{k: v for k, v in settings.items() if k != "dialect"}
-        )
+        Messages(name="m", model="m", base_url="http://localhost/v1", **settings)
 
 
 def test_a_dialect_has_an_identity_of_its_own_and_the_others_keep_theirs(key):
     kinds = [api(name="m", model="m", base_url="https://x/v1").identity["kind"] for api in (Chat, *APIS.values())]
     assert kinds == ["openai.chat", "anthropic.messages", "gemini.generate_content"]
-
-
-def test_a_pause_until_a_moment_is_waited_for():
-    until = (datetime.now(UTC) + timedelta(seconds=30)).isoformat().replace("+00:00", "Z")
-    headers = {"anthropic-ratelimit-requests-remaining": "0", "anthropic-ratelimit-requests-reset": until}
-    assert 20 < pause(headers) <= 30
-    assert pause(headers | {"anthropic-ratelimit-requests-remaining": "7"}) == 0
-    assert pause(headers | {"anthropic-ratelimit-requests-reset": "Tuesday"}) == 0

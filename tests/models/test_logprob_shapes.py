@@ -16,55 +16,42 @@ REQUEST = ChoiceRequest((Message("user", "Is it so?"),), ("Yes", "No"))
 TOLD = {" Yes": 0.5, "No": 0.3, "It": 0.1}
 LOGS = {token: math.log(p) for token, p in TOLD.items()}
 ENTRIES = [{"id": 7, "token": token, "logprob": p, "bytes": list(token.encode())} for token, p in LOGS.items()]
+FIRST, *REST = ENTRIES
 BYTE = {"token": "<0x59>", "logprob": math.log(0.5)}
+LETTERS = FIRST | {"token": "ĠYes"}
+SAME = [{"token": "Yes", "logprob": math.log(p), "bytes": None} for p in (0.3, 0.2)]
+UNBYTED = [entry | {"bytes": None} for entry in ENTRIES]
+
+
+def told(first: dict, top: object) -> dict:
+    return {"content": [first | {"top_logprobs": top}]}
+
+
 SHAPES = {
-    "chat": {"content": [{**ENTRIES[0], "top_logprobs": ENTRIES}]},
-    "chat, without bytes": {
-        "content": [{"token": " Yes", "logprob": LOGS[" Yes"], "top_logprobs": [{**e, "bytes": None} for e in ENTRIES]}]
-    },
-    "chat, a dictionary": {"content": [{**ENTRIES[0], "top_logprobs": LOGS}]},
+    "chat": told(FIRST, ENTRIES),
+    "chat, without bytes": told({"token": " Yes", "logprob": LOGS[" Yes"]}, UNBYTED),
+    "chat, a dictionary": told(FIRST, LOGS),
     "completions": {"tokens": [" Yes"], "token_logprobs": [LOGS[" Yes"]], "top_logprobs": [LOGS], "text_offset": [9]},
     "completions, only the likeliest": {"top_logprobs": [LOGS]},
     "completions, entries": {"tokens": [" Yes"], "top_logprobs": [ENTRIES]},
     "completions, the one drawn is not among them": {
-        "tokens": ["No"],
-        "token_logprobs": [LOGS["No"]],
-        "top_logprobs": [{" Yes": LOGS[" Yes"], "It": LOGS["It"]}],
-    },
-    "a bare list of places": [{**ENTRIES[0], "top_logprobs": ENTRIES}],
-    "in the vocabulary's own letters": {
-        "content": [{**ENTRIES[0], "token": "ĠYes", "top_logprobs": [{**ENTRIES[0], "token": "ĠYes"}, *ENTRIES[1:]]}]
-    },
-    "the one drawn rounded otherwise": {
-        "content": [{**ENTRIES[0], "logprob": LOGS[" Yes"] - 0.001, "top_logprobs": ENTRIES}]
-    },
+        "tokens": ["No"], "token_logprobs": [LOGS["No"]], "top_logprobs": [{k: LOGS[k] for k in (" Yes", "It")}]},
+    "a bare list of places": [FIRST | {"top_logprobs": ENTRIES}],
+    "in the vocabulary's own letters": told(LETTERS, [LETTERS, *REST]),
+    "the one drawn rounded otherwise": told(FIRST | {"logprob": LOGS[" Yes"] - 0.001}, ENTRIES),
     "the one drawn written in another way": {"tokens": ["Yes"], "token_logprobs": [-0.7], "top_logprobs": [LOGS]},
-    "told twice": {"content": [{**ENTRIES[0], "top_logprobs": [*ENTRIES, *ENTRIES]}]},
-    "two tokens that read the same": {
-        "content": [
-            {
-                "token": "Yes",
-                "logprob": math.log(0.3),
-                "top_logprobs": [
-                    {"token": "Yes", "logprob": math.log(0.3), "bytes": None},
-                    {"token": "Yes", "logprob": math.log(0.2), "bytes": None},
-                    *ENTRIES[1:],
-                ],
-            }
-        ]
-    },
-    "a byte": {"content": [{**BYTE, "top_logprobs": [BYTE, *ENTRIES[1:]]}]},
-    "minus infinity beside": {
-        "content": [{**ENTRIES[0], "top_logprobs": [*ENTRIES, {"token": "yes", "logprob": -math.inf}]}]
-    },
-}
+    "told twice": told(FIRST, [*ENTRIES, *ENTRIES]),
+    "two tokens that read the same": told({"token": "Yes", "logprob": math.log(0.3)}, [*SAME, *REST]),
+    "a byte": told(BYTE, [BYTE, *REST]),
+    "minus infinity beside": told(FIRST, [*ENTRIES, {"token": "yes", "logprob": -math.inf}]),
+}  # fmt: skip
 NONE = [None, {}, [], {"content": []}, {"content": [None]}, {"top_logprobs": [None]}, {"top_logprobs": None}, "yes", 5]
 NONE += [{"content": [{"token": "Yes", "logprob": -0.1}]}, {"content": [{**ENTRIES[0], "top_logprobs": []}]}]
 INVALID = {
-    "null": {"content": [{**ENTRIES[0], "top_logprobs": [{"token": "Yes", "logprob": None}]}]},
+    "null": told(FIRST, [{"token": "Yes", "logprob": None}]),
     "NaN": {"top_logprobs": [{"Yes": math.nan, "No": -1.0}]},
-    "a list for a token": {"content": [{**ENTRIES[0], "top_logprobs": [{"token": ["Yes"], "logprob": [1]}]}]},
-    "no object": {"content": [{**ENTRIES[0], "top_logprobs": ["Yes", None]}]},
+    "a list for a token": told(FIRST, [{"token": ["Yes"], "logprob": [1]}]),
+    "no object": told(FIRST, ["Yes", None]),
     "more than one": {"top_logprobs": [{"Yes": -0.1, "No": -0.1}]},
     "nothing at all": {"top_logprobs": [{"Yes": -math.inf, "No": -9999.0}]},
 }
@@ -83,7 +70,7 @@ def reply_of(kind: type, logprobs, text="Yes"):
 
 
 @pytest.mark.parametrize("kind", [Chat, Completions])
-def test_every_form_gives_the_same_numbers_at_both_endpoints(serve, key, kind):
+def test_each_form_gives_the_same_numbers_or_a_sentence_at_both_endpoints(serve, key, kind):
     current = []
     server = serve(lambda *_: reply_of(kind, current[-1]))
     for name, logprobs in SHAPES.items():
@@ -93,12 +80,11 @@ def test_every_form_gives_the_same_numbers_at_both_endpoints(serve, key, kind):
         found = {choice: math.exp(p) for choice, p in outcome.logprobs.items()}
         assert found == pytest.approx({"Yes": 0.5, "No": 0.3}, rel=1e-6), name
         assert outcome.outside == pytest.approx(0.2), name
-
-
-@pytest.mark.parametrize("kind", [Chat, Completions])
-def test_what_holds_none_stops_the_run_with_the_way_out(serve, key, kind):
-    current = []
-    server = serve(lambda *_: reply_of(kind, current[-1]))
+    for name, logprobs in INVALID.items():
+        current.append(logprobs)
+        outcome = ask(kind, server)
+        assert isinstance(outcome, Failure) and outcome.kind == "invalid_reply", name
+        assert "log-probabilities are" in outcome.detail, name
     for logprobs in NONE:
         current.append(logprobs)
         with pytest.raises(RunStopped, match=r"gives no log-probabilities .*model\.method=generate"):
@@ -106,21 +92,9 @@ def test_what_holds_none_stops_the_run_with_the_way_out(serve, key, kind):
 
 
 @pytest.mark.parametrize("kind", [Chat, Completions])
-def test_what_are_no_numbers_is_an_invalid_reply(serve, key, kind):
-    current = []
-    server = serve(lambda *_: reply_of(kind, current[-1]))
-    for name, logprobs in INVALID.items():
-        current.append(logprobs)
-        outcome = ask(kind, server)
-        assert isinstance(outcome, Failure) and outcome.kind == "invalid_reply", name
-        assert "log-probabilities are" in outcome.detail, name
-
-
-@pytest.mark.parametrize("kind", [Chat, Completions])
 def test_thoughts_are_seen_in_the_first_token_also_where_the_text_hides_them(serve, key, kind):
-    thinking = {
-        "content": [{"token": "<think>", "logprob": -0.01, "top_logprobs": [{"token": "<think>", "logprob": -0.01}]}]
-    }
+    thought = {"token": "<think>", "logprob": -0.01}
+    thinking = told(thought, [thought])
     for text in ("", "<think>"):
         with pytest.raises(RunStopped, match="thinks before it answers"):
             ask(kind, serve(lambda *_, text=text: reply_of(kind, thinking, text)))

@@ -18,6 +18,7 @@ import time
 import tracemalloc
 from collections import Counter
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -311,17 +312,9 @@ def test_a_reply_is_complete_or_it_is_not(meaning, reason):
 
 
 @pytest.mark.parametrize("reason", ["pause_turn", "nobody_knows_this"])
-@pytest.mark.parametrize("model", [Chat, Messages, GenerateContent])
-def test_what_is_no_end_is_counted_as_cut_off(serve, model, reason):
-    usage = {"prompt_tokens": 9, "completion_tokens": 3}
-    replies = {
-        Chat: chat_reply("Yes, bec", finish_reason=reason) | {"usage": usage},
-        Messages: {"type": "message", "content": [{"type": "text", "text": "Yes, bec"}], "stop_reason": reason},
-        GenerateContent: {
-            "candidates": [{"content": {"parts": [{"text": "Yes, bec"}]}, "finishReason": reason.upper()}]
-        },
-    }
-    (outcome,) = asked(serve(lambda *_: replies[model]).url, "?", model=model).values()
+def test_what_is_no_end_is_counted_as_cut_off(serve, reason):
+    reply = chat_reply("Yes, bec", finish_reason=reason) | {"usage": {"prompt_tokens": 9, "completion_tokens": 3}}
+    (outcome,) = asked(serve(lambda *_: reply).url, "?").values()
     assert (outcome.text, outcome.finish_reason) == ("Yes, bec", "length")
 
 
@@ -486,6 +479,13 @@ def test_a_reset_in_seconds_or_milliseconds_of_the_epoch_is_a_moment(scale):
 )
 def test_nothing_goes_out_while_the_headers_say_that_nothing_is_left(headers, seconds):
     assert pause({f"x-ratelimit-{name}": value for name, value in headers.items()}) == pytest.approx(seconds)
+
+
+def test_a_pause_until_a_moment_is_waited_for():
+    until = (datetime.now(UTC) + timedelta(seconds=30)).isoformat().replace("+00:00", "Z")
+    headers = {"anthropic-ratelimit-requests-remaining": "0", "anthropic-ratelimit-requests-reset": until}
+    assert 20 < pause(headers) <= 30
+    assert pause(headers | {"anthropic-ratelimit-requests-reset": "Tuesday"}) == 0
 
 
 def test_calls_keep_to_the_rate_and_to_the_slots_that_they_are_given(serve):

@@ -26,28 +26,22 @@ def read(message, *, model=None, **reply):
     return chat.read(body, ChatRequest((Message("user", "?"),), max_tokens=16), 0.1)
 
 
+TEXT = {"type": "text", "text": "No"}
+SUMMARY = {"summary": [{"type": "summary_text", "text": THOUGHTS}]}
+DETAILS = [{"type": "reasoning.text", "text": THOUGHTS}, {"type": "reasoning.encrypted"}]
+
+
 @pytest.mark.parametrize(
     "message",
     [
-        {"content": "No", "reasoning_content": THOUGHTS},
-        {"content": "No", "reasoning": THOUGHTS},
-        {"content": "No", "thinking": THOUGHTS},
-        {"content": "No", "reasoning": {"summary": [{"type": "summary_text", "text": THOUGHTS}]}},
-        {"content": "No", "reasoning_details": [{"type": "reasoning.text", "text": THOUGHTS, "index": 0}]},
+        *({"content": "No", name: THOUGHTS} for name in ("reasoning_content", "reasoning", "thinking")),
+        {"content": "No", "reasoning": SUMMARY},
+        {"content": "No", "reasoning_details": DETAILS},
         {"content": "No", "reasoning_details": [{"type": "reasoning.summary", "summary": THOUGHTS}]},
-        {
-            "content": "No",
-            "reasoning": THOUGHTS,
-            "reasoning_details": [{"type": "reasoning.text", "text": THOUGHTS}, {"type": "reasoning.encrypted"}],
-        },
-        {"content": [{"type": "thinking", "thinking": THOUGHTS}, {"type": "text", "text": "No"}]},
-        {
-            "content": [
-                {"type": "thinking", "thinking": [{"type": "text", "text": THOUGHTS}], "closed": True},
-                {"type": "text", "text": "No"},
-            ]
-        },
-        {"content": [{"type": "reasoning", "text": THOUGHTS}, {"type": "output_text", "text": "No"}]},
+        {"content": "No", "reasoning": THOUGHTS, "reasoning_details": DETAILS},
+        {"content": [{"type": "thinking", "thinking": THOUGHTS}, TEXT]},
+        {"content": [{"type": "thinking", "thinking": [TEXT | {"text": THOUGHTS}], "closed": True}, TEXT]},
+        {"content": [{"type": "reasoning", "text": THOUGHTS}, TEXT | {"type": "output_text"}]},
         {"content": [{"type": "reasoning", "reasoning": THOUGHTS}, "No"]},
     ],
 )

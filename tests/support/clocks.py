@@ -5,15 +5,6 @@ from __future__ import annotations
 import asyncio
 
 
-class Clock:
-    """A clock that a test sets."""
-
-    now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
 class Skipping(asyncio.SelectorEventLoop):
     """The machine's time, and what a test has let pass besides."""
 

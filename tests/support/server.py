@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import urlsplit
 
 WAIT = 120.0
 """Seconds for which anything is waited that has to come: only what hangs takes so long."""
@@ -65,7 +65,6 @@ class Call:
         first, *lines = self.head.decode("latin-1").rstrip("\r\n").split("\r\n")
         self.method, target, _ = first.split(" ", 2)
         self.path = urlsplit(target).path
-        self.query = dict(parse_qsl(urlsplit(target).query, keep_blank_values=True))
         fields = (line.partition(":") for line in lines)
         self.headers = Headers({name.lower(): value.strip() for name, _, value in fields})
 
@@ -74,17 +73,6 @@ class Call:
 
     def json(self) -> Any:
         return json.loads(self.body)
-
-    def form(self) -> dict[str, Any]:
-        """Return the parts of multipart/form-data: words, and of a file its name and its bytes."""
-        boundary = self.header("content-type").partition("boundary=")[2].strip('"').encode()
-        parts: dict[str, Any] = {}
-        for part in self.body.split(b"--" + boundary)[1:-1]:
-            head, _, content = part.removeprefix(b"\r\n").partition(b"\r\n\r\n")
-            about = dict(re.findall(r'\b(name|filename)="([^"]*)"', head.decode()))
-            content = content.removesuffix(b"\r\n")
-            parts[about["name"]] = (about["filename"], content) if "filename" in about else content.decode()
-        return parts
 
     def abort(self) -> None:
         """Reset the connection: what is replied after this reaches nobody."""
@@ -198,12 +186,6 @@ class RawServer(LocalServer):
         self.times[words] += 1
         self.heads.append(call.head)
         return self.reply(words, self.times[words])
-
-
-def cut(content: bytes) -> Reply:
-    """Return a reply that ends in the middle of its body, and its connection with it."""
-    whole = http(content)
-    return (whole[: len(whole) - len(content) + len(content) // 2],)
 
 
 def as_program(server: LocalServer) -> None:
