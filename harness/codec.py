@@ -71,7 +71,6 @@ def user_path(path: str | Path) -> Path:
 
 LARGEST_TEXT = 1 << 22
 """Bytes of a config or prompt file: a hundred times the largest that ships."""
-_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
 class NotPlainError(OSError):
@@ -80,17 +79,9 @@ class NotPlainError(OSError):
 
 def open_plain(place: Path, flags: int = 0) -> BufferedReader:
     """Open an ordinary file for reading. Raises NotPlainError for everything else, OSError."""
-    number = os.open(place, _FLAGS | flags)  # without blocking: a FIFO would wait for a writer
-    try:
-        kind = os.fstat(number).st_mode
-        if not stat.S_ISREG(kind):
-            if stat.S_ISDIR(kind):
-                raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(place))
-            raise NotPlainError(errno.EINVAL, "it is a pipe or a device, and no file", str(place))
-        return os.fdopen(number, "rb")
-    except BaseException:
-        os.close(number)
-        raise
+    if not stat.S_ISREG(kind := os.stat(place).st_mode) and not stat.S_ISDIR(kind):  # noqa: PTH116
+        raise NotPlainError(errno.EINVAL, "it is a pipe or a device, and no file", str(place))
+    return open(place, "rb", opener=lambda name, mode: os.open(name, mode | flags))
 
 
 def plain_text(place: Path, most: int = LARGEST_TEXT) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
@@ -24,7 +24,7 @@ from harness.prompting.constrained import ROOM, ConstrainedPrompt, constrained
 from harness.prompting.prompts import Prompt
 from harness.prompting.reading.own_words import own_words
 from harness.prompting.schema import read
-from harness.protocols import Model, Outcomes, Task, Wrapper
+from harness.protocols import Model, Task
 from harness.scoring.audit import audited_sample, judge_words, key_of, read_by_rules, unread, verdict
 from harness.settings import build
 from harness.storage import records
@@ -46,7 +46,7 @@ def judge_of(settings: Mapping[str, Any], *, asks: bool) -> Model:
 
     Raises ConfigError for one that cannot judge.
     """
-    with _errors_of_judge(settings):
+    with _errors_of_judge():
         model: Model = build(settings, "judge")
     if ChatRequest not in model.accepts or model.traits.instant or model.traits.tasks:
         raise ConfigError(
@@ -56,29 +56,16 @@ def judge_of(settings: Mapping[str, Any], *, asks: bool) -> Model:
         raise ConfigError("judge.method=rank: a judge writes what it reads in a reply: leave judge.method out.")
     if asks and (service := model.traits.service) is not None:
         service.check_key()
-    return _Judging(model, settings)
-
-
-class _Judging(Wrapper):
-    """A model whose errors name its settings as those of a judge."""
-
-    def __init__(self, model: Model, settings: Collection[str]) -> None:
-        super().__init__(model)
-        self._settings = settings
-
-    def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
-        with _errors_of_judge(self._settings):
-            yield from self.model.respond(requests)
+    return model
 
 
 @contextmanager
-def _errors_of_judge(settings: Collection[str]) -> Iterator[None]:
+def _errors_of_judge() -> Iterator[None]:
     """Have errors speak of judge.base_url where a model of its own would say model.base_url."""
     try:
         yield
     except HarnessError as error:
-        names = "|".join(re.escape(name) for name in settings)
-        error.args = (re.sub(rf"(?<![\w./-])model\.(?=(?:{names})\b)", "judge.", str(error)), *error.args[1:])
+        error.args = (re.sub(r"(?<![\w./-])model\.(?=[a-z])", "judge.", str(error)), *error.args[1:])
         raise
 
 
@@ -160,7 +147,7 @@ def _ask(judge: Judge, requests: Iterable[Request]) -> tuple[Mapping[str, Judgem
 
     stopped: RunStopped | None = None
     try:
-        with closing(judge.model.respond(distinct())) as landing:
+        with _errors_of_judge(), closing(judge.model.respond(distinct())) as landing:
             for request, outcome in chain.from_iterable(landing):
                 name = request_digest(request)
                 judgements[name] = Judgement(name, outcome)

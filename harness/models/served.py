@@ -43,7 +43,6 @@ class Served(Chat):
     args: tuple[str | int | float, ...] = ()
     engine: str
     ready: Positive = 1800.0
-    health: str = "/health"
     model: str = field(default="", init=False)
     base_url: str = field(default=f"http://{HOST}/v1", init=False)
     api_key_env: None = field(default=None, init=False)
@@ -135,7 +134,7 @@ class Server:
     def _answers(self) -> bool:
         connection = http.client.HTTPConnection(HOST, self.port, timeout=5)
         with suppress(OSError, http.client.HTTPException), closing(connection):
-            connection.request("GET", self._model.health)
+            connection.request("GET", "/health")
             return connection.getresponse().status in (200, 204, 404, 405)
         return False
 

@@ -6,7 +6,6 @@ import gc
 import os
 import shlex
 import sys
-from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 
@@ -29,15 +28,9 @@ def begin() -> None:
     gc.set_threshold(_COLLECT_AFTER)
     # It would read the entry points of every installed package, for plug-ins of pydantic's own that watch validation.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
-    here = ""
-    with suppress(OSError):
-        here = str(Path.cwd())
     as_module = sys.argv[:1] == ["-m"]  # at this moment argv has no other word yet
-    if as_module and here in sys.path[:1]:
+    if as_module and str(Path.cwd()) in sys.path[:1]:
         del sys.path[0]
-    if not here:
-        print("error: the working directory is not there any more: go to another one.", file=sys.stderr)
-        sys.exit(1)
     sys.excepthook = _one_sentence
     from harness.runtime import signals
 

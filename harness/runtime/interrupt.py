@@ -17,6 +17,9 @@ from harness.runtime.progress import Progress
 from harness.runtime.signals import STOP
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+T = TypeVar("T")
+_abandoned: list[Future[Any]] = []
+"""Runs in threads that a second Ctrl-C has left behind: they ask nothing more, and store what was under way."""
 
 
 @contextmanager
@@ -60,46 +63,16 @@ def interruptible(
 
 def finish_calls(outcomes: Iterable[object]) -> None:
     """Let the calls under way end and be stored, ignore their outcomes and ask nothing more."""
-    before, STOP.requested = STOP.requested, True
-    try:
-        with suppress(HarnessError):
-            for _ in outcomes:
-                continue
-    finally:
-        STOP.requested = before
-
-
-T = TypeVar("T")
-_abandoned: list[Future[Any]] = []
-"""Runs in threads that a second Ctrl-C has left behind: they ask nothing more, and store what was under way."""
+    with STOP.held(), suppress(HarnessError):
+        for _ in outcomes:
+            continue
 
 
 def call(work: Callable[[], T], progress: Progress) -> T:
     """Return what `work` returns, or raise what it raises; in a thread of its own where this one runs an event loop."""
-    return _call_in_thread(work, progress) if loop_is_running() else work()
-
-
-def loop_is_running() -> bool:
-    """Test whether an event loop is running in this thread."""
-    asyncio = sys.modules.get("asyncio")  # where nobody has imported it, none is
-    if asyncio is None:
-        return False
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return False
-    return True
-
-
-def await_abandoned() -> None:
-    """Wait for runs that were left behind: a stop is one flag for the whole process, so two runs cannot share it."""
-    while _abandoned:
-        _abandoned[-1].exception()  # waits; the error itself is of a run that was given up
-        _abandoned.pop()
-        STOP.requested = False
-
-
-def _call_in_thread(work: Callable[[], T], progress: Progress) -> T:
+    asyncio = sys.modules.get("asyncio")  # where nobody has imported it, no loop is running
+    if asyncio is None or asyncio._get_running_loop() is None:
+        return work()
     outcome: Future[T] = Future()
     context = contextvars.copy_context()  # a notebook finds the cell that is printing by it
 
@@ -118,3 +91,11 @@ def _call_in_thread(work: Callable[[], T], progress: Progress) -> T:
             if not outcome.done():
                 STOP.requested = True  # whatever has ended the wait
                 _abandoned.append(outcome)
+
+
+def await_abandoned() -> None:
+    """Wait for runs that were left behind: a stop is one flag for the whole process, so two runs cannot share it."""
+    while _abandoned:
+        _abandoned[-1].exception()  # waits; the error itself is of a run that was given up
+        _abandoned.pop()
+        STOP.requested = False

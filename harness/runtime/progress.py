@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 EVERY = 10.0
 """Seconds between two lines where there is no terminal."""
-FIRST_WAIT = 3.0
-"""Seconds until the first line on calls that wait for a retry, where there is no terminal."""
 BURST = 1.0
 """Seconds after the first answer whose answers are in no rate: calls that went out at once come back together."""
 AFTER = 1.0
@@ -43,8 +41,7 @@ class Progress:
 
         `title` says what is running. `cost` returns in words what it has cost so far, nothing where it costs nothing.
         """
-        self.title = title
-        self.cost = cost
+        self.title, self.cost = title, cost
         self.total = 0
         """0 where it is not known."""
         self.done = self.cached = self.failed = self.unreadable = 0
@@ -59,15 +56,13 @@ class Progress:
         """Yield `records` unchanged while showing progress, and count their outcomes; expects `samples` per item."""
         last_request = None
         for record, request in self.watch(records, items, samples):
-            if isinstance(record.outcome, Failure):
-                self.failed += 1
-            else:
-                self.cached += record.outcome.cached
-                self.unreadable += record.answer is not None and record.answer.label is None
-            if record.request is not None and not (isinstance(record.outcome, Response) and record.outcome.cached):
-                self.shared += (
-                    record.request == last_request
-                )  # items that wait for one answer get it one after the other
+            cached = isinstance(record.outcome, Response) and record.outcome.cached
+            self.failed += isinstance(record.outcome, Failure)
+            self.cached += cached
+            self.unreadable += record.answer is not None and record.answer.label is None
+            if record.request is not None and not cached:
+                # Items that wait for one answer get it one after the other.
+                self.shared += record.request == last_request
                 last_request = record.request
             yield record, request
 
@@ -75,9 +70,8 @@ class Progress:
         """Return how many answers were cached and how many asked for; "" if every item was asked by itself."""
         if not self.cached and not self.shared:
             return ""
-        counts = (
-            f"{self.cached:,} answers came from the cache, {self.done - self.cached - self.shared:,} were asked now"
-        )
+        asked = self.done - self.cached - self.shared
+        counts = f"{self.cached:,} answers came from the cache, {asked:,} were asked now"
         if not self.shared:
             return f"{counts}."
         return f"{counts}; {self.shared:,} items ask, word for word, what another one was asked, and share its answer."
@@ -89,43 +83,33 @@ class Progress:
         """
         on_terminal = console.capable(sys.stderr)
         last_line = time.monotonic()
-        with self._shown_retries(lines=not on_terminal), Bar(self) if on_terminal else nullcontext():
-            self.total = each * length_hint(items)  # with the bar in sight: making items can take seconds
-            for value in values:
-                self.done += 1
-                yield value
-                self.rate(now := time.monotonic())  # the clock begins with the first answer
-                if not on_terminal and now - last_line >= EVERY:
-                    last_line = now
-                    self.say(f"{self.title}: {' · '.join(self.facts(now).values())}")
+
+        def show() -> None:
+            nonlocal last_line
+            self.rate(now := time.monotonic())  # the clock begins with the first answer
+            if not on_terminal and now - last_line >= EVERY:
+                last_line = now
+                self.say(f"{self.title}: {' · '.join(filter(None, [*self.facts(now).values(), self.waiting]))}")
+
+        before = RETRIES.show, RETRIES.say
+        RETRIES.show, RETRIES.say = show, self.say
+        try:
+            with _drawn(self) if on_terminal else nullcontext():
+                self.total = each * length_hint(items)  # with the bar in sight: making items can take seconds
+                for value in values:
+                    self.done += 1
+                    yield value
+                    show()
+        finally:
+            RETRIES.show, RETRIES.say = before
 
     @property
     def waiting(self) -> str:
         """Which calls wait for a retry, and why; else ""."""
         return RETRIES.sentence
 
-    @contextmanager
-    def _shown_retries(self, *, lines: bool) -> Iterator[None]:
-        """Show messages about servers within the context; with `lines` also, now and then, what the run waits for.
-
-        Otherwise nothing would be shown before an answer lands.
-        """
-        last_line = time.monotonic() - EVERY + FIRST_WAIT
-
-        def show() -> None:
-            nonlocal last_line
-            if lines and (now := time.monotonic()) - last_line >= EVERY and (waiting := self.waiting):
-                last_line = now
-                self.say(f"{self.title}: {waiting}")
-
-        before = RETRIES.listener, RETRIES.speaker
-        RETRIES.listener, RETRIES.speaker = show, self.say
-        try:
-            yield
-        finally:
-            RETRIES.listener, RETRIES.speaker = before
-
     def say(self, sentence: str) -> None:
+        """Print a sentence on stderr; on a terminal it stays above the bar."""
         with suppress(OSError):  # the terminal has gone
             print(console.clean(sentence), file=sys.stderr, flush=True)
 
@@ -136,12 +120,11 @@ class Progress:
         """
         rate = self.rate(now)
         rest = max(self.total - self.done, 0)
-        time_left = f"{timedelta(seconds=ceil(rest / rate))} left" if rate and rest else ""
         counts = {"cached": self.cached, "unreadable": self.unreadable, "failed": self.failed}
         texts = {
             "done": f"{self.done:,}/{self.total:,}" if self.total else f"{self.done:,}",
             "rate": _pace(rate) if rate else "",
-            "left": time_left,
+            "left": f"{timedelta(seconds=ceil(rest / rate))} left" if rate and rest else "",
             "cost": self.cost(),
             **{name: f"{count:,} {name}" for name, count in counts.items() if count},
         }
@@ -167,31 +150,28 @@ def _pace(rate: float) -> str:
     return f"{rate:.1f}/s" if rate >= 1 else f"{60 * rate:.1f}/min"
 
 
-class Bar:
-    """A bar shown within the context, drawn by a thread of its own so that the run only has to count."""
+@contextmanager
+def _drawn(progress: Progress) -> Iterator[None]:
+    """Show a bar within the context, drawn by a thread of its own so that the run only has to count."""
+    ended = Event()
 
-    def __init__(self, progress: Progress) -> None:
-        self._progress = progress
-        self._ended = Event()
-        self._thread = Thread(target=self._draw, name="bar", daemon=True)
+    def draw() -> None:
+        if not ended.wait(AFTER):
+            with suppress(OSError), bar(progress):  # the terminal may be closed
+                ended.wait()
 
-    def __enter__(self) -> None:
-        LAST.append(self._leave)
-        self._thread.start()
+    def leave() -> None:
+        ended.set()
+        thread.join(LONGEST_WAIT)
 
-    def __exit__(self, *_: object) -> None:
-        self._leave()
-        LAST.remove(self._leave)
-
-    def _leave(self) -> None:
-        self._ended.set()
-        self._thread.join(LONGEST_WAIT)
-
-    def _draw(self) -> None:
-        if self._ended.wait(AFTER):
-            return
-        with suppress(OSError), bar(self._progress):  # the terminal may be closed
-            self._ended.wait()
+    thread = Thread(target=draw, name="bar", daemon=True)
+    LAST.append(leave)
+    thread.start()
+    try:
+        yield
+    finally:
+        leave()
+        LAST.remove(leave)
 
 
 def bar(progress: Progress) -> RichProgress:
@@ -214,13 +194,12 @@ def bar(progress: Progress) -> RichProgress:
         column = Column(no_wrap=True, overflow="ellipsis", ratio=share)
         return TextColumn(f"{{task.{field}}}", markup=False, table_column=column)
 
-    screen = console.rich_console(sys.stderr)
     # Lines on stderr go above the bar; stdout may be a pipe, so leave it alone.
     drawn = Drawn(
         words("description", 1),
         BarColumn(20),
         words("fields[numbers]", 2),
-        console=screen,
+        console=console.rich_console(sys.stderr),
         transient=True,
         redirect_stdout=False,
         refresh_per_second=5,

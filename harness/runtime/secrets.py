@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from harness.errors import ConfigError
@@ -66,39 +66,34 @@ def in_environment() -> dict[str, str]:
 
 def refuse(settings: Mapping[str, Any], key: str, key_env: str) -> None:
     """Raise ConfigError for a model's settings that hold a key. The sentence names the setting, never its value."""
-    for where, value in _strings(settings, "model"):
-        if (len(key) >= SECRET and key in value) or mask_keys(value) != value or _hidden(where, value):
-            raise _refusal(where, key_env)
+    _refuse(_strings(settings, "model"), key, key_env)
 
 
 def refuse_config(config: Mapping[str, Any]) -> None:
     """Raise ConfigError for a composed config that holds a key: manifests hold it."""
-    for where, value in _strings(config, ""):
-        if mask_keys(value) != value or _hidden(where, value):
-            raise _refusal(where.lstrip("."), "")
+    _refuse((where.lstrip("."), value) for where, value in _strings(config, ""))
 
 
 def refuse_arguments(arguments: Sequence[str]) -> None:
     """Raise ConfigError for a command line that holds a key. A sweep writes it down before it looks at a setting."""
     for argument in arguments:
         name, _, value = argument.lstrip("+~").partition("=")
-        if mask_keys(argument) != argument or _hidden(name, value):
-            raise _refusal(name, "")
+        _refuse([(name, value), ("", argument)])
 
 
-def _hidden(where: str, value: str) -> bool:
-    """Test whether a setting is a key by its name: one that refers to the environment is none."""
-    return secret_name(where.rpartition(".")[2]) and len(value) >= 8 and not value.startswith(("$", "<", "/", "~"))
-
-
-def _refusal(where: str, key_env: str) -> ConfigError:
-    name = where if mask_keys(where) == where else "a setting"
-    variable = key_env if key_env and not looks_like_key(key_env) else "OPENAI_API_KEY"
-    return ConfigError(
-        f"{name} looks like a key, and settings are written to manifests and to the cache: put the key into the "
-        f"environment variable {variable} (or another one that model.api_key_env names), from where it goes to the "
-        "server and nowhere else."
-    )
+def _refuse(settings: Iterable[tuple[str, str]], key: str = "", key_env: str = "") -> None:
+    for where, value in settings:
+        # A setting is a key by its name, too, if it does not refer to the environment or to a file.
+        named = secret_name(where.rpartition(".")[2]) and len(value) >= 8 and not value.startswith(("$", "<", "/", "~"))
+        if not named and mask_keys(value) == value and not (len(key) >= SECRET and key in value):
+            continue
+        name = where if where and mask_keys(where) == where else "a setting"
+        variable = key_env if key_env and not looks_like_key(key_env) else "OPENAI_API_KEY"
+        raise ConfigError(
+            f"{name} looks like a key, and settings are written to manifests and to the cache: put the key into the "
+            f"environment variable {variable} (or another one that model.api_key_env names), from where it goes to the "
+            "server and nowhere else."
+        )
 
 
 def _strings(value: Any, where: str) -> Iterator[tuple[str, str]]:

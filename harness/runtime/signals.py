@@ -10,8 +10,8 @@ import gc
 import os
 import signal
 import sys
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import NoReturn
 
@@ -20,12 +20,21 @@ INTERRUPTED = 130
 
 
 class Stop:
-    """A request to end.
+    """A request to end, the only one there is.
 
     Set by the first Ctrl-C; read before another request is asked, another batch run, another retry awaited.
     """
 
     requested = False
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Have it set within the context, and as it was after that."""
+        before, self.requested = self.requested, True
+        try:
+            yield
+        finally:
+            self.requested = before
 
 
 STOP = Stop()

@@ -21,13 +21,10 @@ class Retries:
 
     def __init__(self) -> None:
         self._calls: dict[Hashable, Waiting] = {}
-        self.listener: Callable[[], None] = lambda: None
+        self.show: Callable[[], None] = lambda: None
         """Called now and then while calls wait: without a bar, progress is only shown at such moments."""
-        self.speaker: Callable[[str], None] = lambda _: None
+        self.say: Callable[[str], None] = lambda _: None
         """Prints a line."""
-
-    def say(self, sentence: str) -> None:
-        self.speaker(sentence)
 
     def begin(self, call: Hashable, waiting: Waiting) -> None:
         self._calls[call] = waiting
@@ -35,9 +32,6 @@ class Retries:
     def end(self, call: Hashable) -> None:
         """Remove a call; it need not have waited."""
         self._calls.pop(call, None)
-
-    def show(self) -> None:
-        self.listener()
 
     @property
     def sentence(self) -> str:

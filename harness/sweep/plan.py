@@ -37,9 +37,10 @@ class PlanLine:
     def cost(self) -> tuple[float | None, float | None]:
         """What it costs at least and at most in USD, its judge included; None where unknown."""
         spending, judge = self.prepared.spending, self.prepared.judge_spending
-        nothing: tuple[float | None, float | None] = 0.0, 0.0
-        least, most = nothing if self.plan is None or not spending.paid else costs(self.plan.total, spending.price)
-        if self.plan is not None and judge is not None and judge.paid and most is not None:
+        if self.plan is None or not spending.paid:
+            return 0.0, 0.0
+        least, most = costs(self.plan.total, spending.price)
+        if judge is not None and judge.paid and most is not None:
             _, judged = costs(self.plan.judged, judge.price)
             most = None if judged is None else most + judged
         return least, most
@@ -48,20 +49,19 @@ class PlanLine:
         """Return the job as a row of the table."""
         prepared, variant = self.prepared, self.prepared.folder.manifest.run["variant"]
         task = prepared.task.name + (f" {variant}" if variant != "default" else "")
-        words = [str(self.number), task, prepared.prompt.name, prepared.model.name, f"{self.items:,}"]
+        names = [str(self.number), task, prepared.prompt.name, prepared.model.name]
         if self.plan is None:
-            return [*words, *["–"] * 5, "nothing"]
-        total = self.plan.total
-        counts = [f"{count:,}" for count in (total.calls, self.plan.answered, self.plan.shared)]
-        return [*words, *counts, *_tokens(total), _dollars(*self.cost)]
+            return [*names, f"{self.items:,}", *["–"] * 5, "nothing"]
+        least, most = self.cost
+        cost = "unknown" if least is None or most is None else _dollars(least, most)
+        return [*names, *_numbers(self.items, self.plan.total, self.plan.answered, self.plan.shared), cost]
 
 
 def plan_of_all(jobs: Sequence[CheckedJob], asked: bool) -> list[Part]:
     """Return the plan of a sweep: a table of its jobs, and what holds for all of them in lines.
 
-    One that was not asked for is shown only where something may cost money.
-
-    What two jobs with one cache ask the same model is counted in the first: the other finds it there.
+    One that was not asked for is shown only where something may cost money. What two jobs with one cache ask the same
+    model is counted in the first: the other finds it there.
     """
     if not asked and not any(checked.prepared.spending.paid for checked in jobs):
         return []
@@ -80,47 +80,42 @@ def plan_of_all(jobs: Sequence[CheckedJob], asked: bool) -> list[Part]:
 def _sum(lines: Sequence[PlanLine]) -> list[str]:
     plans = [line.plan for line in lines if line.plan is not None]
     total = reduce(Size.plus, (plan.total for plan in plans), Size())
-    shared = sum(plan.shared for plan in plans)
-    counts = [sum(line.items for line in lines), total.calls, sum(plan.answered for plan in plans), shared]
+    answered, shared = sum(plan.answered for plan in plans), sum(plan.shared for plan in plans)
     known = [(least, most) for least, most in (line.cost for line in lines) if least is not None and most is not None]
     cost = _dollars(sum(least for least, _ in known), sum(most for _, most in known))
     if len(known) < len(lines):
         cost = f"{cost} and what is unknown" if any(most for _, most in known) else "unknown"
-    return ["all", "", "", "", *(f"{count:,}" for count in counts), *_tokens(total), cost]
+    return ["all", "", "", "", *_numbers(sum(line.items for line in lines), total, answered, shared), cost]
 
 
-def _tokens(total: Size) -> tuple[str, str]:
-    return (
-        shown_range(total.input, total.input + total.input_more),
-        shown_range(total.output_least, total.output_most),
-    )
+def _numbers(items: int, total: Size, answered: int, shared: int) -> list[str]:
+    counts = [f"{count:,}" for count in (items, total.calls, answered, shared)]
+    tokens_in = shown_range(total.input, total.input + total.input_more)
+    return [*counts, tokens_in, shown_range(total.output_least, total.output_most)]
 
 
-def _dollars(least: float | None, most: float | None) -> str:
-    if least is None or most is None:
-        return "unknown"
-    if not most:
-        return "nothing"
-    return dollar_range(least, most)
+def _dollars(least: float, most: float) -> str:
+    return dollar_range(least, most) if most else "nothing"
 
 
 def _remarks(lines: Sequence[PlanLine]) -> Iterator[str]:
     """Yield which servers are asked, their prices, the limits, and the user's own files."""
     settings = lines[0].prepared.settings
-    served = [line for line in lines if line.plan is not None and line.prepared.model.traits.service is not None]
-    models_at: dict[str, dict[str, None]] = defaultdict(dict)
-    models_for: dict[str, dict[str, None]] = defaultdict(dict)
-    for line in served:
+    models_at: dict[str, list[str]] = defaultdict(list)
+    models_for: dict[str, list[str]] = defaultdict(list)
+    repeats: list[str] = []
+    for line in lines:
         model, spending = line.prepared.model, line.prepared.spending
-        if (service := model.traits.service) is not None:
-            models_at[service.base_url][model.name] = None
+        if line.plan is None or (service := model.traits.service) is None:
+            continue
+        models_at[service.base_url].append(model.name)
         if spending.paid:
-            models_for[str(spending.price or "unknown (model.price tells it)")][model.name] = None
+            models_for[str(spending.price or "unknown (model.price tells it)")].append(model.name)
+        if remark := few_prompts(line.plan.prompts, line.plan.items):
+            repeats.append(f"Job {line.number}: {remark}")
     if models_at:
         yield f"Asked: {'; '.join(f'{_names(models)} at {place}' for place, models in models_at.items())}."
-    for line in served:
-        if line.plan is not None and (remark := few_prompts(line.plan.prompts, line.plan.items)):
-            yield f"Job {line.number}: {remark}"
+    yield from repeats
     for price, models in models_for.items():
         yield f"Price of {_names(models)}: {price}."
     if any(line.plan is not None and line.plan.shared for line in lines):
@@ -131,4 +126,4 @@ def _remarks(lines: Sequence[PlanLine]) -> Iterator[str]:
 
 
 def _names(models: Iterable[str]) -> str:
-    return ", ".join(models)
+    return ", ".join(dict.fromkeys(models))

@@ -28,18 +28,6 @@ def test_without_arguments_the_reasoner_takes_the_public_test(harness, tmp_path)
     assert str(tmp_path) not in json.dumps(manifest)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "expected"),
-    [
-        (["model=always_yes"], ["26.83", "15.49", "100.00", "15.49", "100.00", "1,162", "180"]),
-        # Table 4's first row stands on the v1 test set.
-        (["model=majority", "task.version=v1"], ["0.00", "–", "0.00", "84.77", "0.00", "2,246", "342"]),
-    ],
-)
-def test_constant_models_score_what_arithmetic_says(harness, arguments, expected):
-    assert row(harness(*arguments).stdout, "all")[:7] == expected
-
-
 def test_a_failing_job_of_a_sweep_does_not_stop_the_others(harness, serve, tmp_path):
     server = serve(lambda *_: error(401, "no"))
     (tmp_path / "configs/model").mkdir(parents=True)

@@ -416,7 +416,7 @@ def test_an_end_is_told_from_the_tokens_that_were_written(serve, text, reason, c
 @pytest.mark.parametrize(("tokens", "said"), [(lambda words: 4096, True), (len, False)])
 def test_a_server_that_cuts_prompts_is_told_once(serve, monkeypatch, tokens, said):
     lines: list[str] = []
-    monkeypatch.setattr(RETRIES, "speaker", lines.append)
+    monkeypatch.setattr(RETRIES, "say", lines.append)
     counted = lambda words: {"prompt_tokens": tokens(words), "completion_tokens": 1}  # noqa: E731
     server = serve(lambda path, body, number: chat_reply("No") | {"usage": counted(body["messages"][-1]["content"])})
     asked(server.url, *("?" * 100 * k for k in range(1, 12)))

@@ -170,7 +170,7 @@ def test_what_waits_for_a_retry_is_told_in_lines_and_below_the_bar(monkeypatch, 
 
     board = under_way.Retries()
     monkeypatch.setattr(progress, "RETRIES", board)
-    monkeypatch.setattr(progress, "FIRST_WAIT", 0.0)
+    monkeypatch.setattr(progress, "EVERY", 0.0)
     counting = Progress("corr2cause gpt4")
     watched = counting.watch(iter([1, 2]), [1, 2])
     next(watched)
@@ -180,9 +180,10 @@ def test_what_waits_for_a_retry_is_told_in_lines_and_below_the_bar(monkeypatch, 
     board.begin("other", under_way.Waiting("no answer in time", 2, 2))
     told = "7 calls wait: 500: Internal Server Error, try 4 of 10; 1 more for other reasons"
     board.show()
-    board.show()  # no second line within ten seconds
+    monkeypatch.setattr(progress, "EVERY", 60.0)
+    board.show()  # no second line within that time
     board.say("one address is down")
-    assert capsys.readouterr().err.splitlines() == [f"corr2cause gpt4: {told}", "one address is down"]
+    assert capsys.readouterr().err.splitlines() == [f"corr2cause gpt4: 1/2 · {told}", "one address is down"]
     Console(width=60, file=sys.stderr).print(progress.bar(counting))
     assert capsys.readouterr().err.splitlines()[1].startswith("7 calls wait: 500: Internal Server Error, try 4 of")
     for call in (*range(7), "other"):

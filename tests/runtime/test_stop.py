@@ -39,20 +39,6 @@ AT = {
     "what is registered": "atexit.register(signal.raise_signal, signal.SIGINT)",
     "destructors": "pressed = Pressed()",
 }
-IN_A_DESTRUCTOR = """
-import signal
-from harness.runtime import signals
-from harness.runtime.interrupt import interruptible
-from harness.runtime.progress import Progress
-class Pressed:
-    def __del__(self):
-        signal.raise_signal(signal.SIGINT)
-signals.at_once(signals.sentence())
-with interruptible(Progress("title")):
-    Pressed()
-    Pressed()
-    print("goes on")
-"""
 WITH_A_BAR = """
 import signal, time
 from harness.runtime import signals
@@ -110,12 +96,6 @@ def test_during_an_import(tmp_path, module, sentence):
 def test_during_the_exit_of_python(tmp_path, when):
     code, output, errors = ended(tmp_path, DURING_EXIT.format(AT[when]), "--help")
     assert (code, errors) == (0, "") and "model=" in output
-
-
-def test_in_a_destructor(tmp_path):
-    code, output, errors = ended(tmp_path, IN_A_DESTRUCTOR)
-    assert (code, output) == (130, "") and errors.startswith("stopping: ") and errors.endswith(f"\n{SENTENCE}")
-    assert errors.count("\n") == 2
 
 
 def test_the_bar_is_taken_away(tmp_path):
