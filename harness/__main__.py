@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import gc
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from harness.runtime import environment
 
 if TYPE_CHECKING:
-    from omegaconf import DictConfig
-
     from harness.cli.launcher import Multirun
     from harness.cost.budget import Accounts
     from harness.prepare import Prepared
@@ -45,13 +44,9 @@ def main() -> None:
     signals.leave(hydra_app.launch(job, "config", sweep))
 
 
-def job(config: DictConfig) -> int:
+def job(config: Mapping[str, Any]) -> int:
     """Carry out one run; return the exit code."""
-    from harness.runtime.secrets import refuse_config
-    from harness.settings import plain
-
     gc.freeze()  # what the start has made stays: no look for circles goes through it again
-    refuse_config(plain(config))
     run_one(config, brief=False)
     return 0
 
@@ -72,17 +67,16 @@ def command() -> SweepCommand:
     return SweepCommand("harness.__main__", prepare_to_begin, run_one, plan_of_all)
 
 
-def run_one(config: DictConfig, *, brief: bool, accounts: Accounts | None = None) -> Path:
+def run_one(config: Mapping[str, Any], *, brief: bool, accounts: Accounts | None = None) -> Path:
     """Run what the config describes and print the scores; return the results folder.
 
     `brief`: in half a line, for a job of a sweep, whose plan has been shown. `accounts`: of a budget for all jobs.
     """
     from harness.prepare import carry_out, prepare, rehearse
-    from harness.settings import plain
     from harness.tables import results
 
     # Build task, model and prompt, see that they fit, find the run's place and price.
-    prepared = prepare(plain(config), accounts)
+    prepared = prepare(config, accounts)
     # A dry run says what would be asked, and for how much.
     if prepared.settings.dry_run:
         prepared.folder.check()

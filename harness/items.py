@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from operator import length_hint
+from typing import Any
 
 import msgspec
-from omegaconf import DictConfig
 
 from harness.cli import hydra_app
 from harness.codec import text_digest
 from harness.protocols import Task
 from harness.runtime import signals
 from harness.runtime.progress import Progress
-from harness.settings import build, plain
+from harness.settings import build
 from harness.storage.atomic_write import atomic_file, check
 from harness.tasks.check import CheckedItems
 from harness.types import JSON, Item
@@ -38,19 +39,20 @@ def as_json(item: Item, headline: str, seen_digests: set[str]) -> dict[str, JSON
     }
 
 
-def job(config: DictConfig) -> int:
+def job(config: Mapping[str, Any]) -> int:
     """Write the items of the config's task to its `out`; return the exit code."""
-    check(str(config.out))
-    task: Task = build(plain(config.task), "task")
+    out = str(config["out"])
+    check(out)
+    task: Task = build(config["task"], "task")
     progress, items = Progress(f"items of {task.name}"), CheckedItems(task)
     seen_digests: set[str] = set()
     length_hint(items)  # fails, if at all, before a file is touched
-    with atomic_file(str(config.out)) as file:
+    with atomic_file(out) as file:
         for item in progress.watch(items, items):
             line = msgspec.json.encode(as_json(item, task.headline, seen_digests))
             file.write(f"{line.decode()}\n")
-    if config.out != "-":
-        progress.say(f"{progress.done:,} items of {task.name} in {config.out}")
+    if out != "-":
+        progress.say(f"{progress.done:,} items of {task.name} in {out}")
     return 0
 
 

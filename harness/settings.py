@@ -203,12 +203,3 @@ def _flat(value: Any) -> Any:
     if isinstance(value, Path):
         return without_path(value)
     return value.value if isinstance(value, Enum) else value
-
-
-def plain(config: Any) -> dict[str, Any]:
-    """Return a section of the composed config as plain dicts and lists, interpolations resolved."""
-    from omegaconf import OmegaConf
-
-    content = OmegaConf.to_container(config, resolve=True, throw_on_missing=False)
-    assert isinstance(content, dict)
-    return {str(name): value for name, value in content.items()}

@@ -11,34 +11,32 @@ import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
-from harness.cli import setting_lines
 from harness.cli.commands import summaries
 from harness.cli.key_value import without_dashes
-from harness.cli.setting_lines import bases_of, files_of, names_in, unknown_choice
+from harness.cli.setting_lines import bases_of, choice_of, files_of, groups, names_in, settings, unknown_choice
 from harness.config_files import CONFIGS, listed
 from harness.errors import ConfigError, DataError, unknown
 
+HYDRAS = re.compile(
+    r"--(?!multirun)(cfg|package|resolve|run|info|config-|hydra-help|shell|experimental).*|-[cipr].*|-sc"
+)
+"""Hydra's own flags besides that of a sweep: with one of them it reads the command line alone."""
+SWEEP = {"-m", "--multirun"}
 _PLAIN = re.compile(r"[+~]{0,2}[\w/.@:]+=[\w./:@%+,\[\]{}\"'$-]*", re.ASCII)
 """A setting that Hydra reads as it is written, or refuses for what it is."""
 _SETTING = re.compile(r"(?P<key>\+{0,2}[\w/.@:]+)=(?P<value>[^\[\]{},\"'$\\\n]+)", re.DOTALL)
 """A setting whose value is one text: no list, no quotes, no sweep."""
 _NAME = re.compile(r"(?:model|judge|task)\.(?:name|model|path)")
 """Settings whose value is a name, also where YAML reads a number or a truth in it."""
-_HYDRAS = re.compile(
-    r"--(?!multirun)(cfg|package|resolve|run|info|config-|hydra-help|shell|experimental).*|-[cipr].*|-sc"
-)
-"""Hydra's own flags besides that of a sweep: with one of them it reads the command line alone."""
 
 
 def ready_for_hydra(arguments: Sequence[str], config_name: str) -> list[str]:
     """Return the arguments as Hydra takes them. Raises ConfigError for an option that is a setting, and a bare word."""
-    if any(map(_HYDRAS.fullmatch, arguments)):
+    if any(map(HYDRAS.fullmatch, arguments)):
         return list(arguments)
-    for number, argument in enumerate(arguments):
-        if argument.startswith("-") and argument not in ("-m", "--multirun") and not argument[1:2].isdigit():
-            settings = setting_lines.settings(config_name, arguments)
-            switches = {name: settings.get(name) is False for name in (*setting_lines.groups(config_name), *settings)}
-            raise ConfigError(without_dashes(arguments[number:], switches))
+    for argument in arguments:
+        if argument.startswith("-") and argument not in SWEEP and not argument[1:2].isdigit():
+            raise ConfigError(without_dashes(argument, [*groups(config_name), *settings(config_name, arguments)]))
         if "=" not in argument and argument[:1] not in "~-":
             raise ConfigError(_bare(argument, arguments, config_name))
     return list(map(_quoted, arguments))
@@ -82,12 +80,10 @@ def quoting_hint(arguments: Sequence[str]) -> str:
 
 def several_values(config_name: str, arguments: Sequence[str]) -> str:
     """Return the sentence on the first setting with several values, where no sweep is asked for; "" without one."""
-    if {"-m", "--multirun"} & set(arguments):
-        return ""
-    one_name = {*setting_lines.groups(config_name), "prompt"}
-    for argument in arguments:
+    one_name = {*groups(config_name), "prompt"}
+    for argument in arguments if not SWEEP & {*arguments} else ():
         key, equals, value = argument.partition("=")
-        if equals and not argument.startswith("-") and _read(argument)[2]:
+        if equals and _read(argument)[2]:
             runs = f"{argument} has several values: for a run with each of them put -m first, harness -m {argument}"
             return f"{runs}." if key in one_name or "(" in value else f"{runs}; one list of them is '{key}=[{value}]'."
     return ""
@@ -97,9 +93,9 @@ def _bare(word: str, command_line: Sequence[str], config_name: str) -> str:
     """Return the sentence about a word that is no setting: a command, the name of a setting, or a value."""
     if word in summaries():
         return f"{word} is a command, which comes first: harness {word} …"
-    settings = setting_lines.settings(config_name, command_line)
-    if word in settings:
-        return f"{word} alone is no setting: write {word}={'true' if settings[word] is False else '…'}."
+    there = settings(config_name, command_line)
+    if word in there:
+        return f"{word} alone is no setting: write {word}={'true' if there[word] is False else '…'}."
     return f"{word!r} is no setting: write key=value, such as model={word} (--help lists the settings)."
 
 
@@ -111,21 +107,23 @@ def mistake(config_name: str, arguments: Sequence[str]) -> str:
 def missing_setting(config_name: str, arguments: Sequence[str]) -> str:
     """Return the sentence on the first required setting that is missing, or ""."""
     present = {_key(argument) for argument in arguments}
-    settings = setting_lines.settings(config_name, arguments)
-    missing = (name for name, value in settings.items() if value == "???" and name not in present)
-    return next((f"{name} has to be given: add {name}=… to the command." for name in missing), "")
+    names = (name for name, value in settings(config_name, arguments).items() if value == "???" and name not in present)
+    return next((f"{name} has to be given: add {name}=… to the command." for name in names), "")
 
 
 def _mistakes(config_name: str, arguments: Sequence[str]) -> Iterator[str]:
-    groups = setting_lines.groups(config_name)
+    chosen = groups(config_name)
     for argument in arguments:
-        key, value = _key(argument), argument.partition("=")[2]
-        if key in groups:
-            yield from _wrong_choices(key, value, may_be_null=groups[key] == "null")
-    for group in groups:
-        yield from _wrong_bases(group, setting_lines.choice_of(group, config_name, arguments))
+        if (group := _key(argument)) in chosen:
+            yield from _wrong_choices(group, argument.partition("=")[2], may_be_null=chosen[group] == "null")
+    for group in chosen:
+        files = listed(CONFIGS, group)
+        with suppress(DataError, KeyError):
+            for base in bases_of(group, choice_of(group, config_name, arguments)):
+                if base not in files and not base.startswith("/"):  # which is another group's
+                    yield unknown_choice(group, base, files)
     for argument in arguments:
-        if "=" in argument and argument[0] not in "+~-" and (key := _key(argument)) not in groups:
+        if "=" in argument and argument[0] not in "+~-" and (key := _key(argument)) not in chosen:
             yield from _wrong_setting(key, config_name, arguments)
 
 
@@ -143,15 +141,6 @@ def _wrong_choices(group: str, value: str, *, may_be_null: bool) -> Iterator[str
             yield unknown_choice(group, name, files)
 
 
-def _wrong_bases(group: str, name: str) -> Iterator[str]:
-    """Yield the errors in the names that a chosen file builds on."""
-    files = listed(CONFIGS, group)
-    with suppress(DataError, KeyError):
-        for base in bases_of(group, name):
-            if base not in files and not base.startswith("/"):  # which is another group's
-                yield unknown_choice(group, base, files)
-
-
 def _wrong_setting(key: str, config_name: str, arguments: Sequence[str]) -> Iterator[str]:
     """Yield the error in the name of a setting."""
     section = key.partition(".")[0]
@@ -165,7 +154,7 @@ def _wrong_setting(key: str, config_name: str, arguments: Sequence[str]) -> Iter
         return
     if section == "judge" and not any(argument.startswith("judge=") for argument in arguments):
         yield f"{key} is a setting of the judge, and the run has no judge: choose one with judge=…, as with model=…."
-    names = [*setting_lines.groups(config_name), *setting_lines.settings(config_name, arguments)]
+    names = [*groups(config_name), *settings(config_name, arguments)]
     if key in names:
         return
     parent, _, own = key.rpartition(".")

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from inspect import getsource
 from pathlib import Path
 from textwrap import indent
 
 from harness import plugin
 from harness.cli.commands import summaries
-from harness.cli.setting_lines import files_of, first_comment, models_by_kind, names_in, text_of, unknown_choice
+from harness.cli.setting_lines import (
+    files_of,
+    first_comment,
+    groups,
+    models_by_kind,
+    names_in,
+    text_of,
+    unknown_choice,
+)
 from harness.config_files import CONFIGS, listed, prompt_files, root_file
 from harness.errors import ConfigError, DataError, unknown
 
@@ -45,12 +53,28 @@ SHA-256 of each part in their place
 """
 
 
+def help_for(config_name: str, arguments: Sequence[str]) -> str:
+    """Return the help of what a command line chooses; that of the command where it chooses nothing.
+
+    Raises ConfigError for what is neither a choice nor a setting of the command.
+    """
+    chosen = [*groups(config_name), *(["prompt"] if config_name == "config" else [])]
+    pairs = [argument.partition("=")[::2] for argument in arguments if "=" in argument]
+    if choices := [(group, name) for group, names in pairs if group in chosen for name in names.split(",") if name]:
+        return help_of_choices(choices)
+    known = {*chosen, *(name.partition(".")[0] for name in names_in(root_file(config_name)))}
+    for group in (key.lstrip("+").partition(".")[0] for key, _ in pairs if not key.startswith("-")):
+        if group not in known:
+            raise ConfigError(f"--help: {unknown('group', group, chosen)}")
+    asked = [group for group in chosen if (group, "") in pairs]
+    return "\n\n".join(map(help_of_group, asked)) or help_of(config_name)
+
+
 def help_of(config_name: str) -> str:
     """Return the help of a command."""
     for command in plugin.commands().values():
         if command.config == config_name and command.help:
-            text: str = plugin.load(command.help)()
-            return text
+            return str(plugin.load(command.help)())
     if config_name == "items":
         return "\n".join([_ITEMS, settings_text("items", root_file("items")), group_text("task")]).rstrip()
     sections = [
@@ -95,20 +119,6 @@ def settings_text(title: str, file: Path) -> str:
     return f"settings of {title}\n{indent(own.strip(), '  ')}\n"
 
 
-def choices_in(arguments: Sequence[str], groups: Iterable[str]) -> list[tuple[str, str]]:
-    """Return the choices that a command line makes of groups, as (group, name); of model=a,b both."""
-    pairs = (argument.partition("=")[::2] for argument in arguments)
-    return [(group, name) for group, names in pairs if group in groups for name in names.split(",") if name]
-
-
-def refuse_other_groups(arguments: Iterable[str], groups: Sequence[str], config_name: str) -> None:
-    """Raise ConfigError for the first argument that is neither a choice of a group nor a setting of the command."""
-    settings = {name.partition(".")[0] for name in names_in(root_file(config_name))}
-    for name in (argument.partition("=")[0].lstrip("+") for argument in arguments if "=" in argument):
-        if not name.startswith("-") and name.partition(".")[0] not in {*groups, *settings}:
-            raise ConfigError(f"--help: {unknown('group', name, groups)}")
-
-
 def help_of_choices(choices: Sequence[tuple[str, str]]) -> str:
     """Return the file of each choice, and those that it builds on. Raises ConfigError for a name that is not there."""
     tasks = [name for group, name in choices if group == "task"]
@@ -119,18 +129,15 @@ def help_of_choices(choices: Sequence[tuple[str, str]]) -> str:
             continue
         if name not in (files := listed(CONFIGS, group)):
             raise ConfigError(unknown_choice(group, name, files))
-        sections += [_file(f"{group}={file.stem}", file) for file in _readable(group, name)]
+        try:
+            chain = dict.fromkeys(files_of(group, name))
+        except DataError as error:
+            raise ConfigError(f"{files[name]} cannot be read: {error}.") from None
+        sections += [_file(f"{group}={file.stem}", file) for file in chain]
         if group == "task":
             sections += [_list(f"prompt=  (task {name})", prompt_files(name))]
             sections += [f"harness items task={name} task.limit=1 out=- shows the fields that a prompt may name.\n"]
     return "\n".join([*sections, "harness --help models, tasks and prompts list what else there is."])
-
-
-def _readable(group: str, name: str) -> list[Path]:
-    try:
-        return list(dict.fromkeys(files_of(group, name)))
-    except DataError as error:
-        raise ConfigError(f"{listed(CONFIGS, group)[name]} cannot be read: {error}.") from None
 
 
 def _file(title: str, file: Path) -> str:
@@ -148,9 +155,9 @@ def _of_a_prompt_file() -> str:
 
 def _prompts(name: str, tasks: Sequence[str]) -> list[Path]:
     """Return the prompt files of a name."""
-    files = [prompt_files(task) for task in tasks or listed(CONFIGS, "task")]
     if name.endswith((".yaml", ".yml")) and Path(name).is_file():
         return [Path(name)]
+    files = [prompt_files(task) for task in tasks or listed(CONFIGS, "task")]
     if found := list(dict.fromkeys(each[name] for each in files if name in each)):
         return found
     kind = f"prompt of task={' or '.join(tasks)}" if tasks else "prompt"

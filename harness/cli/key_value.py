@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, Union, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, Union
 
 from pydantic import BeforeValidator, TypeAdapter, ValidationError
 
@@ -66,13 +66,11 @@ def _run(
     arguments = list(sys.argv[1:] if argv is None else argv)
 
     def run() -> int:
-        if {"-h", "--help"} & set(arguments):
+        output: Output
+        if {"-h", "--help"} & {*arguments}:
             print(help)
             return 0
-        if "--version" in arguments:
-            print(f"harness {__version__}")
-            return 0
-        output = job(arguments)
+        output = f"harness {__version__}" if "--version" in arguments else job(arguments)
         if isinstance(output, int):
             return output
         from harness.tables import terminal
@@ -90,12 +88,11 @@ def parse_arguments(arguments: Sequence[str], settings: type[S]) -> tuple[list[s
     positionals: list[str] = []
     values: dict[str, str] = {}
     names = [f.name for f in fields(settings)]  # type: ignore[arg-type]
-    for index, argument in enumerate(arguments):
+    for argument in arguments:
         setting = _SETTING.fullmatch(argument)
         if setting is None or Path(argument).exists():
             if argument.startswith("-") and argument != "-":
-                switches = {name: kind is bool for name, kind in get_type_hints(settings).items()}
-                raise ConfigError(without_dashes(arguments[index:], switches))
+                raise ConfigError(without_dashes(argument, names))
             positionals.append(argument)
         elif setting[1] not in names:
             raise ConfigError(unknown("setting", setting[1], names))
@@ -107,19 +104,16 @@ def parse_arguments(arguments: Sequence[str], settings: type[S]) -> tuple[list[s
         raise ConfigError(first_sentence(error, "")) from None
 
 
-def without_dashes(arguments: Sequence[str], switches: Mapping[str, bool]) -> str:
-    """Return the sentence about an option, the first of the arguments: how it is written as a setting.
-
-    `switches` says of each setting whether it is one that is turned on.
-    """
-    option, _, value = arguments[0].partition("=")
+def without_dashes(argument: str, names: Sequence[str]) -> str:
+    """Return the sentence about an option: how it is written as one of the settings of these names."""
+    option, _, value = argument.partition("=")
     name = option.strip("-").replace("-", "_")
-    full = name if name in switches else next((long for long in switches if long.rpartition(".")[2] == name), "")
+    full = next((full for full in names if name in (full, full.rpartition(".")[2])), "")
     if not full:
-        return f"there is no option {option}{nearest(name, switches)}: settings are key=value (--help lists them)."
-    following = arguments[1] if len(arguments) > 1 and "=" not in arguments[1] and arguments[1][:1] != "-" else ""
-    value = value or ("true" if switches[full] else following or "…")
-    return f"there is no option {option}: write {full}={value}, as all settings are key=value (--help lists them)."
+        return f"there is no option {option}{nearest(name, names)}: settings are key=value (--help lists them)."
+    return (
+        f"there is no option {option}: write {full}={value or '…'}, as all settings are key=value (--help lists them)."
+    )
 
 
 def _words(value: Any) -> Any:

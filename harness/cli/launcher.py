@@ -1,4 +1,4 @@
-"""How Hydra carries out -m: all combinations are composed and handed on together, and none is begun by Hydra itself.
+"""How Hydra carries out -m: all combinations are handed on together, and none is begun by Hydra itself.
 
 Hydra's own sweeper would compose every job twice and leave a folder for a sweep that cannot run; its own launcher
 begins the first job before it looks at the last.
@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
+from pathlib import Path
 from typing import Any, cast
 
-from hydra.core.config_loader import ConfigLoader
 from hydra.core.config_store import ConfigStore
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override
@@ -22,17 +22,16 @@ from hydra.core.utils import JobReturn
 from hydra.plugins.launcher import Launcher
 from hydra.plugins.sweeper import Sweeper
 from hydra.types import HydraContext, TaskFunction
-from omegaconf import DictConfig, OmegaConf, open_dict
+from omegaconf import DictConfig, OmegaConf
 
+from harness.cli.hydra_app import composed
 from harness.cli.setting_lines import choice_of
 from harness.config_files import CONFIGS, listed, prompt_files
 from harness.engine import Engine, engine, without_plugin
-from harness.errors import ConfigError, HarnessError, unknown
+from harness.errors import ConfigError, unknown
 
 _PLUGINS = "hydra_plugins.harness"
 """The module from which Hydra takes them: it accepts plugins of `hydra_plugins` alone."""
-Explain = Callable[[Exception, Sequence[str]], str]
-"""Returns the sentence for an error of Hydra's, given the settings that led to it."""
 
 
 @dataclass(frozen=True)
@@ -56,39 +55,19 @@ class Multirun:
     """A sweep, as given on the command line."""
 
     jobs: tuple[Job, ...]
-    config: DictConfig
-    """Its own config, without the swept settings."""
+    config_name: str
+    hydra_overrides: list[str]
+    """Settings of Hydra's own, which hold for all jobs."""
+    folder: Path
+    """The folder that it asks for."""
     engine: Engine | None
     """What starts the jobs; None: this process, one after the other."""
-    loader: ConfigLoader
-    explain: Explain
     glob_of_prompts: bool = False
     """Whether a glob names the prompts, so that those which do not fit are left out."""
 
-    @property
-    def config_name(self) -> str:
-        return str(self.config.hydra.job.config_name)
-
-    @property
-    def hydra_overrides(self) -> list[str]:
-        """Settings of Hydra's own, which hold for all jobs."""
-        return list(self.config.hydra.overrides.hydra)
-
-    def compose(self, job: Job) -> DictConfig:
-        """Return the config of a job, Hydra's own part in it. Raises ConfigError for one that does not compose."""
-        try:
-            return numbered(self.loader.load_sweep_config(self.config, list(job.overrides)), job.number)
-        except HarnessError:
-            raise
-        except Exception as error:
-            raise ConfigError(self.explain(error, [*self.hydra_overrides, *job.overrides])) from error
-
-
-def numbered(config: DictConfig, number: int) -> DictConfig:
-    """Return a composed config with the number of its job."""
-    with open_dict(config):
-        config.hydra.job.num = config.hydra.job.id = number
-    return config
+    def compose(self, job: Job) -> dict[str, Any]:
+        """Return the config of a job. Raises ConfigError for one that does not compose."""
+        return composed(self.config_name, [*self.hydra_overrides, *job.overrides], job.number)
 
 
 class Combinations(Sweeper):
@@ -97,14 +76,14 @@ class Combinations(Sweeper):
     __module__ = _PLUGINS
 
     def setup(self, *, hydra_context: HydraContext, task_function: TaskFunction, config: DictConfig) -> None:
-        self.hydra_context, self.config = hydra_context, config
+        self.config, self._settings = config, cast(Any, task_function).swept
         self.launcher = Plugins.instance().instantiate_launcher(hydra_context, task_function, config)
 
     def sweep(self, arguments: list[str]) -> Any:
-        """Hand on every combination."""
+        """Hand on every combination of the command's settings, of which Hydra itself has seen a part."""
         assert self.config is not None and self.launcher is not None
-        names = _Names(choice_of("task", self.config.hydra.job.config_name, arguments))
-        overrides = OverridesParser.create(cast(Any, names)).parse_overrides(arguments)
+        names = _Names(choice_of("task", self.config.hydra.job.config_name, self._settings))
+        overrides = OverridesParser.create(cast(Any, names)).parse_overrides(self._settings)
         values = {override.get_key_element(): _values(override) for override in overrides}
         return self.launcher.launch(list(product(*values.values())), initial_job_idx=0)
 
@@ -119,22 +98,17 @@ class Together(Launcher):
         self._engine, self._settings = engine, settings
 
     def setup(self, *, hydra_context: HydraContext, task_function: TaskFunction, config: DictConfig) -> None:
-        self._context, self._command, self._config = hydra_context, task_function, config
+        self._command, self._hydra = cast(Any, task_function), config.hydra
 
     def launch(self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int) -> Sequence[JobReturn]:
         """Have the command carry out the jobs, whose exit code it keeps."""
         jobs = tuple(Job(initial_job_idx + k, tuple(overrides)) for k, overrides in enumerate(job_overrides))
-        command: Any = self._command  # a hydra_app.Command
-        settings = {name: _plain(value) for name, value in self._settings.items()}
-        chosen = engine(self._engine, "hydra.launcher", **settings) if self._engine else None
+        settings = OmegaConf.to_container(OmegaConf.create(self._settings), resolve=True)
+        chosen = engine(self._engine, "hydra.launcher", **cast(Any, settings)) if self._engine else None
+        name, own = str(self._hydra.job.config_name), list(self._hydra.overrides.hydra)
         of_prompts = any(word.startswith("prompt=glob(") for word in sys.argv)
-        loader = self._context.config_loader
-        command.carry_out(Multirun(jobs, self._config, chosen, loader, command.explain, of_prompts))
+        self._command.carry_out(Multirun(jobs, name, own, Path(self._hydra.sweep.dir), chosen, of_prompts))
         return []
-
-
-def _plain(value: Any) -> Any:
-    return OmegaConf.to_container(value, resolve=True) if OmegaConf.is_config(value) else value
 
 
 def _values(override: Override) -> list[str]:
@@ -167,11 +141,11 @@ for _kind, _plugin in (("sweeper", Combinations), ("launcher", Together)):
 
 
 def of_a_sweep(arguments: Sequence[str]) -> list[str]:
-    """Return the arguments of -m as Hydra takes them, with the sweeper and the launcher of this project.
+    """Return the arguments of -m that Hydra is to see, with the sweeper and the launcher of this project.
 
-    The settings of a group that is swept become sweeps of one value: Hydra composes a sweep's own config without the
-    swept choices, and so would refuse what only those have. Raises ConfigError for plugins of others, which begin jobs
-    before all are known to run.
+    Settings of a part (model.seed=) are none of them: Hydra composes a sweep's own config without the swept choices,
+    and so would refuse what only those have. Raises ConfigError for plugins of others, which begin jobs before all are
+    known to run.
     """
     settings = {key: value for key, equals, value in (word.partition("=") for word in arguments) if equals}
     if (sweeper := settings.get("hydra/sweeper", "basic")) != "basic":
@@ -181,21 +155,11 @@ def of_a_sweep(arguments: Sequence[str]) -> list[str]:
         )
     if (launcher := settings.get("hydra/launcher")) and launcher not in (names := listed(CONFIGS, "hydra/launcher")):
         raise ConfigError(unknown("hydra/launcher", launcher, names) if names else without_plugin("hydra/launcher="))
-    swept = {key for key, value in settings.items() if _is_list(value)}
-
-    def one(argument: str) -> str:
-        key, equals, value = argument.partition("=")
-        group, dot, _ = key.lstrip("+").partition(".")
-        return f"{key}=choice({value})" if dot and equals and group in swept and not _is_list(value) else argument
-
     own = [f"hydra/{kind}=harness" for kind in ("sweeper", "launcher") if f"hydra/{kind}" not in settings]
-    in_order = sorted(arguments, key=lambda word: word[:1] != "-")  # Hydra takes no flag between settings
-    return [*map(one, in_order), *own]
+    seen = [word for word in arguments if is_hydras(word) or "." not in word.partition("=")[0]]
+    return [*sorted(seen, key=lambda word: word[:1] != "-"), *own]  # Hydra takes no flag between settings
 
 
-def _is_list(value: str) -> bool:
-    """Test whether Hydra reads a value as several."""
-    try:
-        return OverridesParser.create().parse_override(f"key={value}").is_sweep_override()
-    except Exception:  # which Hydra says itself
-        return False
+def is_hydras(argument: str) -> bool:
+    """Return whether an argument is a flag or a setting of Hydra's own."""
+    return argument.startswith("-") or argument.lstrip("+~").startswith("hydra")

@@ -1,4 +1,4 @@
-"""Where Hydra finds configs: in the groups of ./configs of the working directory, then in what ships.
+"""The configs that Hydra composes: groups are looked up in ./configs of the working directory, then in what ships.
 
 What the harness itself needs never comes from the working directory: the folder may hold a configs/config.yaml or a
 configs/hydra/ meant for another program.
@@ -7,14 +7,16 @@ configs/hydra/ meant for another program.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import yaml
+from hydra import compose, initialize_config_dir
 from hydra.core.config_search_path import ConfigSearchPath
+from hydra.core.global_hydra import GlobalHydra
 from hydra.core.hydra_config import HydraConfig
 from hydra.core.object_type import ObjectType
 from hydra.core.plugins import Plugins
@@ -24,11 +26,14 @@ from omegaconf import DictConfig, OmegaConf, open_dict
 from omegaconf._utils import get_yaml_loader
 from omegaconf.errors import OmegaConfBaseException
 
-from harness.cli import setting_lines
-from harness.cli.setting_lines import names_in
+from harness.cli.setting_lines import files_of, names_in
 from harness.codec import plain_text
 from harness.config_files import CONFIGS, OWN, SAME_AS, listed, own_file, own_folder, roots, use_folder
 from harness.errors import ConfigError
+
+_PARTS = ("model", "judge", "task")
+_VARIED = ("method", "temperature", "seed", "reasoning", "reasoning_effort", "reasoning_tokens")
+"""Settings of a model that change its answers, and of which people try several."""
 
 
 @cache
@@ -63,8 +68,8 @@ class GroupSource(ConfigSource):
         return _in_group(config_path) and Path(self.path, _file_path(config_path)).is_dir()
 
     def is_config(self, config_path: str) -> bool:
-        is_root = "/" not in config_path.strip("/")
-        return _in_group(config_path) and self._file(config_path).is_file() and not (is_root and self._is_own())
+        is_ours = "/" in config_path.strip("/") or Path(self.path) in roots(CONFIGS)
+        return is_ours and _in_group(config_path) and self._file(config_path).is_file()
 
     def list(self, config_path: str, results_filter: ObjectType | None) -> list[str]:
         """Return the names in a folder."""
@@ -83,8 +88,16 @@ class GroupSource(ConfigSource):
     def _file(self, config_path: str) -> Path:
         return Path(self.path, self._normalize_file_name(_file_path(config_path)))
 
-    def _is_own(self) -> bool:
-        return Path(self.path) not in roots(CONFIGS)
+
+def _in_group(config_path: str) -> bool:
+    """Return whether a path is that of a group or below one, and not of Hydra's own settings."""
+    return config_path.strip("/").partition("/")[0].partition(".")[0] not in ("", "hydra")
+
+
+def _file_path(config_path: str) -> str:
+    """Return the file of a config path: a judge's is a model's."""
+    group, slash, name = config_path.strip("/").partition("/")
+    return f"{SAME_AS.get(group, group)}{slash}{name}"
 
 
 class OwnConfigs(SearchPathPlugin):
@@ -108,33 +121,51 @@ def register() -> None:
         plugins.register(plugin)
 
 
-def without_hydra(config: Any) -> Any:
-    """Return a composed config without Hydra's own part, which is kept for ${hydra:…} to resolve.
+@contextmanager
+def composition(config_name: str, arguments: Sequence[str], number: int = 0) -> Iterator[DictConfig]:
+    """Yield the config of a command with these settings, Hydra's own part in it, which ${hydra:…} finds meanwhile.
+
+    `number` is that of a job of a sweep. Hydra's state is global: it is as before in the end, since the caller may be a
+    Hydra application itself.
+    """
+    register()
+    before = GlobalHydra.instance().hydra, HydraConfig.instance().cfg
+    GlobalHydra.instance().clear()
+    try:
+        with initialize_config_dir(str(CONFIGS), version_base="1.3"):
+            config = compose(config_name, list(arguments), return_hydra_config=True)
+        with open_dict(config):
+            config.hydra.job.num = config.hydra.job.id = number
+        HydraConfig.instance().set_config(config)
+        yield config
+    finally:
+        GlobalHydra.instance().hydra, HydraConfig.instance().cfg = before
+
+
+def values(config: DictConfig) -> dict[str, Any]:
+    """Return a composed config as plain values without Hydra's own part, interpolations resolved.
 
     It says instead which files of the working directory it is composed of. A model whose answers a setting of the
     command line changes has that in its name, unless it was given one: so each has a row and a folder of its own.
     """
-    HydraConfig.instance().set_config(config)
     choices, overrides = config.hydra.runtime.choices, config.hydra.overrides.task
-    own = _own_files(choices) if own_folder(CONFIGS) is not None else {}
+    typed = {override.partition("=")[0].lstrip("+") for override in overrides}
+    own: dict[str, str] = {}
+    for group, name in choices.items() if own_folder(CONFIGS) is not None else ():
+        if name is not None and not group.startswith("hydra"):
+            for file in files_of(group, name):
+                own |= own_file(file)
     for group in _PARTS:
         if config.get(group) is not None and choices.get(group):
             _check_class(config[group], group, choices[group])
-    typed = {override.partition("=")[0].lstrip("+") for override in overrides}
     with open_dict(config):
-        for group in {*_PARTS} - {"task"}:
+        for group in ("model", "judge"):
             if f"{group}.name" not in typed and (varied := _varied(config, group, choices.get(group), typed)):
                 with suppress(OmegaConfBaseException):  # the name of a model that is still to be given
                     config[group].name = ",".join([str(config[group].name), *varied])
         del config["hydra"]
-        if own:
-            config[OWN] = own
-    return config
-
-
-_PARTS = ("model", "judge", "task")
-_VARIED = ("method", "temperature", "seed", "reasoning", "reasoning_effort", "reasoning_tokens")
-"""Settings of a model that change its answers, and of which people try several."""
+    content = cast(dict[str, Any], OmegaConf.to_container(config, resolve=True))
+    return content | ({OWN: own} if own else {})
 
 
 def _check_class(section: DictConfig, group: str, name: str) -> None:
@@ -147,38 +178,7 @@ def _check_class(section: DictConfig, group: str, name: str) -> None:
 def _varied(config: DictConfig, group: str, choice: str | None, typed: Collection[str]) -> list[str]:
     """Return the settings of a model that were typed and are not those of its config file, as NAME=VALUE."""
     names = [name for name in _VARIED if config.get(group) is not None and f"{group}.{name}" in typed]
-    files = reversed([*setting_lines.files_of(group, choice or "")]) if names else ()  # the nearest last
+    files = reversed([*files_of(group, choice or "")]) if names else ()  # the nearest last
     there = {name: value for file in files for name, value in names_in(file).items()}
     changed = {name: value for name in names if (value := config[group].get(name)) != there.get(name)}
     return [f"{name}={value if isinstance(value, str) else json.dumps(value)}" for name, value in changed.items()]
-
-
-@contextmanager
-def as_running(config: DictConfig) -> Iterator[DictConfig]:
-    """Yield a composed config without Hydra's own part, which ${hydra:…} finds within the context."""
-    before = HydraConfig.instance().cfg
-    try:
-        yield without_hydra(config.copy())
-    finally:
-        HydraConfig.instance().cfg = before
-
-
-def _own_files(choices: Mapping[str, str]) -> dict[str, str]:
-    """Return the files of the working directory among those chosen from groups, and what these build on."""
-    digests: dict[str, str] = {}
-    for group, name in choices.items():
-        if name is not None and not group.startswith("hydra"):
-            for file in setting_lines.files_of(group, name):
-                digests |= own_file(file)
-    return digests
-
-
-def _in_group(config_path: str) -> bool:
-    """Return whether a path is that of a group or below one, and not of Hydra's own settings."""
-    return config_path.strip("/").partition("/")[0].partition(".")[0] not in ("", "hydra")
-
-
-def _file_path(config_path: str) -> str:
-    """Return the file of a config path: a judge's is a model's."""
-    group, slash, name = config_path.strip("/").partition("/")
-    return f"{SAME_AS.get(group, group)}{slash}{name}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -31,27 +31,26 @@ def carry_out(command: SweepCommand, multirun: Multirun) -> int:
     Raises HarnessError for a sweep of which a job cannot run, before any is begun.
     """
     sweep = check.checked(command, multirun)
+    engine = multirun.engine
     if sweep.jobs[0].config.get("dry_run"):
         terminal.show([*command.plan(sweep.jobs, True), *sweep.notes, "Nothing was asked (dry_run=true)."])
         return 0
     if intro := [*command.plan(sweep.jobs, False), *sweep.notes]:
         terminal.show(intro, stream=sys.stderr)
-    engine = multirun.engine
-    with jobs.new_folder(sweep.multirun) as place:
-        orders = jobs.orders(sweep.multirun, command.module, place)
-        ends: Mapping[str, str] = {}
-        interrupted = True
-        try:
-            if engine is not None:
-                ends = engine.carry_out(jobs.work(orders), place, partial(_has_ended, place))
-            else:
-                for order in orders:
-                    order.carry_out()
-            interrupted = False
-        finally:
-            told = engine is None or engine.tells
-            code = conclude(place, sweep.multirun, command.tables, ends, told=told, interrupted=interrupted)
-        return code
+    place = jobs.new_folder(sweep.multirun)
+    orders = jobs.orders(sweep.multirun, command.module, place)
+    ends: Mapping[str, str] | None = None
+    try:
+        if engine is not None:
+            ends = engine.carry_out(jobs.work(orders), place, partial(_has_ended, place))
+        else:
+            for order in orders:
+                order.carry_out()
+            ends = {}
+    finally:
+        show_tables(command, place, len(orders))
+        code = show_errors(place, len(orders), ends, told=engine is None or engine.tells)
+    return code
 
 
 def _has_ended(place: Path, job: str) -> bool:
@@ -60,64 +59,57 @@ def _has_ended(place: Path, job: str) -> bool:
     return jobs.outcome(place / job) is not None
 
 
-def conclude(
-    place: Path,
-    multirun: Multirun,
-    tables: Callable[[Sequence[Run]], Sequence[Part]] | None,
-    ends: Mapping[str, str],
-    *,
-    told: bool,
-    interrupted: bool,
-) -> int:
-    """Print the tables of the jobs that have left a run, and the errors; return the exit code.
-
-    `ends` says by job number how its process ended, `told` whether jobs have printed their errors here. Jobs that an
-    interrupted sweep has not begun are no errors.
-    """
-    outcomes = {job.number: jobs.outcome(place / str(job.number)) for job in multirun.jobs}
-    runs = dict.fromkeys(Path(outcome["run"]) for outcome in outcomes.values() if outcome and outcome.get("run"))
+def show_tables(command: SweepCommand, place: Path, count: int) -> None:
+    """Print the tables of the jobs that have left a run, and write them into the sweep's folder."""
+    outcomes = [jobs.outcome(place / str(number)) for number in range(count)]
+    runs = dict.fromkeys(Path(outcome["run"]) for outcome in outcomes if outcome and outcome.get("run"))
     rows = [load(run) for run in runs if (run / RESULT).exists()]
-    if rows:
-        parts = (tables or build)(rows)
-        shown = parts if tables else _by_the_setting(rows) or parts
-        print()
-        terminal.show(shown)
-        print(flush=True)
-        board = place / "LEADERBOARD.md"
-        if shown is not parts:
-            print(f"With all metrics, a table for each value: {board}", flush=True)
-            parts = [*shown, *parts]
-        write(parts, str(board), "Leaderboard", named=False)
-    unreported: dict[str, list[int]] = defaultdict(list)
-    failed = 0
-    for number, outcome in outcomes.items():
-        if outcome is None and not interrupted:
-            unreported[_lost(ends.get(str(number), _KILLED))].append(number)
-            failed += 1
-        elif outcome is not None and outcome.get("error"):
-            failed += 1
-            if not told:
-                unreported[str(outcome["error"])].append(number)
-    for error, numbers in unreported.items():
-        console.complain(error, f"error in job{'s' * (len(numbers) > 1)} {', '.join(map(str, numbers))}")
-    if failed:
-        console.complain(f"{failed} of {len(outcomes)} jobs have failed; {place} says which, and why.", "sweep")
-    return 1 if failed else 0
+    if not rows:
+        return
+    parts = (command.tables or build)(rows)
+    by_setting = () if command.tables else _by_the_setting(rows)
+    print()
+    terminal.show(by_setting or parts)
+    print(flush=True)
+    board = place / "LEADERBOARD.md"
+    if by_setting:
+        print(f"With all metrics, a table for each value: {board}", flush=True)
+    write([*by_setting, *parts], str(board), "Leaderboard", named=False)
 
 
 def _by_the_setting(rows: Sequence[Run]) -> Sequence[Part]:
     """Return one table with a column for each value where the runs differ in one setting of the task; else nothing."""
     complete = [row for row in rows if row.sound]
     names = {name for row in complete for name in row.settings}
-    varied = [
-        name for name in names if any(row.settings.get(name) != complete[0].settings.get(name) for row in complete)
-    ]
+    varied = [name for name in names if len({str(row.settings.get(name)) for row in complete}) > 1]
     if len(varied) != 1 or len({row.task for row in complete}) != 1:
         return ()
-    try:
+    with suppress(ConfigError):
         return build(rows, BoardOptions(by=varied))
-    except ConfigError:
-        return ()
+    return ()
+
+
+def show_errors(place: Path, count: int, ends: Mapping[str, str] | None, *, told: bool) -> int:
+    """Print the errors of the jobs that have failed; return the exit code.
+
+    `ends` says by job number how its process ended, `told` whether jobs have printed their errors here. Jobs that an
+    interrupted sweep, whose ends are None, has not begun are no errors.
+    """
+    unreported: dict[str, list[int]] = defaultdict(list)
+    failed = 0
+    for number in range(count):
+        if (outcome := jobs.outcome(place / str(number))) is not None:
+            error = outcome.get("error")
+        else:
+            error = None if ends is None else _lost(ends.get(str(number), _KILLED))
+        failed += bool(error)
+        if error and (outcome is None or not told):
+            unreported[str(error)].append(number)
+    for error, numbers in unreported.items():
+        console.complain(error, f"error in job{'s' * (len(numbers) > 1)} {', '.join(map(str, numbers))}")
+    if failed:
+        console.complain(f"{failed} of {count} jobs have failed; {place} says which, and why.", "sweep")
+    return 1 if failed else 0
 
 
 def _lost(how: str) -> str:

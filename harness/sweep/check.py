@@ -8,12 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from harness.cli.launcher import Job, Multirun
-from harness.cli.own_configs import as_running
-from harness.cli.setting_lines import groups
 from harness.errors import ConfigError, HarnessError, UnfitError
 from harness.runtime import console
-from harness.runtime.secrets import refuse_config
-from harness.settings import plain
 from harness.sweep.jobs import CheckedJob, SweepCommand
 
 SHOWN = 5
@@ -34,33 +30,34 @@ def checked(command: SweepCommand, multirun: Multirun) -> Sweep:
     """Return the jobs of a sweep, prepared. Raises ConfigError where one cannot run, or two would share a folder."""
     errors: dict[str, list[Job]] = defaultdict(list)
     jobs: list[CheckedJob] = []
-    unfit: list[Job] = []
+    notes: list[str] = []
     for job in multirun.jobs:
         try:
-            jobs.append(_prepared(command, multirun, job))
-        except HarnessError as error:
-            if multirun.glob_of_prompts and isinstance(error, UnfitError):
-                unfit.append(job)
-            else:
+            config = multirun.compose(job)
+            prepared = command.prepare(config)
+            prepared.folder.check()
+            jobs.append(CheckedJob(job, config, prepared))
+        except UnfitError as error:
+            if not multirun.glob_of_prompts:
                 errors[str(error)].append(job)
-    if not jobs and not errors:
-        raise ConfigError("none of these prompts fits model and task. No job was begun.")
+            notes.append(f"Left out, as the prompt does not fit the model: {job}.")
+        except HarnessError as error:
+            errors[str(error)].append(job)
     if errors:
         raise _refusal(errors, len(multirun.jobs))
-    jobs, notes = _distinct(jobs, multirun)
-    notes += [f"Left out, as the prompt does not fit the model: {job}." for job in unfit]
-    kept = tuple(replace(checked.job, number=number) for number, checked in enumerate(jobs))
-    jobs = [replace(checked, job=job) for checked, job in zip(jobs, kept, strict=True)]
-    return Sweep(replace(multirun, jobs=kept), jobs, notes)
-
-
-def _prepared(command: SweepCommand, multirun: Multirun, job: Job) -> CheckedJob:
-    with as_running(multirun.compose(job)) as task_config:
-        config = plain(task_config)
-        refuse_config(config)
-        prepared = command.prepare(config)
-        prepared.folder.check()
-        return CheckedJob(job, config, prepared)
+    if not jobs:
+        raise ConfigError("none of these prompts fits model and task. No job was begun.")
+    by_place: dict[Path, list[CheckedJob]] = defaultdict(list)
+    for each in jobs:
+        by_place[each.prepared.folder.path].append(each)
+    for path, sharing in by_place.items():
+        if any(_configuration(each) != _configuration(sharing[0]) for each in sharing):
+            raise ConfigError(_collision(path, sharing, multirun))
+        if len(sharing) > 1:
+            notes.append(f"Made once, though asked for {len(sharing)} times: {sharing[0].job}.")
+    kept = [sharing[0] for sharing in by_place.values()]
+    jobs = [replace(each, job=replace(each.job, number=number)) for number, each in enumerate(kept)]
+    return Sweep(replace(multirun, jobs=tuple(each.job for each in jobs)), jobs, notes)
 
 
 def _refusal(errors: Mapping[str, Sequence[Job]], total: int) -> ConfigError:
@@ -86,31 +83,12 @@ def _listing(words: Sequence[str]) -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
-def _distinct(jobs: Sequence[CheckedJob], multirun: Multirun) -> tuple[list[CheckedJob], list[str]]:
-    """Return the jobs without repetitions of the same run, and notes on those.
-
-    Raises ConfigError where different runs would share a folder.
-    """
-    by_place: dict[Path, list[CheckedJob]] = defaultdict(list)
-    for checked in jobs:
-        by_place[checked.prepared.folder.path].append(checked)
-    for path, sharing in by_place.items():
-        if any(_configuration(each) != _configuration(sharing[0]) for each in sharing):
-            raise ConfigError(_collision(path, sharing, multirun))
-    notes = [
-        f"Made once, though asked for {len(sharing)} times: {sharing[0].job}."
-        for sharing in by_place.values()
-        if len(sharing) > 1
-    ]
-    return [sharing[0] for sharing in by_place.values()], notes
-
-
 def _configuration(checked: CheckedJob) -> object:
     return checked.prepared.folder.manifest.configuration
 
 
 def _collision(path: Path, sharing: Sequence[CheckedJob], multirun: Multirun) -> str:
-    """Return the sentence for different runs with one folder, with the setting that gives each a name of its own."""
+    """Return the sentence for different runs with one folder, with a name that tells them apart."""
     settings = [checked.job.settings() for checked in sharing]
     names = [name for name in settings[0] if len({each.get(name) for each in settings}) > 1]
     folder = sharing[0].prepared.folder
@@ -118,11 +96,9 @@ def _collision(path: Path, sharing: Sequence[CheckedJob], multirun: Multirun) ->
     group = rename.partition(".")[0]
     swept = len({job.settings().get(group) for job in multirun.jobs}) > 1
     base = f"${{hydra:runtime.choices.{group}}}" if swept else folder.manifest.run["model"]
-    chosen = groups(multirun.config_name)
-    parts = (f"-${{hydra:runtime.choices.{name}}}" if name in chosen else f"-${{{name}}}" for name in names)
-    numbers = _listing([str(checked.job.number) for checked in sharing])
+    own = "-".join([base, *(f"${{{name}}}" for name in names if "." in name)])
     return (
-        f"jobs {numbers} would share the folder {path}, which takes one run; they differ in "
-        f"{_listing(names) if names else 'their settings'}. Give each a name of its own: "
-        f"'{rename}=\"{base}{''.join(parts)}\"'. No job was begun."
+        f"jobs {_listing([str(checked.job.number) for checked in sharing])} would share the folder {path}, which takes "
+        f"one run; they differ in {_listing(names) if names else 'their settings'}. Give each a name of its own: "
+        f"'{rename}=\"{own}\"'. No job was begun."
     )

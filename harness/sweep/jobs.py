@@ -7,42 +7,29 @@ from __future__ import annotations
 
 import json
 import os
-import re
-import shutil
 import socket
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from importlib import import_module
+from itertools import count
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
-from omegaconf import DictConfig
-
-from harness.cli import hydra_app, own_configs
-from harness.cli.launcher import Job, Multirun, numbered
-from harness.cli.own_configs import as_running
+from harness.cli import hydra_app
+from harness.cli.launcher import Job, Multirun
 from harness.cost.budget import Accounts
 from harness.engine import Work
 from harness.errors import ConfigError, Interrupted, StoreError
 from harness.runtime import console, signals
-from harness.runtime.secrets import in_environment, mask_keys, refuse_config
-from harness.settings import plain
+from harness.runtime.secrets import in_environment, mask_keys
 from harness.storage.atomic_write import atomic_file
 from harness.storage.runs import Run
 from harness.tables.table import Part
 
-
-class RunOne(Protocol):
-    """The function of a command that runs one composed config."""
-
-    def __call__(self, config: DictConfig, *, brief: bool, accounts: Accounts | None = None) -> Path | None:
-        """Run it and print the scores, in half a line if `brief`; return the results folder, if there is one.
-
-        `accounts`: of a budget from which all jobs of a sweep take.
-        """
+SWEEP, OUTCOME, BUDGET = "sweep.json", "outcome.json", "budget.sqlite"
 
 
 @dataclass(frozen=True)
@@ -62,7 +49,9 @@ class SweepCommand:
     module: str
     prepare: Callable[[Mapping[str, Any]], Any]
     """Returns the run that a config describes, with a `folder`. Raises HarnessError for one that cannot run."""
-    run_one: RunOne
+    run_one: Callable[..., Path | None]
+    """Of a config, `brief` and `accounts` (a budget from which all jobs take): runs it, prints half a line of scores
+    if `brief`, and returns the results folder, if there is one."""
     plan: Callable[[Sequence[CheckedJob], bool], Sequence[Part]] = lambda checked, asked: ()
     """Returns the plan of all jobs; where it was not asked for, nothing if they cost nothing."""
     tables: Callable[[Sequence[Run]], Sequence[Part]] | None = None
@@ -91,26 +80,28 @@ class Order:
 
     def carry_out(self) -> int:
         """Carry out the job in this process; return the exit code. Raises KeyboardInterrupt, which ends the sweep."""
-        config: Any = {}
+        config: dict[str, Any] = {}
         place = Path(self.folder, str(self.number))
         say(f"[{self.number}] {mask_keys(str(Job(self.number, tuple(self.overrides))))}")
         try:
-            _check_shared_disk(place)
-            composed = numbered(hydra_app.composed(self.config_name, [*self.hydra, *self.overrides]), self.number)
-            with as_running(composed) as config:
-                refuse_config(plain(config))
-                command: SweepCommand = import_module(self.module).command()
-                note(place, run=command.run_one(config, brief=True, accounts=_accounts(config, place)), error=None)
+            if not (place.parent / SWEEP).is_file():  # on another node
+                raise ConfigError(
+                    f"the node {socket.gethostname()} has no folder {place.parent}: results= (and cache.path=) have to "
+                    "be on a disk that all nodes share."
+                )
+            config |= hydra_app.composed(self.config_name, [*self.hydra, *self.overrides], self.number)
+            command: SweepCommand = import_module(self.module).command()
+            accounts = None if config.get("budget") is None else Accounts(place.parent / BUDGET)
+            _note(place, command.run_one(config, brief=True, accounts=accounts))
         except Interrupted as stop:
             raise KeyboardInterrupt(*stop.args) from stop
         except Exception as error:
             if config.get("debug"):
                 print(mask_keys(console.clean(traceback.format_exc())), end="", file=sys.stderr)
             sentence = mask_keys(hydra_app.sentence(error, self.config_name, self.overrides))
-            before = outcome(place.parent / str(self.number - 1)) or {}
-            same = f"as in job {self.number - 1}." if before.get("error") == sentence else sentence
-            console.complain(same, f"error in job {self.number}")
-            note(place, run=None, error=sentence)
+            same = (outcome(place.parent / str(self.number - 1)) or {}).get("error") == sentence
+            console.complain(f"as in job {self.number - 1}." if same else sentence, f"error in job {self.number}")
+            _note(place, None, sentence)
             return 1
         return 0
 
@@ -120,32 +111,16 @@ def carry_out(order: dict[str, Any]) -> int:
     job = Order(**order)
     os.chdir(job.working_directory)
     console.prepare_streams()
-    own_configs.register()
     try:
         return job.carry_out()
     except KeyboardInterrupt:
         return signals.INTERRUPTED  # the parent process reports it
 
 
-def _accounts(config: DictConfig, place: Path) -> Accounts | None:
-    """Return the accounts of a sweep's budget, from which all its jobs take; None for a command without limits."""
-    return None if config.get("budget") is None else Accounts(place.parent / BUDGET)
-
-
-def _check_shared_disk(place: Path) -> None:
-    """Raise ConfigError on a node without the sweep's folder, where the job's results would be lost."""
-    if not (place.parent / SWEEP).is_file():
-        raise ConfigError(
-            f"the node {socket.gethostname()} has no folder {place.parent}: results= (and cache.path=) have to be on a "
-            "disk that all nodes share."
-        )
-
-
 def orders(multirun: Multirun, module: str, place: Path) -> list[Order]:
     """Return the jobs of a sweep of a module's command, which leave their outcomes in a folder."""
     common = list(multirun.hydra_overrides), str(place.absolute()), str(Path.cwd())
-    name = multirun.config_name
-    return [Order(module, name, job.number, list(job.overrides), *common) for job in multirun.jobs]
+    return [Order(module, multirun.config_name, job.number, list(job.overrides), *common) for job in multirun.jobs]
 
 
 def work(jobs: Sequence[Order]) -> list[Work]:
@@ -154,38 +129,27 @@ def work(jobs: Sequence[Order]) -> list[Work]:
     return [Work(str(job.number), "harness.sweep.jobs:carry_out", asdict(job), keys) for job in jobs]
 
 
-KEPT = 20
-"""How many folders of sweeps are kept, the newest."""
-SWEEP, OUTCOME, BUDGET, LOCK = "sweep.json", "outcome.json", "budget.sqlite", ".lock"
-_DATED = re.compile(r"\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d(-\d+)?")
-
-
-@contextmanager
-def new_folder(multirun: Multirun) -> Iterator[Path]:
-    """Make the folder of a sweep and yield it; older ones than the newest 20 are removed.
-
-    A folder is never removed while the sweep runs that made it.
-    """
-    import filelock
-
-    wanted = Path(multirun.config.hydra.sweep.dir)
+def new_folder(multirun: Multirun) -> Path:
+    """Make the folder of a sweep, with a number after its name where that is there; return it. Raises StoreError."""
+    jobs = [{"number": job.number, "settings": mask_keys(str(job))} for job in multirun.jobs]
+    wanted = multirun.folder
+    names = (wanted if number == 1 else wanted.with_name(f"{wanted.name}-{number}") for number in count(1))
     try:
-        place = _new(wanted)
-        with filelock.FileLock(place / LOCK):
-            if wanted.parent.name == ".sweeps":
-                _remove_old(wanted.parent)
-            jobs = [{"number": job.number, "settings": mask_keys(str(job))} for job in multirun.jobs]
-            _write(place / SWEEP, {"command": multirun.config_name, "jobs": jobs})
-            yield place
+        wanted.parent.mkdir(parents=True, exist_ok=True)
+        place = next(place for place in names if _made(place))
     except OSError as error:
         raise StoreError(
             f"the sweep's folder {wanted} cannot be written ({error.strerror}): choose another results=."
         ) from error
+    _write(place / SWEEP, {"command": multirun.config_name, "jobs": jobs})
+    return place
 
 
-def note(place: Path, *, run: Path | None, error: str | None) -> None:
-    place.mkdir(parents=True, exist_ok=True)
-    _write(place / OUTCOME, {"run": str(run) if run else None, "error": error})
+def _made(place: Path) -> bool:
+    with suppress(FileExistsError):
+        place.mkdir()
+        return True
+    return False
 
 
 def outcome(place: Path) -> dict[str, Any] | None:
@@ -197,27 +161,9 @@ def outcome(place: Path) -> dict[str, Any] | None:
     return content if isinstance(content, dict) else None
 
 
-def _new(wanted: Path) -> Path:
-    """Make a folder of this name, or with a number after it where one is there: two sweeps may begin in a second."""
-    wanted.parent.mkdir(parents=True, exist_ok=True)
-    number = 1
-    while True:
-        place = wanted if number == 1 else wanted.with_name(f"{wanted.name}-{number}")
-        try:
-            place.mkdir()
-        except FileExistsError:
-            number += 1
-        else:
-            return place
-
-
-def _remove_old(sweeps: Path) -> None:
-    import filelock
-
-    dated = sorted(place for place in sweeps.iterdir() if place.is_dir() and _DATED.fullmatch(place.name))
-    for place in dated[:-KEPT]:
-        with suppress(filelock.Timeout, OSError), filelock.FileLock(place / LOCK, timeout=0):
-            shutil.rmtree(place, ignore_errors=True)
+def _note(place: Path, run: Path | None, error: str | None = None) -> None:
+    place.mkdir(parents=True, exist_ok=True)
+    _write(place / OUTCOME, {"run": str(run) if run else None, "error": error})
 
 
 def _write(file: Path, content: object) -> None:

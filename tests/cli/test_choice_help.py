@@ -47,8 +47,8 @@ def test_a_choice_that_is_not_there_is_one_sentence(group, name, near):
 def test_help_of_a_group_that_is_not_there_is_one_sentence():
     for arguments in (["modle=gpt4"], ["task.limit=5", "modle=gpt4"]):
         with pytest.raises(ConfigError, match=r"^--help: there is no group 'modle' \(did you mean 'model'"):
-            help_text.refuse_other_groups(arguments, ["model", "task"], "config")
-    help_text.refuse_other_groups(["--help", "model.name=x", "samples=3", "budget.usd=1"], ["model", "task"], "config")
+            help_text.help_for("config", arguments)
+    assert "settings of a run" in help_text.help_for("config", ["--help", "model.name=x", "samples=3", "budget.usd=1"])
 
 
 def test_a_file_that_cannot_be_read_is_listed_as_such_and_the_rest_is_shown(tmp_path, monkeypatch):

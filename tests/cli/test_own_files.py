@@ -14,7 +14,6 @@ from harness import __main__ as main_command
 from harness import evaluate
 from harness.cli import hydra_app, own_configs
 from harness.config_files import CONFIGS, PROMPTS, listed, prompt_files, roots
-from harness.settings import plain
 
 MODEL = (CONFIGS / "model/always_no.yaml").read_text().replace("p_yes: 0", "p_yes: 1")
 PROMPT = "source: mine\nmakes: [chat]\nuser: '{premise} {hypothesis} So?'\n"
@@ -41,8 +40,7 @@ def put(name: str, content: str | bytes) -> str:
 
 
 def composed(*arguments: str) -> dict:
-    own_configs.register()
-    return plain(own_configs.without_hydra(hydra_app.composed("config", arguments)))
+    return hydra_app.composed("config", arguments)
 
 
 @pytest.mark.slow

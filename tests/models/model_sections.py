@@ -11,7 +11,7 @@ from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
 
 from harness.config_files import CONFIGS, listed
-from harness.settings import build, plain
+from harness.settings import build
 
 FILES = listed(CONFIGS, "model")
 GIVEN = {"model": "NAME", "path": "LOCAL"}
@@ -40,7 +40,9 @@ def section(name: str, *overrides: str) -> Mapping[str, Any]:
     """Return the composed section, with values for the settings that a command has to give."""
     needed = [f"model.{key}={GIVEN[key]}" for key in sorted(open_settings(name))]
     with initialize_config_dir(str(CONFIGS), version_base="1.3"):
-        return plain(compose("config", overrides=[f"model={name}", *needed, *overrides]).model)
+        return OmegaConf.to_container(
+            compose("config", overrides=[f"model={name}", *needed, *overrides]).model, resolve=True
+        )
 
 
 def model(name: str, *overrides: str) -> Any:
@@ -59,4 +61,6 @@ def layered(name: str) -> Mapping[str, Any]:
     layers = [OmegaConf.create(text_of(base)) for base in reversed(bases(name))]
     own = OmegaConf.merge(*layers, {key: GIVEN[key] for key in open_settings(name)})
     config = OmegaConf.create({"model": own, "task": {"prior": 0.2}})
-    return {key: value for key, value in plain(config.model).items() if key != "defaults"}
+    return {
+        key: value for key, value in OmegaConf.to_container(config.model, resolve=True).items() if key != "defaults"
+    }

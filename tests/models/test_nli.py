@@ -8,14 +8,13 @@ import pytest
 from support.conftest_models import nli_checkpoint
 from support.outcomes import each
 
-from harness.cli import hydra_app, own_configs
+from harness.cli import hydra_app
 from harness.codec import content_digest
 from harness.errors import ConfigError, RunStopped
 from harness.models.local.engine import TokenBudget, in_batches
 from harness.models.local.nli import NLI
 from harness.prepare import carry_out, prepare
 from harness.prompting.prompts import load
-from harness.settings import plain
 from harness.types import Failure, PairRequest
 from harness.verify.__main__ import main as verify
 
@@ -186,7 +185,7 @@ def test_a_manifest_quotes_the_record_of_a_checkpoints_training_which_changes_no
     monkeypatch.chdir(tmp_path)
     folder = shutil.copytree(nli_path, tmp_path / "mine")
     chosen = ["model=nli", f"model.path={folder}", "model.name=mine", "model.device=cpu", "task.limit=3"]
-    config = plain(own_configs.without_hydra(hydra_app.composed("config", chosen)))
+    config = hydra_app.composed("config", chosen)
     without = prepare(config)
     (folder / "training.json").write_text('{"loss": 0.5}')  # some other program's
     assert prepare(config).folder.manifest.training is None

@@ -9,12 +9,11 @@ from typing import Any
 
 import pytest
 
-from harness.cli import hydra_app, own_configs
+from harness.cli import hydra_app
 from harness.codec import canonical
 from harness.errors import ConfigError
 from harness.prepare import Prepared, prepare
 from harness.prompting.fit import fitting
-from harness.settings import plain
 from harness.types import Message, Response
 
 MODELS: dict[str, list[str]] = {
@@ -64,11 +63,10 @@ def sections(tmp_path, monkeypatch):
     checkpoint.mkdir()
     (checkpoint / "config.json").write_text("{}")
     (checkpoint / "model.safetensors").write_text("weights that are never read")
-    own_configs.register()
     configs = {}
     for name in MODELS:
         chosen = [f"model={name}", "model.name=m", "task.limit=3", *(text.format(checkpoint) for text in MODELS[name])]
-        configs[name] = plain(own_configs.without_hydra(hydra_app.composed("config", chosen)))
+        configs[name] = hydra_app.composed("config", chosen)
     return configs
 
 

@@ -289,25 +289,25 @@ if __name__ == "__main__":
     parse_once()
     for name in sys.argv[2:]:
         importlib.import_module(name)
-    from hydra import compose, initialize_config_dir
     from hydra.core.plugins import Plugins
 
     from harness.__main__ import run_one
-    from harness.config_files import CONFIGS
+    from harness.cli.hydra_app import composed
     from harness.errors import HarnessError
 
     Plugins.instance()
+    path = sys.path[:]
     with (
-        initialize_config_dir(str(CONFIGS), version_base="1.3"),
         tempfile.TemporaryDirectory() as folder,
         contextlib.redirect_stderr(io.StringIO()),
     ):
-        compose("config", ["model=gpt4", "model.name='a b'", "task.limit=5"])  # its parser learns as it reads
+        composed("config", ["model=gpt4", "model.name='a b'", "task.limit=5"])  # its parser learns as it reads
         # What a process imports, compiles and looks up once, in a run that is scored and in one that calls a server.
-        run_one(compose("config", ["model=always_no", "task.limit=40", "cache=off", f"results={folder}"]), brief=True)
+        run_one(composed("config", ["model=always_no", "task.limit=40", "cache=off", f"results={folder}"]), brief=True)
         called = ["model=gpt4", "model.base_url=http://127.0.0.1:9", "model.api_key_env=null", "model.attempts=1"]
         with contextlib.suppress(HarnessError):  # nobody listens there
-            run_one(compose("config", [*called, "task.limit=1", "cache=off", f"results={folder}"]), brief=True)
+            run_one(composed("config", [*called, "task.limit=1", "cache=off", f"results={folder}"]), brief=True)
+    sys.path[:] = path
     gc.collect()
     gc.freeze()  # or a collection in a fork would copy every page
     gc.enable()

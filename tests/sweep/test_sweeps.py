@@ -11,8 +11,6 @@ import pytest
 from support.openai_server import chat_reply
 from support.thinned import few
 
-from harness.sweep import jobs
-
 
 def rows(plan: str) -> list[list[str]]:
     """Return the cells of a plan's jobs and of its sum."""
@@ -181,19 +179,14 @@ def test_dollars_are_those_of_all_jobs(command, serve, key):
     assert spent <= 1 and len(server.calls) < 120
 
 
-@pytest.mark.slow
-def test_the_newest_folders_of_sweeps_are_kept(command):
-    for second in range(30):
-        Path(f"results/.sweeps/2020-01-01_00-00-{second:02}").mkdir(parents=True)
-    Path("results/.sweeps/mine").mkdir()
-    assert command("-m", "model=always_no,always_yes", "task.limit=4")[0] == 0
-    left = sorted(place.name for place in Path("results/.sweeps").iterdir())
-    assert len(left) == jobs.KEPT + 1 and "mine" in left and "2020-01-01_00-00-29" in left
-    (newest,) = Path("results/.sweeps").glob("2*/LEADERBOARD.md")
-    content = json.loads((newest.parent / "sweep.json").read_text())
-    assert [job["settings"] for job in content["jobs"]] == [
-        f"model={name} task.limit=4" for name in ("always_no", "always_yes")
-    ]
+def test_a_sweep_leaves_its_jobs_and_their_leaderboard_in_a_folder_of_its_own(command):
+    place, again = Path("results/.sweeps/mine"), Path("results/.sweeps/mine-2")
+    for _ in (place, again):
+        named = ("task.limit=4", f"hydra.sweep.dir={place}")
+        assert command("-m", "model=always_no,always_yes", *named)[0] == 0
+    assert (place / "LEADERBOARD.md").read_text() == (again / "LEADERBOARD.md").read_text()
+    jobs = [job["settings"] for job in json.loads((place / "sweep.json").read_text())["jobs"]]
+    assert jobs == [f"model={name} task.limit=4" for name in ("always_no", "always_yes")]
 
 
 @pytest.mark.parametrize(

@@ -19,11 +19,9 @@ from harness.cli import hydra_app
 from harness.config_files import own_files
 from harness.errors import ConfigError
 from harness.runtime import signals
-from harness.settings import build, chosen, plain, validated
+from harness.settings import build, chosen, validated
 
 if TYPE_CHECKING:
-    from omegaconf import DictConfig
-
     from harness.causal.learned_graph import Algorithm, Pattern
     from harness.cli.launcher import Multirun
     from harness.cost.budget import Accounts
@@ -81,11 +79,8 @@ def main() -> None:
     signals.leave(hydra_app.launch(job, "discover", sweep))
 
 
-def job(config: DictConfig) -> int:
+def job(config: Mapping[str, Any]) -> int:
     """Carry out one run; return the exit code."""
-    from harness.runtime.secrets import refuse_config
-
-    refuse_config(plain(config))
     run_one(config, brief=False)
     return 0
 
@@ -145,14 +140,14 @@ def prepare(config: Mapping[str, Any]) -> PreparedDiscovery:
     return PreparedDiscovery(settings, task, algorithm, folder, Progress(f"{task.name} {algorithm.name}"))
 
 
-def run_one(config: DictConfig, *, brief: bool, accounts: Accounts | None = None) -> Path:
+def run_one(config: Mapping[str, Any], *, brief: bool, accounts: Accounts | None = None) -> Path:
     """Run what the config describes and print the scores; return the results folder. It takes from no budget."""
     from harness.run import leave
     from harness.storage.manifest import TracedItems
     from harness.storage.runs import load
     from harness.tables import results, terminal
 
-    prepared = prepare(plain(config))
+    prepared = prepare(config)
     settings, task, path = prepared.settings, prepared.task, prepared.folder.path
 
     def learn(network: str) -> Pattern:

@@ -25,8 +25,6 @@ from harness_lab.sequences import ALPHA
 from harness_lab.until import Looks, Order, OtherRun, Until, metric_of
 
 if TYPE_CHECKING:
-    from omegaconf import DictConfig
-
     from harness.prepare import Prepared
 
 HELP = """\
@@ -72,17 +70,16 @@ def main() -> int:
     return hydra_app.launch(partial(job, own), "config")
 
 
-def job(own: Sequence[str], config: DictConfig) -> int:
+def job(own: Sequence[str], config: dict[str, Any]) -> int:
     """Ask, and print what was found; return the exit code."""
     from harness.prepare import prepare
-    from harness.settings import plain
 
     _, settings = key_value.parse_arguments(own, UntilSettings)
     if (settings.width is None) == (settings.against is None):
         raise ConfigError("say what is to be known: width=5, or against=FOLDER of a run.")
     if settings.out is not None:
         check(settings.out)
-    prepared = prepare(plain(config))
+    prepared = prepare(config)
     _refuse(prepared)
     found = ask(prepared, until_of(prepared, settings))
     print(sentence(found))

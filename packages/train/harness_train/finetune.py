@@ -26,10 +26,9 @@ A checkpoint trained on a task's train split, which model=nli or model=causal_lm
 
 def job(config: Any) -> int:
     """Train a checkpoint as one config says; return the exit code."""
-    from harness.settings import plain
     from harness_train.make import make
 
-    print("\n".join(make(plain(config)).lines))
+    print("\n".join(make(config).lines))
     return 0
 
 
@@ -38,8 +37,6 @@ def grid(multirun: Multirun) -> int:
 
     Prints all points, the best one on dev, never on test, last.
     """
-    from harness.cli.own_configs import as_running
-    from harness.settings import plain
     from harness_train.make import FinishedCheckpoint, make
 
     finished: list[tuple[str, FinishedCheckpoint]] = []
@@ -47,8 +44,7 @@ def grid(multirun: Multirun) -> int:
         point = " ".join(f"{name}={value}" for name, value in job.settings().items())
         print(f"[{job.number + 1}/{len(multirun.jobs)}] {point}", file=sys.stderr)
         try:
-            with as_running(multirun.compose(job)) as config:
-                finished.append((point, make(plain(config))))
+            finished.append((point, make(multirun.compose(job))))
         except HarnessError as error:  # the other points are still trained
             console.complain(error)
     for point, checkpoint in sorted(finished, key=lambda pair: pair[1].f1):

@@ -19,13 +19,13 @@ from harness_train.recipe import Recipe
 from support.conftest_models import lm_checkpoint, mlm_checkpoint, nli_checkpoint
 from support.thinned import few
 
-from harness.cli import hydra_app, own_configs
+from harness.cli import hydra_app
 from harness.config_files import CONFIGS, listed
 from harness.errors import ConfigError, HarnessError
 from harness.models.local.causal_lm import CausalLM
 from harness.models.local.nli import NLI, class_indices
 from harness.prompting.fit import choose_prompt, fitting
-from harness.settings import build, plain
+from harness.settings import build
 from harness.tasks.corr2cause.claim import ItemWriter
 from harness.tasks.corr2cause.enumerate import public_test
 from harness.types import ChoiceRequest, Message
@@ -35,8 +35,7 @@ FAST = "recipe.learning_rate=3e-3"
 
 
 def composed(*arguments: str) -> dict:
-    own_configs.register()
-    return plain(own_configs.without_hydra(hydra_app.composed("finetune", arguments)))
+    return hydra_app.composed("finetune", arguments)
 
 
 def made(base: Path, out: Path, *arguments: str, small: bool = True) -> making.FinishedCheckpoint:
