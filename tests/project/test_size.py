@@ -20,7 +20,7 @@ from harness.cli.commands import COMMANDS, module_of
 HOME = Path(__file__).resolve().parents[2]
 ROOMS: dict[str, tuple[int, int]] = {
     "benchmarks": (1433, 19),
-    "harness/*.py": (2886, 17),
+    "harness/*.py": (2851, 17),
     "harness/cache": (1007, 9),
     "harness/causal": (703, 7),
     "harness/charts": (476, 5),
@@ -37,11 +37,11 @@ ROOMS: dict[str, tuple[int, int]] = {
     "harness/recorded": (399, 4),
     "harness/report": (738, 5),
     "harness/reread": (196, 3),
-    "harness/runtime": (781, 8),
+    "harness/runtime": (732, 8),
     "harness/scoring": (2143, 15),
     "harness/show": (123, 2),
     "harness/storage": (2158, 14),
-    "harness/sweep": (527, 5),
+    "harness/sweep": (524, 5),
     "harness/tables": (932, 8),
     "harness/tasks": (1034, 8),
     "harness/tasks/causalbench": (1798, 13),
