@@ -13,7 +13,7 @@ from contextlib import suppress
 
 from harness.cli.commands import summaries
 from harness.cli.key_value import without_dashes
-from harness.cli.setting_lines import bases_of, choice_of, files_of, groups, names_in, settings, unknown_choice
+from harness.cli.setting_lines import bases_of, choice_of, groups, settings, unknown_choice
 from harness.config_files import CONFIGS, listed
 from harness.errors import ConfigError, DataError, unknown
 
@@ -36,14 +36,14 @@ def ready_for_hydra(arguments: Sequence[str], config_name: str) -> list[str]:
         return list(arguments)
     for argument in arguments:
         if argument.startswith("-") and argument not in SWEEP and not argument[1:2].isdigit():
-            raise ConfigError(without_dashes(argument, [*groups(config_name), *settings(config_name, arguments)]))
+            raise ConfigError(without_dashes(argument))
         if "=" not in argument and argument[:1] not in "~-":
             raise ConfigError(_bare(argument, arguments, config_name))
     return list(map(_quoted, arguments))
 
 
 def _quoted(argument: str) -> str:
-    """Return a setting in Hydra's quotes, if its value is one text that Hydra cannot read without them."""
+    """Return a setting in quotes, if its value is one text that Hydra cannot read without them."""
     setting = _SETTING.fullmatch(argument)
     if setting is None or (_PLAIN.fullmatch(argument) and not _NAME.fullmatch(setting["key"])):
         return argument
@@ -113,9 +113,13 @@ def missing_setting(config_name: str, arguments: Sequence[str]) -> str:
 
 def _mistakes(config_name: str, arguments: Sequence[str]) -> Iterator[str]:
     chosen = groups(config_name)
-    for argument in arguments:
-        if (group := _key(argument)) in chosen:
-            yield from _wrong_choices(group, argument.partition("=")[2], may_be_null=chosen[group] == "null")
+    for group, value in ((_key(argument), argument.partition("=")[2]) for argument in arguments):
+        files = listed(CONFIGS, group) if group in chosen else {}
+        if group in chosen and (value.startswith("[") or (value in ("null", "") and chosen[group] != "null")):
+            yield f"{group}= takes one name: {', '.join(files)}."
+        for name in (word.strip().strip("\"'") for word in value.split(",") if group in chosen):
+            if name not in ("null", "", *files):
+                yield unknown_choice(group, name, files)
     for group in chosen:
         files = listed(CONFIGS, group)
         with suppress(DataError, KeyError):
@@ -131,16 +135,6 @@ def _key(argument: str) -> str:
     return argument.partition("=")[0].lstrip("+~")
 
 
-def _wrong_choices(group: str, value: str, *, may_be_null: bool) -> Iterator[str]:
-    """Yield the errors in the names chosen from a group."""
-    files = listed(CONFIGS, group)
-    if value.startswith("[") or (value in ("null", "") and not may_be_null):
-        yield f"{group}= takes one name: {', '.join(files)}."
-    for name in (word.strip().strip("\"'") for word in value.split(",")):
-        if name not in ("null", "", *files):
-            yield unknown_choice(group, name, files)
-
-
 def _wrong_setting(key: str, config_name: str, arguments: Sequence[str]) -> Iterator[str]:
     """Yield the error in the name of a setting."""
     section = key.partition(".")[0]
@@ -148,9 +142,6 @@ def _wrong_setting(key: str, config_name: str, arguments: Sequence[str]) -> Iter
         launcher = next((word.partition("=")[2] for word in arguments if word.startswith("hydra/launcher=")), "")
         if launcher not in ("", "harness", *listed(CONFIGS, "hydra/launcher")):
             yield "hydra/launcher= starts the jobs of a sweep (-m), and needs the package that brings it."
-        names = [f"hydra.launcher.{name}" for file in files_of("hydra/launcher", launcher) for name in names_in(file)]
-        if names and key.startswith("hydra.launcher.") and key not in names:
-            yield unknown("setting", key, names)
         return
     if section == "judge" and not any(argument.startswith("judge=") for argument in arguments):
         yield f"{key} is a setting of the judge, and the run has no judge: choose one with judge=…, as with model=…."

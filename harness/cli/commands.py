@@ -30,8 +30,6 @@ COMMANDS = {
     "items": "the items of a task as JSON lines, for your own tools",
 }
 """What each of the core's commands does. Its module is harness.NAME, with a function `main`."""
-
-
 _LISTS = ("models", "tasks", "prompts")
 
 

@@ -8,16 +8,8 @@ from pathlib import Path
 from textwrap import indent
 
 from harness import plugin
+from harness.cli import setting_lines as lines
 from harness.cli.commands import summaries
-from harness.cli.setting_lines import (
-    files_of,
-    first_comment,
-    groups,
-    models_by_kind,
-    names_in,
-    text_of,
-    unknown_choice,
-)
 from harness.config_files import CONFIGS, listed, prompt_files, root_file
 from harness.errors import ConfigError, DataError, unknown
 
@@ -58,11 +50,11 @@ def help_for(config_name: str, arguments: Sequence[str]) -> str:
 
     Raises ConfigError for what is neither a choice nor a setting of the command.
     """
-    chosen = [*groups(config_name), *(["prompt"] if config_name == "config" else [])]
+    chosen = [*lines.groups(config_name), *(["prompt"] if config_name == "config" else [])]
     pairs = [argument.partition("=")[::2] for argument in arguments if "=" in argument]
     if choices := [(group, name) for group, names in pairs if group in chosen for name in names.split(",") if name]:
         return help_of_choices(choices)
-    known = {*chosen, *(name.partition(".")[0] for name in names_in(root_file(config_name)))}
+    known = {*chosen, *(name.partition(".")[0] for name in lines.names_in(root_file(config_name)))}
     for group in (key.lstrip("+").partition(".")[0] for key, _ in pairs if not key.startswith("-")):
         if group not in known:
             raise ConfigError(f"--help: {unknown('group', group, chosen)}")
@@ -90,7 +82,8 @@ def help_of(config_name: str) -> str:
 def help_of_group(group: str) -> str:
     """Return what there is to choose of a group, a line each."""
     if group in ("model", "judge"):
-        sections = [_list(f"{group}=  {title}", files) for title, files in models_by_kind(listed(CONFIGS, "model"))]
+        kinds = lines.models_by_kind(listed(CONFIGS, "model"))
+        sections = [_list(f"{group}=  {title}", files) for title, files in kinds]
     elif group == "prompt":
         sections = [_list(f"prompt=  (task {task})", prompt_files(task)) for task in listed(CONFIGS, "task")]
     else:
@@ -104,7 +97,7 @@ def group_text(group: str) -> str:
 
 
 def _list(title: str, files: Mapping[str, Path]) -> str:
-    return "\n".join([title, *_columns({name: first_comment(file) for name, file in files.items()}), ""])
+    return "\n".join([title, *_columns({name: lines.first_comment(file) for name, file in files.items()}), ""])
 
 
 def _columns(remarks: Mapping[str, str]) -> list[str]:
@@ -114,7 +107,7 @@ def _columns(remarks: Mapping[str, str]) -> list[str]:
 
 def settings_text(title: str, file: Path) -> str:
     """Return the settings in a config file as it has them, without what is Hydra's."""
-    text = text_of(file)
+    text = lines.text_of(file)
     own = (text.partition("_self_\n")[2] or text).partition("\nhydra:")[0]
     return f"settings of {title}\n{indent(own.strip(), '  ')}\n"
 
@@ -125,12 +118,15 @@ def help_of_choices(choices: Sequence[tuple[str, str]]) -> str:
     sections = []
     for group, name in choices:
         if group == "prompt":
-            sections += [_file(name, file) for file in _prompts(name, tasks)] + [_of_a_prompt_file()]
+            from harness.prompting.schema import Words
+
+            sections += [_file(name, file) for file in _prompts(name, tasks)]
+            sections += [f"what a prompt file may hold\n{indent(getsource(Words), '  ')}"]
             continue
         if name not in (files := listed(CONFIGS, group)):
-            raise ConfigError(unknown_choice(group, name, files))
+            raise ConfigError(lines.unknown_choice(group, name, files))
         try:
-            chain = dict.fromkeys(files_of(group, name))
+            chain = dict.fromkeys(lines.files_of(group, name))
         except DataError as error:
             raise ConfigError(f"{files[name]} cannot be read: {error}.") from None
         sections += [_file(f"{group}={file.stem}", file) for file in chain]
@@ -142,15 +138,9 @@ def help_of_choices(choices: Sequence[tuple[str, str]]) -> str:
 
 def _file(title: str, file: Path) -> str:
     try:
-        return f"{title}\n  {file}\n\n{indent(text_of(file).rstrip(), '  ')}\n"
+        return f"{title}\n  {file}\n\n{indent(lines.text_of(file).rstrip(), '  ')}\n"
     except DataError as error:
         raise ConfigError(f"{file} cannot be read: {error}.") from None
-
-
-def _of_a_prompt_file() -> str:
-    from harness.prompting.schema import Words
-
-    return f"what a prompt file may hold\n{indent(getsource(Words), '  ')}"
 
 
 def _prompts(name: str, tasks: Sequence[str]) -> list[Path]:

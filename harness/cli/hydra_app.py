@@ -9,7 +9,6 @@ import traceback
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from harness import __version__
@@ -23,13 +22,12 @@ from harness.settings import Main, build_main
 from harness.storage.atomic_write import full
 
 if TYPE_CHECKING:
+    from harness.cli.launcher import Job as SweptJob
     from harness.cli.launcher import Multirun
 
-_PACKAGE = Path(__file__).parents[1]
 Job = Callable[[dict[str, Any]], int]
-"""Carries out what a composed config says; returns the exit code."""
 Sweep = Callable[["Multirun"], int]
-"""Carries out the jobs of a sweep; returns the exit code."""
+"""Carries out what a composed config says, or the jobs of a sweep; returns the exit code."""
 
 
 def launch(job: Job, config_name: str, sweep: Sweep | None = None) -> int:
@@ -70,22 +68,19 @@ def launch(job: Job, config_name: str, sweep: Sweep | None = None) -> int:
 
 @dataclass
 class _Command:
-    """A command as Hydra calls it, for one config or for a sweep; it keeps the exit code."""
+    """A command as Hydra calls it, for one config or for a sweep of these settings; it keeps the exit code."""
 
     job: Job
     sweep: Sweep | None
     swept: list[str]
-    """The settings of a sweep, for its sweeper."""
     code: int = 0
 
     def __call__(self, config: Any) -> None:
-        """Run the job of Hydra's own flags."""
         from omegaconf import OmegaConf
 
         self.code = self.job(cast(dict[str, Any], OmegaConf.to_container(config, resolve=True)))
 
     def carry_out(self, multirun: Multirun) -> None:
-        """Run the jobs that the launcher has been handed."""
         if self.sweep is None:
             raise ConfigError("this command makes one thing at a time: leave -m out.")
         self.code = self.sweep(multirun)
@@ -123,6 +118,11 @@ def composed(config_name: str, arguments: Sequence[str], number: int = 0) -> dic
         raise ConfigError(secrets.mask_keys(sentence(error, config_name, arguments))) from error
     secrets.refuse_config(content)
     return content
+
+
+def composed_job(multirun: Multirun, job: SweptJob) -> dict[str, Any]:
+    """Return the config of a job of a sweep. Raises ConfigError for one that does not compose."""
+    return composed(multirun.config_name, [*multirun.hydra_overrides, *job.overrides], job.number)
 
 
 def run_config(arguments: Sequence[str]) -> dict[str, Any]:
@@ -164,16 +164,4 @@ def sentence(error: Exception, config_name: str, arguments: Sequence[str]) -> st
         if full(error):
             return f"there is no room for a file ({error.strerror}): make room, or choose another results=."
         return f"{error.filename or 'a file'} cannot be used: {error.strerror}."
-    return f"{kind}: {message} ({own_line(error) or 'this should not have been: debug=true shows where'})"
-
-
-def own_line(error: Exception) -> str:
-    """Return file and line where an error came from the user's own code; "" where it came from elsewhere."""
-    here = Path.cwd()
-    for frame in reversed(traceback.extract_tb(error.__traceback__)):
-        file = Path(frame.filename)
-        if file.is_relative_to(_PACKAGE):
-            return ""
-        if file.is_relative_to(here) and "site-packages" not in file.parts:
-            return f"{file.relative_to(here)}, line {frame.lineno}"
-    return ""
+    return f"{kind}: {message} (this should not have been: debug=true shows where)"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar, Union
 from pydantic import BeforeValidator, TypeAdapter, ValidationError
 
 from harness import __version__
-from harness.errors import ConfigError, HarnessError, Interrupted, nearest, unknown
+from harness.errors import ConfigError, HarnessError, Interrupted, unknown
 from harness.runtime import console, signals
 from harness.runtime.signals import INTERRUPTED
 from harness.settings import first_sentence
@@ -92,7 +92,7 @@ def parse_arguments(arguments: Sequence[str], settings: type[S]) -> tuple[list[s
         setting = _SETTING.fullmatch(argument)
         if setting is None or Path(argument).exists():
             if argument.startswith("-") and argument != "-":
-                raise ConfigError(without_dashes(argument, names))
+                raise ConfigError(without_dashes(argument))
             positionals.append(argument)
         elif setting[1] not in names:
             raise ConfigError(unknown("setting", setting[1], names))
@@ -104,16 +104,11 @@ def parse_arguments(arguments: Sequence[str], settings: type[S]) -> tuple[list[s
         raise ConfigError(first_sentence(error, "")) from None
 
 
-def without_dashes(argument: str, names: Sequence[str]) -> str:
-    """Return the sentence about an option: how it is written as one of the settings of these names."""
-    option, _, value = argument.partition("=")
-    name = option.strip("-").replace("-", "_")
-    full = next((full for full in names if name in (full, full.rpartition(".")[2])), "")
-    if not full:
-        return f"there is no option {option}{nearest(name, names)}: settings are key=value (--help lists them)."
-    return (
-        f"there is no option {option}: write {full}={value or '…'}, as all settings are key=value (--help lists them)."
-    )
+def without_dashes(argument: str) -> str:
+    """Return the sentence about an option: how it is written as a setting."""
+    name, _, value = argument.lstrip("-").partition("=")
+    way = f"{name.replace('-', '_')}={value or '…'}"
+    return f"there is no option {argument.partition('=')[0]}: settings are key=value, {way} (--help lists them)."
 
 
 def _words(value: Any) -> Any:
@@ -121,18 +116,11 @@ def _words(value: Any) -> Any:
     return tuple(part.strip() for part in parts if part.strip())
 
 
-def complain(error: Exception) -> None:
-    """Print an error whose message is written for the user; raise any other."""
-    if not isinstance(error, HarnessError):
-        raise error
-    console.complain(error)
-
-
 def exit_code(
     action: Callable[[], int],
     *,
     interrupted: str = "interrupted.",
-    complain: Callable[[Exception], None] = complain,
+    complain: Callable[[Exception], object] = console.complain,
 ) -> int:
     """Return the exit code of a command, which is what `action` returns, or that of the error which ends it.
 
@@ -145,12 +133,11 @@ def exit_code(
     except BrokenPipeError:
         console.discard_output()
         return 0
-    except Interrupted as reason:
-        print(reason, file=sys.stderr)
-        return INTERRUPTED
-    except KeyboardInterrupt as stop:
+    except (Interrupted, KeyboardInterrupt) as stop:
         print(stop if stop.args else interrupted, file=sys.stderr)
         return INTERRUPTED
     except Exception as error:
+        if complain is console.complain and not isinstance(error, HarnessError):
+            raise
         complain(error)
         return 1

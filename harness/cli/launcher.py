@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 from hydra.core.config_store import ConfigStore
@@ -24,14 +25,12 @@ from hydra.plugins.sweeper import Sweeper
 from hydra.types import HydraContext, TaskFunction
 from omegaconf import DictConfig, OmegaConf
 
-from harness.cli.hydra_app import composed
 from harness.cli.setting_lines import choice_of
 from harness.config_files import CONFIGS, listed, prompt_files
 from harness.engine import Engine, engine, without_plugin
 from harness.errors import ConfigError, unknown
 
-_PLUGINS = "hydra_plugins.harness"
-"""The module from which Hydra takes them: it accepts plugins of `hydra_plugins` alone."""
+_PLUGINS = "hydra_plugins.harness"  # Hydra accepts plugins of `hydra_plugins` alone
 
 
 @dataclass(frozen=True)
@@ -52,26 +51,21 @@ class Job:
 
 @dataclass(frozen=True)
 class Multirun:
-    """A sweep, as given on the command line."""
+    """A sweep, as given on the command line: what all jobs share of Hydra's own, where it leaves its files.
+
+    The engine starts the jobs; None: this process, one after the other. A glob of prompts leaves out what does not fit.
+    """
 
     jobs: tuple[Job, ...]
     config_name: str
     hydra_overrides: list[str]
-    """Settings of Hydra's own, which hold for all jobs."""
     folder: Path
-    """The folder that it asks for."""
     engine: Engine | None
-    """What starts the jobs; None: this process, one after the other."""
-    glob_of_prompts: bool = False
-    """Whether a glob names the prompts, so that those which do not fit are left out."""
-
-    def compose(self, job: Job) -> dict[str, Any]:
-        """Return the config of a job. Raises ConfigError for one that does not compose."""
-        return composed(self.config_name, [*self.hydra_overrides, *job.overrides], job.number)
+    glob_of_prompts: bool
 
 
 class Combinations(Sweeper):
-    """Every combination of the values, handed to the launcher at once."""
+    """Every combination of the command's settings, of which Hydra itself has seen a part, handed on at once."""
 
     __module__ = _PLUGINS
 
@@ -80,9 +74,11 @@ class Combinations(Sweeper):
         self.launcher = Plugins.instance().instantiate_launcher(hydra_context, task_function, config)
 
     def sweep(self, arguments: list[str]) -> Any:
-        """Hand on every combination of the command's settings, of which Hydra itself has seen a part."""
         assert self.config is not None and self.launcher is not None
-        names = _Names(choice_of("task", self.config.hydra.job.config_name, self._settings))
+        prompts = prompt_files(choice_of("task", self.config.hydra.job.config_name, self._settings))
+        names = SimpleNamespace(  # which a glob takes: those of a group, or of the task's prompts
+            get_group_options=lambda group, **_: list(prompts if group == "prompt" else listed(CONFIGS, group))
+        )
         overrides = OverridesParser.create(cast(Any, names)).parse_overrides(self._settings)
         values = {override.get_key_element(): _values(override) for override in overrides}
         return self.launcher.launch(list(product(*values.values())), initial_job_idx=0)
@@ -101,7 +97,6 @@ class Together(Launcher):
         self._command, self._hydra = cast(Any, task_function), config.hydra
 
     def launch(self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int) -> Sequence[JobReturn]:
-        """Have the command carry out the jobs, whose exit code it keeps."""
         jobs = tuple(Job(initial_job_idx + k, tuple(overrides)) for k, overrides in enumerate(job_overrides))
         settings = OmegaConf.to_container(OmegaConf.create(self._settings), resolve=True)
         chosen = engine(self._engine, "hydra.launcher", **cast(Any, settings)) if self._engine else None
@@ -125,16 +120,6 @@ def _values(override: Override) -> list[str]:
     return [f"{key}={value}" for value in values]
 
 
-class _Names:
-    """What Hydra's parser asks for the names that a glob takes: those of a group or of a task's prompts."""
-
-    def __init__(self, task: str) -> None:
-        self._task = task
-
-    def get_group_options(self, group_name: str, **_: Any) -> list[str]:
-        return list(prompt_files(self._task) if group_name == "prompt" else listed(CONFIGS, group_name))
-
-
 for _kind, _plugin in (("sweeper", Combinations), ("launcher", Together)):
     _node = {"_target_": f"{_PLUGINS}.{_plugin.__name__}"}
     ConfigStore.instance().store("harness", _node, group=f"hydra/{_kind}", provider="harness")
@@ -153,8 +138,8 @@ def of_a_sweep(arguments: Sequence[str]) -> list[str]:
             f"hydra/sweeper={sweeper} asks for results before all jobs are known: name the values of a sweep, as "
             "model.temperature=0,1 or choice(…), range(…), glob(…)."
         )
-    if (launcher := settings.get("hydra/launcher")) and launcher not in (names := listed(CONFIGS, "hydra/launcher")):
-        raise ConfigError(unknown("hydra/launcher", launcher, names) if names else without_plugin("hydra/launcher="))
+    if (launcher := settings.get("hydra/launcher")) and launcher not in (there := listed(CONFIGS, "hydra/launcher")):
+        raise ConfigError(unknown("hydra/launcher", launcher, there) if there else without_plugin("hydra/launcher="))
     own = [f"hydra/{kind}=harness" for kind in ("sweeper", "launcher") if f"hydra/{kind}" not in settings]
     seen = [word for word in arguments if is_hydras(word) or "." not in word.partition("=")[0]]
     return [*sorted(seen, key=lambda word: word[:1] != "-"), *own]  # Hydra takes no flag between settings

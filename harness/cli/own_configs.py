@@ -104,9 +104,7 @@ class OwnConfigs(SearchPathPlugin):
     """Puts ./configs of the working directory before the package's own, and the group judge with them."""
 
     def manipulate_search_path(self, search_path: ConfigSearchPath) -> None:
-        """Extend the search path; Hydra calls this for every composition."""
-        own = own_folder(CONFIGS)
-        for folder in reversed([*([own] if own else []), *roots(CONFIGS)]):
+        for folder in filter(None, (*reversed(roots(CONFIGS)), own_folder(CONFIGS))):
             search_path.prepend("harness", f"{GroupSource.scheme()}://{folder}")
         for folder in roots(CONFIGS)[1:]:
             if (folder / "hydra").is_dir():  # each folder is looked into some sixty times
@@ -156,8 +154,12 @@ def values(config: DictConfig) -> dict[str, Any]:
             for file in files_of(group, name):
                 own |= own_file(file)
     for group in _PARTS:
-        if config.get(group) is not None and choices.get(group):
-            _check_class(config[group], group, choices[group])
+        chosen = listed(CONFIGS, group).get(choices.get(group) or "")
+        if chosen is not None and "_target_" not in (config.get(group) or {"_target_": ""}):
+            base = "NAME" if group == "task" else "openai"
+            raise ConfigError(
+                f"{chosen} says no class: begin it with `defaults: [{base}, _self_]`, or give it a _target_."
+            )
     with open_dict(config):
         for group in ("model", "judge"):
             if f"{group}.name" not in typed and (varied := _varied(config, group, choices.get(group), typed)):
@@ -166,13 +168,6 @@ def values(config: DictConfig) -> dict[str, Any]:
         del config["hydra"]
     content = cast(dict[str, Any], OmegaConf.to_container(config, resolve=True))
     return content | ({OWN: own} if own else {})
-
-
-def _check_class(section: DictConfig, group: str, name: str) -> None:
-    """Raise ConfigError for a config file that names no class."""
-    if "_target_" not in section and (file := listed(CONFIGS, group).get(name)) is not None:
-        base = "NAME" if group == "task" else "openai"
-        raise ConfigError(f"{file} says no class: begin it with `defaults: [{base}, _self_]`, or give it a _target_.")
 
 
 def _varied(config: DictConfig, group: str, choice: str | None, typed: Collection[str]) -> list[str]:

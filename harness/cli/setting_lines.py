@@ -42,8 +42,7 @@ def _content(file: Path) -> dict[str, Any]:
     try:
         content = yaml.load(text_of(file), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)) or {}
     except yaml.YAMLError as error:
-        reason = " ".join(str(error).replace('in "<unicode string>", ', "").split())
-        raise DataError(f"it is not YAML: {reason}") from None
+        raise DataError(f"it is not YAML: {' '.join(str(error).split())}") from None
     if not isinstance(content, dict):
         raise DataError("it holds no settings (name: value)")
     return content
@@ -105,9 +104,7 @@ def settings(config_name: str, arguments: Sequence[str]) -> dict[str, Any]:
         with suppress(DataError):
             for file in files_of(group, choice_of(group, config_name, arguments)):
                 found = {f"{group}.{name}": value for name, value in names_in(file).items()} | found
-    with suppress(DataError):
-        found |= names_in(root_file(config_name))
-    return found
+    return found | names_in(root_file(config_name))
 
 
 _TITLES = {
@@ -120,9 +117,10 @@ _TITLES = {
 
 def models_by_kind(files: Mapping[str, Path]) -> list[tuple[str, dict[str, Path]]]:
     """Return the files of models by name under the title of their kind, in the order of the help."""
-    kinds = {name: _kind(name, file) for name, file in files.items()}
-    groups = [(title, {n: files[n] for n in files if kinds[n] == kind}) for kind, title in _TITLES.items()]
-    return [(title, members) for title, members in groups if members]
+    groups: dict[str, dict[str, Path]] = {kind: {} for kind in _TITLES}
+    for name, file in files.items():
+        groups[_kind(name, file)][name] = file
+    return [(_TITLES[kind], members) for kind, members in groups.items() if members]
 
 
 def _kind(name: str, file: Path) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from harness.cli.hydra_app import composed_job
 from harness.cli.launcher import Job, Multirun
 from harness.errors import ConfigError, HarnessError, UnfitError
 from harness.runtime import console
@@ -33,7 +34,7 @@ def checked(command: SweepCommand, multirun: Multirun) -> Sweep:
     notes: list[str] = []
     for job in multirun.jobs:
         try:
-            config = multirun.compose(job)
+            config = composed_job(multirun, job)
             prepared = command.prepare(config)
             prepared.folder.check()
             jobs.append(CheckedJob(job, config, prepared))

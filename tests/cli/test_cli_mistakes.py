@@ -125,12 +125,3 @@ MENDED = {
 def test_first_mistakes_are_mended_by_what_is_said(harness, arguments, message):
     said = sentence(harness(*arguments.split()))
     assert message in said and said.count("\n") <= 1 and "this should not have been" not in said
-
-
-def test_an_error_in_the_users_own_code_names_its_line(harness, tmp_path):
-    own = "from harness.tasks.corr2cause import Corr2Cause\n\n\nclass Mine(Corr2Cause):\n    def items(self):\n"
-    (tmp_path / "mine.py").write_text(f"{own}        yield len(3)\n")
-    (tmp_path / "configs/task").mkdir(parents=True)
-    (tmp_path / "configs/task/mine.yaml").write_text("defaults: [corr2cause, _self_]\n_target_: mine.Mine\n")
-    said = sentence(harness("task=mine", "model=always_no"))
-    assert "TypeError" in said and "(mine.py, line 6)" in said

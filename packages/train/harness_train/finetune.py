@@ -44,7 +44,7 @@ def grid(multirun: Multirun) -> int:
         point = " ".join(f"{name}={value}" for name, value in job.settings().items())
         print(f"[{job.number + 1}/{len(multirun.jobs)}] {point}", file=sys.stderr)
         try:
-            finished.append((point, make(multirun.compose(job))))
+            finished.append((point, make(hydra_app.composed_job(multirun, job))))
         except HarnessError as error:  # the other points are still trained
             console.complain(error)
     for point, checkpoint in sorted(finished, key=lambda pair: pair[1].f1):
