@@ -24,7 +24,7 @@ ROOMS: dict[str, tuple[int, int]] = {
     "harness/cache": (1007, 9),
     "harness/causal": (703, 7),
     "harness/charts": (476, 5),
-    "harness/cli": (1163, 9),
+    "harness/cli": (1162, 9),
     "harness/compare": (977, 8),
     "harness/cost": (1147, 9),
     "harness/exports": (370, 4),
@@ -57,7 +57,7 @@ ROOMS: dict[str, tuple[int, int]] = {
     "packages/papers": (1900, 13),
     "packages/scale": (764, 7),
     "packages/train": (872, 7),
-    "tests": (39382, 291),
+    "tests": (39286, 291),
     "tools": (1500, 10),
 }  # fmt: skip
 """Lines and files by room. A room within a room counts in its own row alone."""
