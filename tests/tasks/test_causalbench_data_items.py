@@ -40,17 +40,6 @@ def test_states_are_coded_in_alphabetical_order():
     assert [round(share("A", code), 1) for code in range(3)] == [0.5, 0.2, 0.3]
 
 
-def test_rows_that_do_not_divide_evenly():
-    (item, *_) = items("Correlation", networks="cancer", format="background_data", rows=7, parts=3)
-    assert [len(part) for part in matrix_of(item)[1]] == [3, 2, 2]
-    assert item.fields["parts_in_words"] == "three"
-    (item, *_) = items("Correlation", networks="cancer", format="data", rows=12, parts=12)
-    assert [len(part) for part in matrix_of(item)[1]] == [1] * 12
-    assert item.fields["parts_in_words"] == "12"
-    (item, *_) = items("Correlation", networks="cancer", format="data", rows=4, parts=1)
-    assert len(item.fields["parts"]) == 1 and item.fields["parts_in_words"] == "one"
-
-
 def test_the_order_of_the_columns_tells_nothing_but_where_the_paper_has_it():
     def columns(**settings):
         (item, *_) = items("Causality", networks="alarm", format="data", rows=60, **settings)
@@ -66,19 +55,6 @@ def test_the_order_of_the_columns_tells_nothing_but_where_the_paper_has_it():
         columns(convention="paper") == (in_file, cells) and columns(convention="paper", columns="shuffled")[0] == header
     )
     assert columns(seed=1)[0] not in (header, in_file)
-
-
-def test_one_part_is_no_parts():
-    (item, *_) = items("Causality", networks="asia", format="data", rows=4, parts=1)
-    assert item.fields["announcement"] == (
-        "There is one part, which is the whole input sample of the Bayesian network named Asia."
-    )
-    (item, *_) = items("Causality", networks="asia", format="data", rows=10)
-    assert item.fields["announcement"] == (  # Figure 21
-        "There are a total of five parts matrices, together forming an input sample of the Bayesian network named "
-        "Asia. You need to combine the five input matrix into a unified input sample of the Bayesian network matrix "
-        "in the order of input."
-    )
 
 
 # How often the arrows of a network run from a left column to a right one, F1 of "Does A cause B?" by the exact labels:

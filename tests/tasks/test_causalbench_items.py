@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from itertools import combinations
@@ -161,50 +160,7 @@ def test_the_words_of_the_skeleton():
     assert by_id["asia/conditionally_related/asia/bronc/dysp"].fields["variables"] == "asia, bronc and dysp"
 
 
-def test_an_item_tells_where_it_belongs():
-    by_id = {item.id: item for item in items("Causality", networks=["asia", "sachs"])}
-    item = by_id["asia/cause/asia/xray"]
-    assert (item.cluster, item.unit) == ("asia", "asia -> xray")
-    assert item.groups == {
-        "network": "asia",
-        "scale": "small",
-        "template": "cause",
-        "relation": "indirect",
-    }
-    relations = {
-        "asia/cause/asia/tub": "direct",
-        "asia/cause/tub/asia": "reversed_direct",
-        "asia/cause/xray/asia": "reversed_indirect",
-        "asia/cause/lung/bronc": "common_cause",
-        "asia/cause/asia/smoke": "independent",
-    }
-    assert {name: by_id[name].groups["relation"] for name in relations} == relations
-    second = {item.id: item for item in items("Causality", networks="asia", method=2)}
-    assert second["asia/common_cause/lung/bronc"].groups == {
-        "network": "asia",
-        "scale": "small",
-        "structure": "common_cause",
-        "relation": "common_cause",
-    }
-    assert second["asia/common_cause/lung/bronc"].unit == "lung -> bronc"
-    assert {i.cluster for i in by_id.values()} == {"asia", "sachs"}
-    json.dumps([dict(by_id["asia/cause/asia/tub"].fields)])
-
-
 # Words besides the question
-
-
-def test_readable_names():
-    by_id = {item.id: item for item in items("Causality", networks="asia", names="readable")}
-    item = by_id["asia/cause/asia/tub"]
-    assert item.fields["question"] == "Does visiting to Asia cause tuberculosis?"
-    assert fields(item, "a", "b", "statement", "variables") == (
-        "visiting to Asia",
-        "tuberculosis",
-        "Visiting to Asia causes tuberculosis.",
-        "Visiting to Asia and tuberculosis",
-    )
-    assert item.unit == "asia -> tub"
 
 
 def test_a_readable_name_brings_its_article_and_no_other():
@@ -250,24 +206,48 @@ def test_no_two_networks_ask_the_same(names):
         assert set(asked.values()) == {1}, kind
 
 
-@pytest.mark.parametrize("names", ["original", "readable"])
-def test_background_knowledge_holds_the_text_of_every_variable_of_the_question(names):
-    texts = meanings("asia")
+# Labels, and a limit
 
-    def text(variable: str) -> str:
-        return f"{variable if names == 'original' else texts[variable].name}: {texts[variable].text}"
 
-    by_id = {i.id: i for i in items("Causality", networks="asia", names=names, format="background")}
-    assert by_id["asia/cause/asia/tub"].fields["knowledge"] == f"{text('asia')} Meanwhile, {text('tub')}"
-    assert by_id["asia/cause/tub/asia"].fields["knowledge"] == f"{text('tub')} Meanwhile, {text('asia')}"
-    third = [i for i in items("Skeleton", networks="asia", names=names, format="background") if i.id.count("/") == 4]
-    assert len(third) == 28 * 6
-    for item in third:
-        variables = item.id.split("/")[2:]
-        assert all(text(variable) in item.fields["knowledge"] for variable in variables)
-        assert item.fields["knowledge"].count(" Meanwhile, ") == 2
-    authors = items("Causality", networks="asia", names=names, format="background", background="authors")
-    (item,) = (item for item in authors if item.id == "asia/cause/asia/tub")  # as Figure 22 prints it
-    assert item.fields["knowledge"].startswith("The term 'visiting to Asia' itself doesn't have a specific medical")
-    assert " one should be aware of. Meanwhile, Tuberculosis (TB) is a potentially serious" in item.fields["knowledge"]
-    assert all("knowledge" not in item.fields for item in items("Causality", networks="asia", format="data", rows=5))
+def test_labels_of_the_skeleton():
+    assert {frozenset(item.labels) for item in items("Skeleton", networks="asia")} == {frozenset(("exact",))}
+    published = {i.id: dict(i.labels) for i in items("Skeleton", networks="asia", convention="paper")}
+    assert published["asia/directly_related/asia/tub"] == {"exact": 1, "paper": 1}
+    assert published["asia/directly_related/asia/xray"] == {"exact": 0, "paper": 1}
+    # dysp is an effect of both: given it, asia and bronc are d-connected. Given xray, too, asia and smoke are.
+    assert published["asia/conditionally_related/asia/bronc/dysp"] == {"exact": 1, "paper": 1}
+    assert published["asia/conditionally_related/lung/bronc/smoke"] == {"exact": 0, "paper": 1}
+    assert published["asia/not_conditionally_related/asia/smoke/tub"] == {"exact": 0, "paper": 0}
+
+
+@pytest.mark.parametrize(("kind", "settings"), ALL_SIX)
+def test_neither_names_nor_format_touch_ids_labels_or_groups(kind, settings):
+    plain = {i.id: (dict(i.labels), i.cluster, dict(i.groups)) for i in items(kind, networks="asia", **settings)}
+    for names in ("original", "readable"):
+        for form in ("variable_name", "background", "data", "background_data"):
+            other = items(kind, networks="asia", names=names, format=form, rows=10, **settings)
+            assert {i.id: (dict(i.labels), i.cluster, dict(i.groups)) for i in other} == plain
+
+
+def test_no_label_reaches_the_fields():
+    allowed = {"a", "b", "c", "question", "question_within", "statement", "variables", "knowledge"}
+    allowed |= {"network", "parts", "parts_in_words", "announcement"}
+    for kind, settings in ALL_SIX:
+        for item in items(kind, networks="cancer", format="background_data", rows=10, **settings):
+            assert set(item.fields) <= allowed
+
+
+def test_what_is_drawn_of_a_network_does_not_depend_on_the_others():
+    def subset_by_network(**settings) -> dict:
+        subset: dict = {}
+        for item in items("Causality", **settings):
+            subset.setdefault((item.groups["network"], item.labels["exact"]), set()).add(item.id)
+        return subset
+
+    together, alone = (
+        subset_by_network(networks=["asia", "sachs"], limit=200),
+        subset_by_network(networks="asia", limit=100),
+    )
+    for label in (0, 1):
+        among_others, on_its_own = together["asia", label], alone["asia", label]
+        assert among_others <= on_its_own or on_its_own <= among_others

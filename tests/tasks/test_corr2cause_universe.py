@@ -15,7 +15,6 @@ from harness.causal.relations import Relation
 from harness.causal.renaming import smallest
 from harness.causal.separation import independences
 from harness.errors import ConfigError
-from harness.tasks.base import subset
 from harness.tasks.corr2cause import claim, enumerate
 from harness.tasks.corr2cause.claim import Claim, claim_at, claims, count
 from harness.tasks.corr2cause.enumerate import blocks, draw_classes, premises
@@ -62,18 +61,6 @@ def test_a_limit_over_seven_variables_makes_few_claims(monkeypatch):
     assert len(items) == 60
     assert len(made) < 2000
     assert Counter(item.fields["relation"] for item in items).keys() == set(map(str, Relation))
-
-
-def test_samples_of_up_to_six_variables_stay_as_they_are():
-    # Drawn by name, and with the quotas of all blocks together, as before there were blocks.
-    everything = list(enumerate.universe([3, 4, 5], split="all", seed=2))
-    expected = subset(everything, 77, stratum=lambda c: (c.relation, c.n), name=lambda c: c.id, seed=2)
-    taken = corr2cause(split="all", num_nodes=[3, 4, 5], limit=77, seed=2).items()
-    assert [item.id for item in taken] == [c.id for c in expected]
-    everything = [c for c in everything if c.relation in (Relation.CHILD, Relation.ANCESTOR)]
-    expected = subset(everything, 50, stratum=lambda c: (c.relation, c.n), name=lambda c: c.id, seed=2)
-    filtered = corr2cause(split="all", num_nodes=[3, 4, 5], limit=50, seed=2, relations=["child", "ancestor"])
-    assert [item.id for item in filtered.items()] == [c.id for c in expected]
 
 
 @pytest.mark.parametrize("n", [8, 9, 10])

@@ -7,7 +7,6 @@ import io
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import product
 
 import numpy as np
@@ -62,23 +61,17 @@ class Sheet:
             return np.asarray(yes.T)
         return np.logical_or(yes, yes.T) if self.template.graph == "undirected" else np.asarray(yes)
 
-    def add(self, a: str, b: str, record: Record) -> None:
-        """Enter an answer about the variables a and b."""
-        row, column = self._place[a], self._place[b]
+    def add(self, record: Record) -> None:
+        """Enter an answer, by the pair that the record names and never by its place in the file."""
+        place = tuple(map(self.network.variables.index, ends(record.unit)))
         code, strict = readings(record)
-        self.cells[row, column] = code
-        self.strict[row, column] = strict
-        self.has_question[row, column] = True
+        self.cells[place], self.strict[place], self.has_question[place] = code, strict, True
         if "paper" in record.labels:
             self.outcomes[record.labels["paper"], strict] += 1
 
-    @cached_property
-    def _place(self) -> Mapping[str, int]:
-        return {name: k for k, name in enumerate(self.network.variables)}
-
 
 class AnswerSheets(dict[tuple[str, str], Sheet]):
-    """AnswerSheets by network and template, in the order of the records."""
+    """Sheets by network and template, in the order of the records."""
 
     def __init__(self, templates: Mapping[str, Template], breakdown: str) -> None:
         """Make it empty; `breakdown` is the group that names a record's template."""
@@ -87,20 +80,16 @@ class AnswerSheets(dict[tuple[str, str], Sheet]):
         self._breakdown = breakdown
 
     def add(self, record: Record) -> None:
-        """Enter an answer, by the pair that the record names and never by its place in the file."""
-        self._sheet(record.groups["network"], record.groups[self._breakdown]).add(*ends(record.unit), record)
+        key = record.groups["network"], record.groups[self._breakdown]
+        if key not in self:
+            self[key] = Sheet(load(key[0]), self._templates[key[1]])
+        self[key].add(record)
 
     def in_order(self) -> AnswerSheets:
         """Return the sheets by network and template, in the order of their items: records come in any."""
         ordered = AnswerSheets(self._templates, self._breakdown)
         ordered.update({key: self[key] for key in product(NETWORKS, self._templates) if key in self})
         return ordered
-
-    def _sheet(self, network: str, template: str) -> Sheet:
-        key = network, template
-        if key not in self:
-            self[key] = Sheet(load(network), self._templates[template])
-        return self[key]
 
 
 def readings(record: Record) -> tuple[int, int]:
@@ -117,7 +106,7 @@ def readings(record: Record) -> tuple[int, int]:
     return code, code if no_words else _STRICT.get(record.outcome.text.strip(), UNREADABLE)
 
 
-_CELLS = {NO: "0", YES: "1", UNREADABLE: "unreadable", MISSING: "failed"}
+CELLS = {NO: "0", YES: "1", UNREADABLE: "unreadable", MISSING: "failed"}
 
 
 def graph_files(sheets: AnswerSheets) -> Mapping[str, str]:
@@ -125,24 +114,18 @@ def graph_files(sheets: AnswerSheets) -> Mapping[str, str]:
 
     Row a, column b: 1 for Yes, 0 for No, `unreadable`, `failed`, empty where nothing was asked.
     """
-    files: dict[str, str] = {}
-    for (network, template), sheet in sheets.items():
-        if "{c}" not in sheet.template.question:
-            files[f"graphs/{network}/{template}.csv"] = _table(sheet)
-    return files
+    return {
+        f"graphs/{network}/{template}.csv": _table(sheet)
+        for (network, template), sheet in sheets.items()
+        if "{c}" not in sheet.template.question
+    }
 
 
 def _table(sheet: Sheet) -> str:
-    names = sheet.network.variables
-    text = io.StringIO()
+    names, text = sheet.network.variables, io.StringIO()
     rows = csv.writer(text, lineterminator="\n")
     rows.writerow(["", *names])
-    for a, name in enumerate(names):
-        rows.writerow([name, *(_cell(sheet, a, b) for b in range(len(names)))])
+    known = sheet.has_question | np.eye(len(names), dtype=np.bool_)
+    for name, codes, there in zip(names, sheet.cells.tolist(), known.tolist(), strict=True):
+        rows.writerow([name, *(CELLS[code] if is_there else "" for code, is_there in zip(codes, there, strict=True))])
     return text.getvalue()
-
-
-def _cell(sheet: Sheet, a: int, b: int) -> str:
-    if a == b:
-        return "0"
-    return _CELLS[int(sheet.cells[a, b])] if sheet.has_question[a, b] else ""

@@ -37,7 +37,6 @@ SCALES = {
 
 _VARIABLE = re.compile(r"variable (\S+) \{\s*type discrete \[ \d+ \] \{ (.*?) \};")
 _PROBABILITY = re.compile(r"probability \( (\S+)(?: \| (.*?))? \) \{\n(.*?)\n\}", re.DOTALL)
-_HEADER = re.compile(r"probability \( (\S+)(?: \| (.*?))? \)")
 _ROW = re.compile(r"\s*(?:table|\((.*?)\)) (.*?);")
 
 
@@ -84,7 +83,7 @@ def load(name: str) -> Network:
     states = {variable: tuple(values.split(", ")) for variable, values in _VARIABLE.findall(text)}
     place = {variable: k for k, variable in enumerate(states)}
     parents: dict[str, tuple[int, ...]] = {}
-    for variable, above in _HEADER.findall(text):
+    for variable, above, _ in _PROBABILITY.findall(text):
         parents[variable] = tuple(place[parent] for parent in above.split(", ")) if above else ()
     edges = [(parent, place[variable]) for variable, above in parents.items() for parent in above]
     return Network(

@@ -175,38 +175,3 @@ def chosen_networks(networks: Networks | None, scale: Scales | None) -> tuple[st
     if scale is not None:
         return tuple(name for name in NETWORKS if SCALES[name] in scale)
     return DEFAULT if networks is None else networks
-
-
-TEXTS_TELL = (
-    "task.background=authors: the authors' texts for asia tell three of its eight edges (smoking stands in those on "
-    "lung cancer and bronchitis, difficulty breathing in that on bronchitis); ours name no other variable."
-)
-COLUMNS_TELL = (
-    "task.columns=file: in ten of the networks every edge runs from left to right, so that the order of the columns "
-    "tells directions; set model=column_order, which reads nothing else, beside the scores."
-)
-
-
-def check_texts(format: Format, columns: Columns | None, background: Background, networks: Sequence[str]) -> None:
-    """Raise ConfigError for settings of data or texts that do not apply."""
-    if columns is not None and not format.endswith("data"):
-        raise ConfigError(f"task.columns={columns} orders the data: it needs task.format=data or background_data.")
-    if background == "ours":
-        return
-    if not format.startswith("background"):
-        raise ConfigError(
-            f"task.background={background} chooses the background texts: it needs task.format=background or "
-            "background_data."
-        )
-    if without := [name for name in networks if not authors_texts(name)]:
-        raise ConfigError(
-            f"task.background={background}: the authors have released texts for asia, none for {without[0]}: use "
-            "task.networks=asia."
-        )
-
-
-def text_remarks(format: Format, columns: Columns, background: Background) -> Sequence[str]:
-    """Return the remarks on texts and data in prompts, a sentence each."""
-    of_texts = [TEXTS_TELL] if background == "authors" else []
-    of_columns = [COLUMNS_TELL] if format.endswith("data") and columns == "file" else []
-    return of_texts + of_columns

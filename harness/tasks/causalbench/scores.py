@@ -99,27 +99,20 @@ def _exact(rows: Breakdowns, sheets: AnswerSheets, breakdown: str) -> Breakdowns
 def _graph_metrics(sheet: Sheet) -> Values:
     """Measure a sheet's graph against the true one; None where a pair has no reply."""
     true, predicted = matrix(sheet.network.dag), sheet.graph
-    measures: dict[str, Callable[[], float]]
     if sheet.template.graph == "undirected":
-        measures = {"shd": lambda: graphs.skeleton_shd(true, predicted), "density": lambda: graphs.density(predicted)}
-        return _measured(measures, sheet.every_pair)
-    measures = {
-        "shd": lambda: graphs.shd(true, predicted),
-        "sid": lambda: sid(true, predicted),
-    }
+        distance = _measured({"shd": graphs.skeleton_shd}, sheet.every_pair, true, predicted)
+        return distance | _measured({"density": graphs.density}, sheet.every_pair, predicted)
+    values = _measured({"shd": graphs.shd, "sid": sid}, sheet.every_cell, true, predicted)
     if sheet.template.exact == "path":
         closure = structures(true)["path"]
-        measures |= {
-            "shd_closure": lambda: graphs.shd(closure, predicted),
-            "sid_closure": lambda: sid(closure, predicted),
-        }
-    measures |= {
-        "density": lambda: graphs.density(predicted),
-        "average_in_degree": lambda: graphs.average_degree(predicted),
-        "average_out_degree": lambda: graphs.average_degree(predicted),
-        "acyclic": lambda: graphs.is_acyclic(predicted),
+        values |= _measured({"shd_closure": graphs.shd, "sid_closure": sid}, sheet.every_cell, closure, predicted)
+    shape: dict[str, Callable[..., float]] = {
+        "density": graphs.density,
+        "average_in_degree": graphs.average_degree,
+        "average_out_degree": graphs.average_degree,
+        "acyclic": graphs.is_acyclic,
     }
-    return _measured(measures, sheet.every_cell)
+    return values | _measured(shape, sheet.every_cell, predicted)
 
 
 def _bare(rows: Breakdowns) -> Breakdowns:
@@ -163,8 +156,8 @@ def _question_metrics(outcomes: Mapping[tuple[int, int], int]) -> Values:
     return {"macro_f1": macro_f1, "accuracy": accuracy}
 
 
-def _measured(measures: Mapping[str, Callable[[], float]], defined: bool) -> Values:
-    return {name: float(measure()) if defined else None for name, measure in measures.items()}
+def _measured(measures: Mapping[str, Callable[..., float]], defined: bool, *of: object) -> dict[str, float | None]:
+    return {name: float(measure(*of)) if defined else None for name, measure in measures.items()}
 
 
 def _over_templates(cells: Mapping[tuple[str, str], Values]) -> dict[str, Values]:
@@ -205,9 +198,5 @@ def _mean(values: Iterable[Values]) -> Values:
     for metrics in values:
         for name, value in metrics.items():
             columns[name].append(value)
-    return {name: _fmean(column) for name, column in columns.items()}
-
-
-def _fmean(column: list[float | None]) -> float | None:
-    numbers = [value for value in column if value is not None]
-    return fmean(numbers) if len(numbers) == len(column) else None
+    known = {name: [value for value in column if value is not None] for name, column in columns.items()}
+    return {name: fmean(known[name]) if len(known[name]) == len(column) else None for name, column in columns.items()}

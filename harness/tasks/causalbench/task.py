@@ -25,9 +25,7 @@ from harness.tasks.causalbench.rendering import (
     Scales,
     Wording,
     check_choice,
-    check_texts,
     chosen_networks,
-    text_remarks,
 )
 from harness.tasks.causalbench.scores import summarize
 from harness.tasks.causalbench.structures import RELATIONS, Matrix, learned_answers, matrix, relations, structures
@@ -40,6 +38,14 @@ if TYPE_CHECKING:
 
     from harness.causal.learned_graph import Pattern
 
+TEXTS_TELL = (
+    "task.background=authors: the authors' texts for asia tell three of its eight edges (smoking stands in those on "
+    "lung cancer and bronchitis, difficulty breathing in that on bronchitis); ours name no other variable."
+)
+COLUMNS_TELL = (
+    "task.columns=file: in ten of the networks every edge runs from left to right, so that the order of the columns "
+    "tells directions; set model=column_order, which reads nothing else, beside the scores."
+)
 Convention = Literal["exact", "paper"]
 Structure = Literal["direct", "indirect", "reversed_direct", "reversed_indirect", "common_effect", "common_cause"]
 Seed = Annotated[int, Field(ge=0, lt=2**32)]
@@ -69,7 +75,20 @@ class CausalBench(TaskBase):
         check_choice(self.networks, self.scale)
         if self.parts > self.rows:
             raise ConfigError(f"task.parts={self.parts} parts need as many rows at least; task.rows={self.rows}.")
-        check_texts(self.format, self.columns, self.background, self.chosen_networks)
+        if self.columns is not None and not self.format.endswith("data"):
+            raise ConfigError(
+                f"task.columns={self.columns} orders the data: it needs task.format=data or background_data."
+            )
+        if self.background == "authors" and not self.format.startswith("background"):
+            raise ConfigError(
+                "task.background=authors chooses texts: it needs task.format=background or background_data."
+            )
+        without = [name for name in self.chosen_networks if not networks.authors_texts(name)]
+        if self.background == "authors" and without:
+            raise ConfigError(
+                f"task.background=authors: the authors have released texts for asia, none for {without[0]}: use "
+                "task.networks=asia."
+            )
 
     @property
     def headline(self) -> str:
@@ -86,7 +105,8 @@ class CausalBench(TaskBase):
 
     @property
     def remarks(self) -> Sequence[str]:
-        return text_remarks(self.format, self.order_of_columns, self.background)
+        columns_tell = self.format.endswith("data") and self.order_of_columns == "file"
+        return [*[TEXTS_TELL] * (self.background == "authors"), *[COLUMNS_TELL] * columns_tell]
 
     @property
     def order_of_columns(self) -> Columns:

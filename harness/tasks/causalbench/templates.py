@@ -7,7 +7,7 @@ that the paper's numbers were computed with, whatever the question says.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 Graph = Literal["directed", "reversed", "undirected"]
@@ -33,7 +33,7 @@ def _by_name(*templates: Template) -> Mapping[str, Template]:
 
 CORRELATION = _by_name(
     *(
-        Template(name, question, statement, exact="d_connected", paper="adjacent")
+        Template(name, question, statement, "d_connected", "adjacent")
         for name, question, statement in (
             ("related", "Are {a} and {b} related?", "{a} and {b} are related."),
             ("correlated", "Are {a} and {b} correlated?", "{a} and {b} are correlated."),
@@ -49,39 +49,31 @@ CORRELATION = _by_name(
 )
 """Appendix C.A, in its order."""
 
+_EITHER: tuple[str, str] = ("path_either_way", "direct")
+_PATH: tuple[str, str, Graph] = ("path", "direct", "directed")
 CAUSALITY = _by_name(
-    *(
-        Template(name, question, statement, exact=exact, paper="direct", graph="directed" if exact == "path" else None)
-        for name, question, statement, exact in (
-            (
-                "causally_related",
-                "Are {a} and {b} causally related?",
-                "{a} and {b} are causally related.",
-                "path_either_way",
-            ),
-            (
-                "causal_connection",
-                "Is there a causal connection between {a} and {b}?",
-                "There is a causal connection between {a} and {b}.",
-                "path_either_way",
-            ),
-            ("cause", "Does {a} cause {b}?", "{a} causes {b}.", "path"),
-            ("influence", "Does {a} influence {b}?", "{a} influences {b}.", "path"),
-            (
-                "causality_between",
-                "Is there causality between {a} and {b}?",
-                "There is causality between {a} and {b}.",
-                "path_either_way",
-            ),
-        )
-    )
+    Template("causally_related", "Are {a} and {b} causally related?", "{a} and {b} are causally related.", *_EITHER),
+    Template(
+        "causal_connection",
+        "Is there a causal connection between {a} and {b}?",
+        "There is a causal connection between {a} and {b}.",
+        *_EITHER,
+    ),
+    Template("cause", "Does {a} cause {b}?", "{a} causes {b}.", *_PATH),
+    Template("influence", "Does {a} influence {b}?", "{a} influences {b}.", *_PATH),
+    Template(
+        "causality_between",
+        "Is there causality between {a} and {b}?",
+        "There is causality between {a} and {b}.",
+        *_EITHER,
+    ),
 )
 """The first method: Appendix C.C, Type I, in its order."""
 
 _EDGES: Mapping[str, Graph] = {"direct": "directed", "reversed_direct": "reversed"}
 STRUCTURES = _by_name(
     *(
-        Template(name, question, statement, exact=name, paper="direct", graph=_EDGES.get(name))
+        Template(name, question, statement, name, "direct", _EDGES.get(name))
         for name, question, statement in (
             ("direct", "Does {a} directly cause the {b}?", "{a} directly causes {b}."),
             (
@@ -111,21 +103,15 @@ STRUCTURES = _by_name(
 """The second method: Appendix C.C, Type II, word for word. The appendix prints the common effect twice and the reversed
 direct cause, of which Section III-E speaks, not at all: that question is ours, after the first one."""
 
+_DIRECTLY = "Are {a} and {b} directly related?", "{a} and {b} are directly related."
 SKELETON = _by_name(
-    Template(
-        "directly_related",
-        "Are {a} and {b} directly related?",
-        "{a} and {b} are directly related.",
-        exact="adjacent",
-        paper="adjacent",
-        graph="undirected",
-    ),
+    Template("directly_related", *_DIRECTLY, "adjacent", "adjacent", "undirected"),
     Template(
         "related_given",
         "Given {c}, are {a} and {b} related?",
         "Given {c}, {a} and {b} are related.",
-        exact="d_connected_given",
-        paper="",
+        "d_connected_given",
+        "",
     ),
 )
 """The skeleton by the convention `exact`: adjacency, and d-separation by one variable (questions ours)."""
@@ -134,24 +120,21 @@ _CONDITION = (
     "If {{a}} and {{b}} are not directly related, then {{a}} and {{b}} are {} related under {{c}}. "
     "Under this condition, are {{a}} and {{b}} related?"
 )
-_CONDITION_STATEMENT = (
+_STATEMENT = (
     "If {{a}} and {{b}} are not directly related and are {} related under {{c}}, then {{a}} and {{b}} are related "
     "under this condition."
 )
 PAPER_SKELETON = _by_name(
-    replace(SKELETON["directly_related"], graph=None),  # asked of some pairs only
+    Template("directly_related", *_DIRECTLY, "adjacent", "adjacent"),  # no graph: asked of some pairs only
     *(
         Template(
-            name,
+            f"{words.replace(' ', '_')}_related",
             _CONDITION.format(words),
-            _CONDITION_STATEMENT.format(words),
-            exact="d_connected_given",
-            paper="",
+            _STATEMENT.format(words),
+            "d_connected_given",
+            "",
         )
-        for name, words in (
-            ("conditionally_related", "conditionally"),
-            ("not_conditionally_related", "not conditionally"),
-        )
+        for words in ("conditionally", "not conditionally")
     ),
 )
 """Appendix C.B; table.py has the rule that chooses among them and sets the paper's labels."""

@@ -17,7 +17,7 @@ from harness.causal.relations import Holds, Relation, common_relations
 from harness.codec import shuffled, uniform
 from harness.tasks.corr2cause import arguments
 from harness.tasks.corr2cause.text import LETTERS, REFACTORED, Hypothesis, as_input, hypothesis, premise
-from harness.types import Item
+from harness.types import Item, replace
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,12 +169,39 @@ class ItemWriter:
 
 
 @lru_cache(maxsize=4096)
-def _words(relation: Relation, var_i: str, var_j: str, paraphrased: bool, turned: bool) -> tuple[str, str]:
-    """Return the hypothesis, or its converse, with and without its full stop."""
-    said = Hypothesis(relation, var_i, var_j)
-    said = said.converse if turned else said
-    claimed = hypothesis(said.relation, said.i, said.j, paraphrased=paraphrased)
-    return claimed, claimed.removesuffix(".")
+def _words(of: tuple[Relation, str, str], paraphrased: bool, turned: bool) -> str:
+    """Return the hypothesis, or its converse."""
+    said = Hypothesis(*of).converse if turned else Hypothesis(*of)
+    return hypothesis(said.relation, said.i, said.j, paraphrased=paraphrased)
+
+
+def item_of(
+    name: str,
+    premise: str,
+    hypothesis: str,
+    said: tuple[Relation, str, str],
+    n: int,
+    labels: Mapping[str, int],
+    cluster: str,
+) -> Item:
+    """Return a hypothesis about a premise of n variables as a question; `said` is what it says, of which variables."""
+    relation, var_i, var_j = said
+    return Item(
+        id=name,
+        fields={
+            "premise": premise,
+            "hypothesis": hypothesis,
+            "statement": hypothesis.removesuffix("."),
+            "input": as_input(premise, hypothesis),
+            "relation": str(relation),
+            "var_i": var_i,
+            "var_j": var_j,
+            "num_nodes": n,
+        },
+        labels=labels,
+        cluster=cluster,
+        groups={"relation": str(relation), "num_nodes": str(n)},
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +212,6 @@ class Page:
     names: Sequence[str]
     """What each node of the representative is called."""
     premise: str
-    num_nodes: str
 
     def item(self, claim: Claim, *, paraphrased: bool, turned: bool = False, argument: bool = False) -> Item:
         """Return a claim about the class as a question, its hypothesis in the words of Table 2 or of Table 9.
@@ -193,24 +219,10 @@ class Page:
         `turned` has it say the same from its other end (`text.hypothesis`). `argument` groups it by the length of the
         shortest argument, too.
         """
-        relation, var_i, var_j = str(claim.relation), self.names[claim.i], self.names[claim.j]
-        claimed, statement = _words(claim.relation, var_i, var_j, paraphrased, turned)
-        return Item(
-            id=claim.id,
-            fields={
-                "premise": self.premise,
-                "hypothesis": claimed,
-                "statement": statement,
-                "input": as_input(self.premise, claimed),
-                "relation": relation,
-                "var_i": var_i,
-                "var_j": var_j,
-                "num_nodes": claim.n,
-            },
-            labels=claim.labels,
-            cluster=self.cluster,
-            groups={"relation": relation, "num_nodes": self.num_nodes, **(claim.argument if argument else {})},
-        )
+        said = claim.relation, self.names[claim.i], self.names[claim.j]
+        words = _words(said, paraphrased, turned)
+        item = item_of(claim.id, self.premise, words, said, claim.n, claim.labels, self.cluster)
+        return replace(item, groups={**item.groups, **claim.argument}) if argument else item
 
 
 @lru_cache(maxsize=64)
@@ -224,7 +236,7 @@ def _page(perturbation: Perturbation, seed: int, wording: int, n: int, number: i
         names = sorted(shuffled(LETTERS[: max(n, VARIED)], seed, "names", cluster)[:n])
     listed = _listing(n, wording, seed, cluster)
     text = premise(relabel(relabel(dag, place), tuple(map(listed.index, range(n)))), [names[k] for k in listed])
-    return Page(cluster, [names[k] for k in place], text, str(n))
+    return Page(cluster, [names[k] for k in place], text)
 
 
 def _listing(n: int, wording: int, *key: object) -> tuple[int, ...]:

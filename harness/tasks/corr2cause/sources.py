@@ -4,23 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TypeVar
 
 from harness.causal.relations import Relation
 from harness.errors import ConfigError, DataError
-from harness.tasks.corr2cause.claim import Perturbation
-from harness.tasks.corr2cause.text import (
-    Hypothesis,
-    Premise,
-    as_input,
-    class_of,
-    follows,
-    read_hypothesis,
-    read_premise,
-)
+from harness.tasks.corr2cause.claim import Perturbation, item_of
+from harness.tasks.corr2cause.text import Hypothesis, class_of, follows, read_hypothesis, read_premise
 from harness.tasks.data_files import Columns, DataFile, filled, hub_rows
 from harness.tasks.text_models import UnreadableText
 from harness.types import Item
@@ -28,51 +18,24 @@ from harness.types import Item
 OTHER_QUESTIONS = " Questions in other words than the benchmark's are task=questions, which takes any columns."
 """What is said of a row of the user's that is not in the benchmark's words."""
 
-T = TypeVar("T")
 _INPUT = re.compile(r"Premise: (?P<premise>.*?)\s*\nHypothesis: (?P<hypothesis>.*)", re.DOTALL)
 
 
 @dataclass(frozen=True)
 class HypothesisRow:
-    """One row of a data set, in the benchmark's words, with where it comes from for error messages."""
+    """One row of a data set, in the benchmark's words."""
 
-    where: str
     id: str
     premise: str
     hypothesis: str
     label: int
-
-    @cached_property
-    def _premise(self) -> Premise:
-        return self._readable(lambda: read_premise(self.premise))
-
-    @cached_property
-    def _claim(self) -> Hypothesis:
-        return self._readable(lambda: read_hypothesis(self.hypothesis, self._premise.names))
-
-    def _readable(self, read: Callable[[], T]) -> T:
-        try:
-            return read()
-        except UnreadableText as departure:
-            raise DataError(f"{self.where} cannot be read: {departure}.{OTHER_QUESTIONS}") from None
+    claim: Hypothesis
+    n: int
+    """How many variables the premise has."""
 
     @property
     def relation(self) -> Relation:
-        return self._claim.relation
-
-    @property
-    def n(self) -> int:
-        """How many variables the premise has."""
-        return len(self._premise.names)
-
-    def check(self, *, derivable: bool) -> None:
-        """Raise DataError for a row that cannot be read, before any is asked about.
-
-        Where labels are derived, its premise has to be one that a graph has.
-        """
-        claim = self._claim
-        if derivable:
-            self._readable(lambda: follows(self._premise, claim))
+        return self.claim.relation
 
     def item(self) -> Item:
         """Return the row as a question, with what its words say of relation and variables.
@@ -80,40 +43,29 @@ class HypothesisRow:
         A premise that no graph has, or that is silent about a pair, has its published label only. The cluster is the
         class, shared by reordered or renamed texts.
         """
-        claim, labels = self._claim, {"published": self.label}
+        claim, labels, premise = self.claim, {"published": self.label}, read_premise(self.premise)
         try:
-            labels["audited"] = int(follows(self._premise, claim))
-            cluster = "n{}-g{}".format(*class_of(self._premise))
+            labels["audited"] = int(follows(premise, claim))
+            cluster = "n{}-g{}".format(*class_of(premise))
         except UnreadableText:
             cluster = f"premise-{hashlib.sha256(self.premise.encode()).hexdigest()[:12]}"
-        return Item(
-            id=self.id,
-            fields={
-                "premise": self.premise,
-                "hypothesis": self.hypothesis,
-                "statement": self.hypothesis.removesuffix("."),
-                "input": as_input(self.premise, self.hypothesis),
-                "relation": str(claim.relation),
-                "var_i": claim.i,
-                "var_j": claim.j,
-                "num_nodes": self.n,
-            },
-            labels=labels,
-            cluster=cluster,
-            groups={"relation": str(claim.relation), "num_nodes": str(self.n)},
+        return item_of(
+            self.id, self.premise, self.hypothesis, (claim.relation, claim.i, claim.j), self.n, labels, cluster
         )
 
 
-def from_file(path: str) -> Iterator[HypothesisRow]:
-    """Yield the rows of a file."""
+def from_file(path: str, *, derivable: bool) -> Iterator[HypothesisRow]:
+    """Yield the rows of a file. Raises DataError for one that cannot be read; `derivable`, or that no graph has."""
     file = DataFile(path)
-    return _rows(file.rows(), where=path, stem=file.stem)
+    return _rows(file.rows(), derivable, where=path, stem=file.stem)
 
 
-def from_hub(name: str, revision: str | None, *, split: str, perturbation: Perturbation) -> Iterator[HypothesisRow]:
+def from_hub(
+    name: str, revision: str | None, *, split: str, perturbation: Perturbation, derivable: bool
+) -> Iterator[HypothesisRow]:
     """Yield the rows of a data set of the Hub, or of a local folder in the same layout."""
     table, config = hub_rows(name, split, revision, lambda names: _hub_config(names, perturbation))
-    return _rows(table, where=f"{name}, {split}", stem=f"{config}-{split}")
+    return _rows(table, derivable, where=f"{name}, {split}", stem=f"{config}-{split}")
 
 
 def _hub_config(names: list[str], perturbation: str) -> str:
@@ -130,11 +82,19 @@ def _hub_config(names: list[str], perturbation: str) -> str:
     return fitting[0]
 
 
-def _rows(table: Iterable[Columns], *, where: str, stem: str) -> Iterator[HypothesisRow]:
+def _rows(table: Iterable[Columns], derivable: bool, *, where: str, stem: str) -> Iterator[HypothesisRow]:
     for number, columns in enumerate(table, start=1):
         here = f"{where}, row {number}"
         premise, hypothesis = _texts(columns, here)
-        yield HypothesisRow(here, f"{stem}-{number}", premise, hypothesis, _label(columns, here))
+        label = _label(columns, here)
+        try:
+            read = read_premise(premise)
+            claim = read_hypothesis(hypothesis, read.names)
+            if derivable:
+                follows(read, claim)
+        except UnreadableText as departure:
+            raise DataError(f"{here} cannot be read: {departure}.{OTHER_QUESTIONS}") from None
+        yield HypothesisRow(f"{stem}-{number}", premise, hypothesis, label, claim, len(read.names))
 
 
 def _texts(columns: Columns, where: str) -> tuple[str, str]:
@@ -157,10 +117,8 @@ def _label(columns: Columns, where: str) -> int:
     if columns.get("label") in (None, ""):
         raise DataError(f"{where} has no label; the column label takes 0 or 1.")
     text = str(columns["label"]).strip()
-    if columns["label"] is True or columns["label"] is False:  # JSON's own words for it
-        return int(columns["label"])
-    if text not in ("0", "1"):
+    if text not in ("0", "1", "False", "True"):
         raise DataError(
             f"{where} has the label {text!r}; 0 (does not follow) and 1 (follows) are allowed.{OTHER_QUESTIONS}"
         )
-    return int(text)
+    return int(text in ("1", "True"))

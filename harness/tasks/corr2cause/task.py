@@ -173,13 +173,12 @@ class Corr2Cause(SourcedTask):
 
     @cached_property
     def _rows(self) -> list[HypothesisRow]:
+        derivable = self.headline == "audited"
         if self.source == "file":
-            rows = list(sources.from_file(str(self.path)))
-        else:
-            rows = list(sources.from_hub(*self.hub_place, split=self.split, perturbation=self.perturbation))
-        for row in rows:
-            row.check(derivable=self.headline == "audited")
-        return self._filtered(rows)
+            return self._filtered(list(sources.from_file(str(self.path), derivable=derivable)))
+        place, split = self.hub_place, self.split
+        rows = sources.from_hub(*place, split=split, perturbation=self.perturbation, derivable=derivable)
+        return self._filtered(list(rows))
 
     def _filtered(self, values: Sequence[C]) -> list[C]:
         fitting = [

@@ -202,7 +202,7 @@ def page(n: int, number: int, place: tuple[int, ...], names: Sequence[str]) -> P
     text = premise(relabel(from_integer(n, number), place), _STAND_INS[:n])
     for stand_in, name in zip(_STAND_INS, names, strict=False):
         text = text.replace(stand_in, name)
-    return Page(f"n{n}-g{number}", [names[k] for k in place], text, str(n))
+    return Page(f"n{n}-g{number}", [names[k] for k in place], text)
 
 
 _STAND_INS = tuple(chr(0xE000 + k) for k in range(max(SIZES)))

@@ -13,23 +13,20 @@ from functools import cached_property, partial
 from itertools import chain, count, islice
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import Field
-
 from harness.causal.relations import Relation
 from harness.codec import permuted, shuffled, uniform
 from harness.errors import ConfigError, DataError
 from harness.scoring.means import MeanRow, scores_of_means
 from harness.scoring.summary import summarize
 from harness.scoring.tally import counted, together
-from harness.tasks.base import Count, LazyItems, OneOrMore, Share, TaskBase, in_brackets
+from harness.tasks.base import Count, LazyItems, OneOrMore, in_brackets
 from harness.tasks.corr2cause.arguments import SYMMETRIC
-from harness.tasks.corr2cause.claim import Claim, ItemWriter, Page
-from harness.tasks.corr2cause.fresh.blocks import ORDERED, PHRASINGS, Names, names, page
-from harness.tasks.corr2cause.fresh.matching import SIZES, Half, Matching, Pair, floors, index, index_digest
-from harness.tasks.corr2cause.task import ORDERS, solved
+from harness.tasks.corr2cause.claim import Claim, Page
+from harness.tasks.corr2cause.fresh.blocks import ORDERED, PHRASINGS, names, page
+from harness.tasks.corr2cause.fresh.matching import Half, Matching, Pair, floors, index, index_digest
+from harness.tasks.corr2cause.fresh.task import MadeAnew, Sizes
 from harness.types import JSON, Item, Metric, Record, Result, Scores, Unreadable, replace
 
-Size = Annotated[int, Field(ge=min(SIZES), le=max(SIZES))]
 _WORDS: Mapping[Relation, tuple[Relation, ...]] = {
     Relation.PARENT: (Relation.PARENT, Relation.CHILD),
     Relation.ANCESTOR: (Relation.ANCESTOR, Relation.DESCENDANT),
@@ -45,21 +42,15 @@ _LEFT_OUT = ("f1", "precision", "recall")
 
 
 @dataclass(frozen=True)
-class Pairs(TaskBase):
+class Pairs(MadeAnew):
     """The task; configs/task/corr2cause/pairs.yaml says what each setting means."""
 
-    prompts: tuple[str, ...]
-    num_nodes: Annotated[tuple[Size, ...], OneOrMore, Field(min_length=1)] = (6, 7)
+    num_nodes: Sizes = (6, 7)
     relations: Annotated[tuple[Relation, ...] | None, OneOrMore] = None
     matching: Matching = "counts"
     same_premise: bool = False
-    names: Names = "letters"
     limit: Count | None = field(default=1000, kw_only=True)
-    prior: Share = field(default=0.5, kw_only=True)
 
-    orders: ClassVar[Mapping[str, Sequence[str]]] = {**ORDERS, "phrasing": PHRASINGS}
-    like: ClassVar[str] = "corr2cause"
-    """Whoever answers that task's questions answers these."""
     draw_size: ClassVar[int] = 2
     """How many consecutive items, from the first on, make one independent draw: a pair."""
 
@@ -67,11 +58,6 @@ class Pairs(TaskBase):
         """Refuse half a pair."""
         if self.limit is not None and self.limit % 2:
             raise ConfigError(f"task.limit={self.limit} counts items, two for each pair: use {self.limit + 1}.")
-
-    @property
-    def headline(self) -> Literal["audited"]:
-        """The labels by logic: no others have been published."""
-        return "audited"
 
     @property
     def data(self) -> Mapping[str, JSON]:
@@ -91,10 +77,6 @@ class Pairs(TaskBase):
         """Return the halves, two and two: kinds and sizes in turn, so that a smaller limit begins a larger one."""
         chosen = self._pairs
         return LazyItems(lambda: chain.from_iterable(self._items(*pair) for pair in chosen), 2 * len(chosen))
-
-    def examples(self) -> Sequence[Mapping[str, JSON]]:
-        """Return two items of four variables, of the public train split: none of them is among the questions."""
-        return solved(ItemWriter("permutation", 0))
 
     @property
     def _list(self) -> str:

@@ -12,14 +12,15 @@ from pydantic import Field
 
 from harness.codec import uniform
 from harness.errors import ConfigError
-from harness.tasks.base import Count, LazyItems, OneOrMore, Share, TaskBase, in_brackets
-from harness.tasks.corr2cause.claim import Claim, ItemWriter
+from harness.tasks.base import Count, LazyItems, OneOrMore, TaskBase, in_brackets
+from harness.tasks.corr2cause.claim import ItemWriter
 from harness.tasks.corr2cause.enumerate import premises
 from harness.tasks.corr2cause.fresh.blocks import PHRASINGS, SIZES, Blocks, DrawnClasses, Names, deal, names, page
 from harness.tasks.corr2cause.task import ORDERS, solved
 from harness.types import JSON, Item, replace
 
 Size = Annotated[int, Field(ge=min(SIZES), le=max(SIZES))]
+Sizes = Annotated[tuple[Size, ...], OneOrMore, Field(min_length=1)]
 
 
 @dataclass(frozen=True)
@@ -37,19 +38,30 @@ class _AllItems(Iterable[Item]):
 
 
 @dataclass(frozen=True)
-class Fresh(TaskBase):
-    """The task; configs/task/corr2cause/fresh.yaml says what each setting means."""
+class MadeAnew(TaskBase):
+    """What fresh items and pairs have in common."""
 
     prompts: tuple[str, ...]
-    num_nodes: Annotated[tuple[Size, ...], OneOrMore, Field(min_length=1)] = SIZES
-    per_premise: Count = 1
-    balance: Literal["even", "published"] = "even"
-    names: Names = "letters"
-    prior: Share = field(default=0.5, kw_only=True)
+    num_nodes: Sizes = SIZES
+    names: Names = field(default="letters", kw_only=True)
 
     orders: ClassVar[Mapping[str, Sequence[str]]] = {**ORDERS, "phrasing": PHRASINGS}
     like: ClassVar[str] = "corr2cause"
     """Whoever answers that task's questions answers these."""
+    headline: ClassVar[str] = "audited"
+    """The labels by logic: nobody has published others."""
+
+    def examples(self) -> Sequence[Mapping[str, JSON]]:
+        """Return two items of four variables, of the public train split: none of them is among the questions."""
+        return solved(ItemWriter("permutation", 0))
+
+
+@dataclass(frozen=True)
+class Fresh(MadeAnew):
+    """The task; configs/task/corr2cause/fresh.yaml says what each setting means."""
+
+    per_premise: Count = 1
+    balance: Literal["even", "published"] = "even"
 
     def __post_init__(self) -> None:
         """Raise ConfigError where premises and blocks do not go together."""
@@ -63,11 +75,6 @@ class Fresh(TaskBase):
             )
 
     @property
-    def headline(self) -> Literal["audited"]:
-        """The labels by logic: nobody has published others."""
-        return "audited"
-
-    @property
     def draw_size(self) -> int:
         """How many consecutive items, from the first on, make one independent draw: a block."""
         return self._blocks.size
@@ -78,10 +85,6 @@ class Fresh(TaskBase):
         if self.limit is None:
             return _AllItems(self._items, self.per_premise * sum(len(premises(n, "all")) for n in self._sizes))
         return LazyItems(lambda: islice(self._items(), self.limit), self.limit)
-
-    def examples(self) -> Sequence[Mapping[str, JSON]]:
-        """Return two items of four variables, of the public train split: none of them is among the questions."""
-        return solved(ItemWriter("permutation", 0))
 
     @property
     def remarks(self) -> Sequence[str]:
@@ -130,14 +133,10 @@ class Fresh(TaskBase):
 
     def _items(self) -> Iterator[Item]:
         seed = str(self.seed)
-        for n, number, place, claims in self._dealt(seed):
+        for n, number, strata in self._blocks.premises(self._classes, seed):
+            place, claims = deal(n, number, strata, seed, n, number)
             shared = page(n, number, place, names(self.names, n, seed, n, number))
             for claim in claims:
                 paraphrased = uniform(seed, "wording", claim.id) < 1 / 2
                 item = shared.item(claim, paraphrased=paraphrased, argument=True)
                 yield replace(item, groups={**item.groups, "phrasing": PHRASINGS[paraphrased]})
-
-    def _dealt(self, seed: str) -> Iterator[tuple[int, int, tuple[int, ...], Sequence[Claim]]]:
-        """Yield the size and class of each premise, the place of each of its nodes, and its claims."""
-        for n, number, strata in self._blocks.premises(self._classes, seed):
-            yield n, number, *deal(n, number, strata, seed, n, number)
