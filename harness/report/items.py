@@ -27,10 +27,7 @@ class ItemColumns:
     """The items that some runs share, each in its row."""
 
     def __init__(self, task: str, headline: str, choices: tuple[str, ...] = ()) -> None:
-        """Begin without items; `headline` is the label set that the runs' tables show.
-
-        `choices` is what its labels are called where they are not No and Yes.
-        """
+        """Begin without items; the runs' tables show the label set `headline`, called No and Yes, or `choices`."""
         self.task = task
         self.headline = headline
         self.choices = choices

@@ -1,6 +1,5 @@
 """CausalBench, now CausalBN-Bench (Zhou et al.): fifteen networks; what is related, what causes what, chains."""
 
-from importlib import import_module
 from typing import Any
 
 __all__ = ["Causality", "Chains", "Correlation", "Skeleton"]
@@ -9,5 +8,7 @@ __all__ = ["Causality", "Chains", "Correlation", "Skeleton"]
 def __getattr__(name: str) -> Any:
     """Return a task, imported when it is first asked for: views read benchmark.py alone."""
     if name in __all__:
-        return getattr(import_module(f"{__name__}.{'chains' if name == 'Chains' else 'task'}"), name)
+        from harness.tasks.causalbench import chains, task
+
+        return getattr(chains if name == "Chains" else task, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
