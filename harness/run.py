@@ -20,7 +20,6 @@ from harness.runtime.interrupt import finish_calls
 from harness.runtime.progress import Progress
 from harness.runtime.signals import STOP
 from harness.scoring.replies import FirstReplies
-from harness.scoring.samples import summarize
 from harness.storage import records
 from harness.storage.manifest import TracedItems
 from harness.storage.run_folder import Folder
@@ -146,6 +145,8 @@ def leave(
                 raise
         if judge is not None and stopped is None:
             stopped = read_rest(task, folder, judge, progress.say)
+        from harness.scoring.samples import summarize  # with numpy, which no call has to wait for
+
         scores = summarize(task, lambda: records.read(folder.records_file), samples, judge.name if judge else None)
         result = folder.with_usage(scores)
         if stopped is None and result.curable:

@@ -9,21 +9,19 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
 
 from harness.scoring import bootstrap
 from harness.scoring.bootstrap import CONSTANT, FEW_CLUSTERS, FEWEST, ONE_CLUSTER, RESTS_ON_FEW, SEED
 from harness.scoring.tally import Group
 from harness.types import Metric, Scores, replace
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Columns = NDArray[np.float64]
-    """What clusters add up to, in the last axis."""
-    Values = NDArray[np.float64]
-    """A number for each entry of the other axes; NaN where it is undefined."""
+Columns = NDArray[np.float64]
+"""What clusters add up to, in the last axis."""
+Values = NDArray[np.float64]
+"""A number for each entry of the other axes; NaN where it is undefined."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +40,6 @@ def fraction(above: int, below: int) -> Ratio:
 
 def difference(first: Ratio, second: Ratio) -> Ratio:
     """Return the second less the first, which rests on the clusters that both rest on."""
-    import numpy as np
-
     return Ratio(
         lambda sums: second.of(sums) - first.of(sums),
         lambda sums: [np.minimum(a, b) for a, b in zip(first.needs(sums), second.needs(sums), strict=True)],
@@ -57,8 +53,6 @@ def number_of(value: Values) -> float | None:
 
 def divided(above: Values, below: Values) -> Values:
     """Return a ratio; NaN where there is nothing."""
-    import numpy as np
-
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray(above / below)
 
@@ -89,16 +83,12 @@ class ClusterSums:
     @property
     def rests_on(self) -> dict[str, int]:
         """Return in how many clusters there is what a metric is made of."""
-        numbers = {
-            name: min(int((part > 0).sum()) for part in ratio.needs(self.columns))
-            for name, ratio in self.ratios.items()
-        }
+        needs = {name: ratio.needs(self.columns) for name, ratio in self.ratios.items()}
+        numbers = {name: min(int((part > 0).sum()) for part in parts) for name, parts in needs.items()}
         return numbers | (self.ranking.rests_on if self.ranking else {})
 
     def values(self, weights: Values, sums: Columns) -> Values:
         """Return each metric as in `rests_on` under each weighting of the clusters; `sums` is weights @ columns."""
-        import numpy as np
-
         values = [ratio.of(sums) for ratio in self.ratios.values()]
         return np.array([*values, *(self.ranking.values(weights) if self.ranking else ())])
 
@@ -118,8 +108,6 @@ class Estimate:
 
 def ratio_intervals(tables: Sequence[ClusterSums], *, seed: int = SEED) -> list[dict[str, Estimate]]:
     """Return the metrics of each row over all its clusters, with their intervals."""
-    import numpy as np
-
     estimates = []
     for table, resampled in zip(tables, resample(tables, seed=seed), strict=True):
         values = table.values(np.ones((1, table.clusters)), table.columns.sum(axis=0, keepdims=True))[:, 0]
@@ -130,8 +118,6 @@ def ratio_intervals(tables: Sequence[ClusterSums], *, seed: int = SEED) -> list[
 
 def resample(tables: Sequence[ClusterSums], *, seed: int = SEED) -> list[Values]:
     """Return the metrics of each row in all its resamples. Rows of as many clusters share the draws."""
-    import numpy as np
-
     alike: dict[tuple[int, int], list[int]] = defaultdict(list)
     for place, table in enumerate(tables):
         alike[table.clusters, table.resamples].append(place)
@@ -147,8 +133,6 @@ def resample(tables: Sequence[ClusterSums], *, seed: int = SEED) -> list[Values]
 
 
 def _estimate(value: float, resampled: Values, table: ClusterSums, rests_on: int) -> Estimate:
-    import numpy as np
-
     if math.isnan(value):
         return Estimate(None)
     clusters = table.clusters
@@ -192,8 +176,6 @@ class Ranking:
 
     def __init__(self, gold: NDArray[np.int64], p_yes: NDArray[np.float64], cluster: NDArray[np.int64]) -> None:
         """Sort the items: parallel arrays, one entry an item, clusters by number."""
-        import numpy as np
-
         highest_first = np.argsort(-p_yes, kind="stable")
         positive = gold[highest_first] == 1
         p, of = p_yes[highest_first], cluster[highest_first]
@@ -209,8 +191,6 @@ class Ranking:
     @property
     def rests_on(self) -> dict[str, int]:
         """By metric, in how many clusters there are items of the class that is in fewer."""
-        import numpy as np
-
         fewer = min(len(np.unique(self._positives)), len(np.unique(self._negatives)))
         return {"auroc": fewer, "average_precision": fewer}
 
@@ -219,8 +199,6 @@ class Ranking:
 
         `weights` is (weightings, clusters), whole numbers.
         """
-        import numpy as np
-
         # Whole numbers of half the size, and one row an item: this gathers twice as fast.
         by_cluster = np.ascontiguousarray(weights.T.astype(np.int32))
         right = _sums(by_cluster[self._positives])
@@ -237,8 +215,6 @@ class Ranking:
 
 def _sums(weights: NDArray[np.int32]) -> NDArray[np.int32]:
     """Return the sums of the first 0, 1, 2, … rows."""
-    import numpy as np
-
     sums = np.zeros((len(weights) + 1, weights.shape[1]), np.int32)
     np.cumsum(weights, axis=0, out=sums[1:])
     return sums

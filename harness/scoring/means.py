@@ -6,17 +6,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum, nan
 from statistics import fmean
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
 
 from harness.scoring.definitions import definition
 from harness.scoring.intervals import ClusterSums, Estimate, estimated, fraction, ratio_intervals, with_intervals
 from harness.scoring.summary import OutcomeCounts, rows_of
 from harness.scoring.tally import Group, Tally
 from harness.types import Metric, Record, Result, Scores, replace
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 State = Literal["read", "unreadable", "failed"]
 Kind = tuple[tuple[Group, ...], bool, State]
@@ -84,8 +83,6 @@ def scores_of_means(
 
 def _row(tally: Tally[Kind], kinds: Sequence[Kind], measures: Sequence[str], unit: str) -> tuple[Scores, ClusterSums]:
     """Return the means over some kinds of items, and what they are made of."""
-    import numpy as np
-
     columns = {kind: [*_COLUMNS[kind[2]], *([_POSITIVE] if kind[1] else [])] for kind in kinds}
     row = tally.row(columns, 4, parts=True)
     items, positives, unreadable, failed = map(int, row.columns.sum(axis=0))
@@ -98,16 +95,12 @@ def _row(tally: Tally[Kind], kinds: Sequence[Kind], measures: Sequence[str], uni
 
 def _mean(values: NDArray[np.float64]) -> float | None:
     """Return the mean of what is defined; None where nothing is."""
-    import numpy as np
-
     defined = values[~np.isnan(values)].tolist()
     return fsum(defined) / len(defined) if defined else None
 
 
 def _bounds(measure: str, values: NDArray[np.float64], read: NDArray[np.bool_]) -> tuple[float, float] | None:
     """Return the mean if all that could not be read were worst, and if it were best; None where there are no such."""
-    import numpy as np
-
     metric = definition(measure)
     low, high = metric.limits
     if read.all() or high is None or metric.best is None:
@@ -119,8 +112,6 @@ def _bounds(measure: str, values: NDArray[np.float64], read: NDArray[np.bool_]) 
 
 def sums_of_means(sums: Mapping[str, NDArray[np.float64]], most: int | None = None) -> ClusterSums:
     """Return what means are made of; `sums` has the sum and the number of each one's values: (clusters, 2)."""
-    import numpy as np
-
     ratios = {name: fraction(2 * place, 2 * place + 1) for place, name in enumerate(sums)}
     # Clusters without a value last, as they stood when the results that ship were drawn.
     columns = [of[np.argsort(of[:, 1] == 0, kind="stable")] for of in sums.values()]
@@ -129,8 +120,6 @@ def sums_of_means(sums: Mapping[str, NDArray[np.float64]], most: int | None = No
 
 def mean_of(values: Mapping[str, Sequence[float]]) -> Estimate:
     """Return the mean of the values that clusters have."""
-    import numpy as np
-
     sums = np.array([(fsum(values[cluster]), len(values[cluster])) for cluster in sorted(values)])
     [estimates] = ratio_intervals([sums_of_means({"mean": sums})])
     return estimates["mean"]
@@ -141,8 +130,6 @@ def means(values: Mapping[str, Mapping[str, Metric]], *, resamples: int | None =
 
     The interval draws the clusters, as that of any other metric of the row does. The bounds are means of bounds.
     """
-    import numpy as np
-
     of_clusters = [values[cluster] for cluster in sorted(values)]
     metrics: list[Metric] = []
     sums: dict[str, NDArray[np.float64]] = {}

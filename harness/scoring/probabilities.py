@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
 
 from harness.scoring import bootstrap
 from harness.scoring.intervals import ClusterSums, Ratio, divided, fraction, ratio_intervals, resample
 from harness.types import Metric
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 
 def probabilities(
@@ -23,7 +21,6 @@ def probabilities(
     Parallel sequences over the items that have one. AUROC and average precision are None where only one
     class occurs; the Brier score (mean squared error, lower is better) where nothing does.
     """
-    import numpy as np
     from sklearn.metrics import average_precision_score, brier_score_loss, roc_auc_score
 
     if not len(gold):
@@ -95,8 +92,6 @@ def reliability(gold: Sequence[int], p_yes: Sequence[float], cluster: Sequence[s
 
 def _by_cluster_and_bin(gold: Sequence[int], p_yes: Sequence[float], cluster: Sequence[str]) -> NDArray[np.float64]:
     """Return the columns of all bins, a row for each cluster."""
-    import numpy as np
-
     y, p = np.asarray(gold, float), np.asarray(p_yes, float)
     _, place, counts = np.unique(p, return_inverse=True, return_counts=True)
     middle = np.cumsum(counts) - counts / 2  # in the order of probabilities: the rank that equal ones share
@@ -119,7 +114,5 @@ def _mean_error(sums: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _mean_square(sums: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the mean over items of the squared distance in their bin."""
-    import numpy as np
-
     yes, predicted, items = (sums[..., part::_PARTS] for part in range(3))
     return divided(np.nansum(divided((yes - predicted) ** 2, items), axis=-1), *_items(sums))

@@ -8,6 +8,8 @@ from dataclasses import fields
 from math import inf
 from typing import Any, TypeVar
 
+import numpy as np
+
 from harness.errors import DataError
 from harness.scoring.choices import BY_CHOICE, note_on_chance, row_of_choices
 from harness.scoring.classification import AnswerCounts, decisions, ratios
@@ -21,13 +23,8 @@ K = TypeVar("K")
 Kind = tuple[tuple[tuple[str, int], ...], tuple[Group, ...], int]
 """(labels, groups, what was read)"""
 OVERALL: Group = ("overall", "all")
-_NAMES = {
-    "finish_reasons": "finish_reason",
-    "served_models": "served_model",
-    "providers": "provider",
-    "system_fingerprints": "system_fingerprint",
-}
-"""The parts of a result that say how often each name stands in the replies, and where it stands."""
+_NAMES = ("finish_reason", "served_model", "provider", "system_fingerprint")
+"""What replies have of which a result says how often each name stands there."""
 _FIELDS = tuple(f.name for f in fields(AnswerCounts))
 _CUT_OFF = len(_FIELDS)
 """The column of replies that were cut off, after those of the fields of AnswerCounts."""
@@ -130,8 +127,6 @@ def _row(
     tally: Tally[Kind], read: Mapping[Kind, tuple[int, int]], unreadable: Unreadable, *, parts: bool, unit: str
 ) -> tuple[Scores, ClusterSums]:
     """Return the scores of some kinds of records, by the label of each and what was read, and what they are made of."""
-    import numpy as np
-
     columns = {kind: (_column(*pair), *([_CUT_OFF] if pair[1] == CUT_OFF else [])) for kind, pair in read.items()}
     row = tally.row(columns, _CUT_OFF + 1, parts=parts)
     *of_fields, replies_cut_off = map(int, row.columns.sum(axis=0))
@@ -162,7 +157,9 @@ class OutcomeCounts:
     """Counts over outcomes of all but their answers: failures, finish reasons, tokens, who answered."""
 
     def __init__(self) -> None:
-        self._names: dict[str, Counter[str]] = {part: Counter() for part in ("failures", *_NAMES)}
+        self._names: dict[str, Counter[str]] = {
+            part: Counter() for part in ("failures", *(f"{name}s" for name in _NAMES))
+        }
         self._tokens: Counter[str] = Counter()
 
     def add(self, record: Record) -> None:
@@ -170,8 +167,8 @@ class OutcomeCounts:
         if isinstance(outcome := record.outcome, Failure):
             self._names["failures"][outcome.kind] += 1
             return
-        for part, name in _NAMES.items():
-            self._names[part][getattr(outcome, name)] += 1
+        for name in _NAMES:
+            self._names[f"{name}s"][getattr(outcome, name)] += 1
         for name in TOKENS:
             if (count := getattr(outcome.usage, name)) is not None:
                 self._tokens[name] += count

@@ -10,11 +10,10 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import Generic, TypeVar
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+import numpy as np
+from numpy.typing import NDArray
 
 Group = tuple[str, str]
 """(breakdown, group)"""
@@ -64,8 +63,6 @@ class CountedRow:
 
     def sums(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return (clusters, 2): sums of one number of each record, and how many there are that are not NaN."""
-        import numpy as np
-
         defined = ~np.isnan(values)
         number = np.bincount(self.cluster[defined], minlength=len(self.columns))
         *parts, _ = np.split(values[defined], np.cumsum(number))
@@ -114,8 +111,6 @@ class Tally(Generic[Kind]):
 
         `parts`: whether records of one cluster are counted by its parts.
         """
-        import numpy as np
-
         units = sorted({unit for kind in members for unit in self._counts[kind]})  # records come in any order
         of_cluster = {cluster: place for place, cluster in enumerate(dict.fromkeys(cluster for cluster, _ in units))}
         by_part = parts and len(of_cluster) == 1

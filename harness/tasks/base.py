@@ -13,7 +13,6 @@ from pydantic import BeforeValidator, Field
 
 from harness.codec import permuted, uniform
 from harness.errors import ConfigError
-from harness.scoring.summary import summarize
 from harness.settings import LOCAL
 from harness.tasks.data_files import DataFile
 from harness.types import JSON, Item, Record, Result, Unreadable
@@ -89,6 +88,8 @@ class TaskBase(ABC):
 
     def summarize(self, records: Iterable[Record]) -> Result:
         """Return the scores of all items and of each group of each breakdown."""
+        from harness.scoring.summary import summarize  # with numpy, when there are records
+
         return summarize(records, headline=self.headline, orders=self.orders, unreadable=self.unreadable)
 
 
