@@ -38,7 +38,7 @@ ROOMS: dict[str, tuple[int, int]] = {
     "harness/report": (737, 5),
     "harness/reread": (196, 3),
     "harness/runtime": (732, 8),
-    "harness/scoring": (2143, 15),
+    "harness/scoring": (2091, 15),
     "harness/show": (123, 2),
     "harness/storage": (2158, 14),
     "harness/sweep": (524, 5),
