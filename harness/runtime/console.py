@@ -81,14 +81,7 @@ def discard_output() -> None:
 
 @contextmanager
 def data_output() -> Iterator[Any]:
-    """Yield standard output for JSON and its kind, in UTF-8."""
-    output = sys.stdout
-    if not isinstance(output, io.TextIOWrapper):
-        yield output
-        return
-    encoding, errors = output.encoding, output.errors
-    output.reconfigure(encoding="utf-8")
-    try:
-        yield output
-    finally:
-        output.reconfigure(encoding=encoding, errors=errors)
+    """Yield standard output for JSON and its kind, in UTF-8 from now on."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8")
+    yield sys.stdout

@@ -6,6 +6,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -30,15 +31,15 @@ def carry_out(command: SweepCommand, multirun: Multirun) -> int:
 
     Raises HarnessError for a sweep of which a job cannot run, before any is begun.
     """
-    sweep = check.checked(command, multirun)
-    engine = multirun.engine
-    if sweep.jobs[0].config.get("dry_run"):
-        terminal.show([*command.plan(sweep.jobs, True), *sweep.notes, "Nothing was asked (dry_run=true)."])
+    checked, notes = check.checked(command, multirun)
+    multirun, engine = replace(multirun, jobs=tuple(each.job for each in checked)), multirun.engine
+    if checked[0].config.get("dry_run"):
+        terminal.show([*command.plan(checked, True), *notes, "Nothing was asked (dry_run=true)."])
         return 0
-    if intro := [*command.plan(sweep.jobs, False), *sweep.notes]:
+    if intro := [*command.plan(checked, False), *notes]:
         terminal.show(intro, stream=sys.stderr)
-    place = jobs.new_folder(sweep.multirun)
-    orders = jobs.orders(sweep.multirun, command.module, place)
+    place = jobs.new_folder(multirun)
+    orders = jobs.orders(multirun, command.module, place)
     ends: Mapping[str, str] | None = None
     try:
         if engine is not None:

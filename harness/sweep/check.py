@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from harness.cli.hydra_app import composed_job
@@ -17,18 +17,11 @@ SHOWN = 5
 """How many errors are printed one by one."""
 
 
-@dataclass(frozen=True)
-class Sweep:
-    """A sweep of which every job can run."""
+def checked(command: SweepCommand, multirun: Multirun) -> tuple[list[CheckedJob], list[str]]:
+    """Return the jobs of a sweep, prepared, and sentences on what was left out of it.
 
-    multirun: Multirun
-    jobs: Sequence[CheckedJob]
-    notes: Sequence[str]
-    """Sentences on what was left out of it."""
-
-
-def checked(command: SweepCommand, multirun: Multirun) -> Sweep:
-    """Return the jobs of a sweep, prepared. Raises ConfigError where one cannot run, or two would share a folder."""
+    Raises ConfigError where one cannot run, or two would share a folder.
+    """
     errors: dict[str, list[Job]] = defaultdict(list)
     jobs: list[CheckedJob] = []
     notes: list[str] = []
@@ -57,8 +50,7 @@ def checked(command: SweepCommand, multirun: Multirun) -> Sweep:
         if len(sharing) > 1:
             notes.append(f"Made once, though asked for {len(sharing)} times: {sharing[0].job}.")
     kept = [sharing[0] for sharing in by_place.values()]
-    jobs = [replace(each, job=replace(each.job, number=number)) for number, each in enumerate(kept)]
-    return Sweep(replace(multirun, jobs=tuple(each.job for each in jobs)), jobs, notes)
+    return [replace(each, job=replace(each.job, number=number)) for number, each in enumerate(kept)], notes
 
 
 def _refusal(errors: Mapping[str, Sequence[Job]], total: int) -> ConfigError:
@@ -75,9 +67,8 @@ def _refusal(errors: Mapping[str, Sequence[Job]], total: int) -> ConfigError:
 
 
 def _numbers(jobs: Sequence[Job], total: int) -> str:
-    if len(jobs) == 1:
-        return f"job {jobs[0].number} of {total} ({jobs[0]})"
-    return f"jobs {_listing([str(job.number) for job in jobs])}"
+    one = f"job {jobs[0].number} of {total} ({jobs[0]})"
+    return one if len(jobs) == 1 else f"jobs {_listing([str(job.number) for job in jobs])}"
 
 
 def _listing(words: Sequence[str]) -> str:

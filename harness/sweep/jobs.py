@@ -133,23 +133,19 @@ def new_folder(multirun: Multirun) -> Path:
     """Make the folder of a sweep, with a number after its name where that is there; return it. Raises StoreError."""
     jobs = [{"number": job.number, "settings": mask_keys(str(job))} for job in multirun.jobs]
     wanted = multirun.folder
-    names = (wanted if number == 1 else wanted.with_name(f"{wanted.name}-{number}") for number in count(1))
     try:
         wanted.parent.mkdir(parents=True, exist_ok=True)
-        place = next(place for place in names if _made(place))
+        for number in count(1):
+            place = wanted if number == 1 else wanted.with_name(f"{wanted.name}-{number}")
+            with suppress(FileExistsError):
+                place.mkdir()
+                break
     except OSError as error:
         raise StoreError(
             f"the sweep's folder {wanted} cannot be written ({error.strerror}): choose another results=."
         ) from error
     _write(place / SWEEP, {"command": multirun.config_name, "jobs": jobs})
     return place
-
-
-def _made(place: Path) -> bool:
-    with suppress(FileExistsError):
-        place.mkdir()
-        return True
-    return False
 
 
 def outcome(place: Path) -> dict[str, Any] | None:

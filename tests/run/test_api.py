@@ -123,13 +123,6 @@ def test_progress_and_remarks_are_shown_on_stderr(around, serve, key, capsys, mo
     assert output.out == ""
 
 
-@pytest.mark.parametrize("around", [directly, in_a_loop])
-def test_without_a_key_nothing_begins(around, serve):
-    with pytest.raises(ConfigError, match="no API key"):
-        around(lambda: asking(serve(), limit=5))
-    assert not Path("results").exists()
-
-
 def test_what_was_answered_before_a_stop_can_be_read(serve, key):
     server = serve(lambda path, body, number: chat_reply("No"))
     with pytest.raises(RunStopped, match=r"budget\.requests=3") as stop:
@@ -169,15 +162,6 @@ def test_what_does_not_fit_is_one_sentence_with_the_nearest_name(settings, sente
         evaluate(**settings)
     assert sentence in str(refused.value), refused.value
     assert capsys.readouterr() == ("", "") and not Path("results").exists()
-
-
-@pytest.mark.parametrize(
-    "settings", [{"api_key_env": KEY}, {"model.extra": {"api_key": KEY}}, {"overrides": [f"+k={KEY}"]}]
-)
-def test_a_key_in_a_setting_is_refused_and_not_shown(settings, key):
-    with pytest.raises(ConfigError, match="looks like a key") as refused:
-        evaluate("gpt4", **settings)
-    assert KEY not in str(refused.value)
 
 
 def test_a_package_that_is_missing_is_said_of_a_model_of_ones_own(tmp_path):
