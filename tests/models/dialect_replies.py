@@ -11,15 +11,7 @@ from support.openai_server import Reply
 
 MESSAGE = {"model", "messages", "max_tokens", "system", "stop_sequences", "temperature", "top_p", "top_k", "thinking",
            "output_config", "metadata", "service_tier", "stream", "tools", "tool_choice"}  # fmt: skip
-CONTENT = {
-    "contents",
-    "systemInstruction",
-    "generationConfig",
-    "safetySettings",
-    "tools",
-    "toolConfig",
-    "cachedContent",
-}
+CONTENT = {"contents", "systemInstruction", "generationConfig", "safetySettings", "tools", "toolConfig"}
 CONFIG = {"temperature", "topP", "topK", "maxOutputTokens", "stopSequences", "seed", "responseLogprobs", "logprobs",
           "responseMimeType", "responseJsonSchema", "thinkingConfig", "presencePenalty", "frequencyPenalty",
           "candidateCount"}  # fmt: skip

@@ -6,7 +6,7 @@ import json
 import math
 
 import pytest
-from support.openai_server import KEY, Server, error, ranked_reply
+from support.openai_server import KEY, Server, chat_reply, error, ranked_reply
 from support.outcomes import each
 
 from harness.codec import response_from_json, response_json
@@ -20,12 +20,12 @@ from harness.types import ChatRequest, ChoiceRequest, Failure, Message, Response
 REQUEST = ChoiceRequest((Message("user", "Is it so?"),), ("Yes", "No"))
 
 
-def ranker(server: Server, **settings) -> Chat:
-    return Chat(**{"name": "m", "model": "gpt-4o", "base_url": server.url, "method": "rank"} | settings)
+def ranker(server: Server, api: type = Chat, **settings):
+    return api(**{"name": "m", "model": "gpt-4o", "base_url": server.url, "method": "rank"} | settings)
 
 
-def ranked(server: Server, **settings) -> Response | Failure:
-    ((request, outcome),) = each(ranker(server, **settings).respond([REQUEST]))
+def ranked(server: Server, api: type = Chat, **settings) -> Response | Failure:
+    ((request, outcome),) = each(ranker(server, api, **settings).respond([REQUEST]))
     assert request == REQUEST
     return outcome
 
@@ -86,10 +86,16 @@ def test_where_neither_choice_is_among_the_tokens_there_is_no_answer(serve, key)
     assert response_from_json(response_json(response), cached=False) == response
 
 
-def test_another_refusal_is_told_as_ever(serve, key):
-    assert ranked(serve(lambda *_: error(400, "odd"))) == Failure("bad_request", "400: odd")
-    too_long = error(400, "This model's maximum context length is 5 tokens, logprobs or not", "context_length_exceeded")
-    assert ranked(serve(lambda *_: too_long)).kind == "context_length"
+@pytest.mark.parametrize(
+    ("refusal", "kind"),
+    [
+        (error(400, "odd"), "bad_request"),
+        (error(400, "This model's maximum context length is 5 tokens, logprobs or not", "context_length_exceeded"),
+         "context_length"),
+    ],
+)  # fmt: skip
+def test_another_refusal_is_told_as_ever(serve, key, refusal, kind):
+    assert ranked(serve(lambda *_: refusal)).kind == kind
 
 
 @pytest.mark.parametrize("parts", [{"reasoning_content": "Let"}, {"reasoning": "Let"}, {"content": "<think>"}])
@@ -100,11 +106,18 @@ def test_a_model_that_thinks_first_is_told_before_more_is_paid(serve, key, parts
         ranked(serve(lambda *_: reply))
 
 
-@pytest.mark.parametrize("name", ["o3-mini", "gpt-5", "openai/gpt-5-mini"])
-def test_a_reasoning_model_is_refused_before_the_first_call(name, key):
-    with pytest.raises(ConfigError, match=r"use model\.method=generate .*model\.reasoning_effort=none"):
-        Chat(name="m", model=name, base_url="http://localhost/v1", method="rank")
-    assert Chat(name="m", model=name, base_url="http://localhost/v1", method="rank", reasoning=False)
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"model": "o3-mini"}, r"use model\.method=generate .*model\.reasoning_effort=none"),
+        ({"model": "openai/gpt-5-mini"}, r"use model\.method=generate .*model\.reasoning_effort=none"),
+        ({"temperature": 0.7}, r"changed by model\.temperature=0\.7\. Leave it out\."),
+    ],
+)
+def test_what_has_no_first_token_or_bends_it_is_refused_before_the_first_call(key, serve, settings, words):
+    with pytest.raises(ConfigError, match=words):
+        ranker(serve(), **settings)
+    assert ranker(serve(), **settings | {"reasoning": False, "temperature": None})
 
 
 def test_one_that_can_leave_thinking_out_is_asked_for_one_token(serve, key):
@@ -114,45 +127,117 @@ def test_one_that_can_leave_thinking_out_is_asked_for_one_token(serve, key):
     assert (sent["max_completion_tokens"], sent["reasoning_effort"]) == (1, "none") and "max_tokens" not in sent
 
 
-def test_sampling_that_may_bend_the_probabilities_is_refused(key):
-    with pytest.raises(ConfigError, match=r"changed by model\.temperature=0\.7\. Leave it out\."):
-        Chat(name="m", model="gpt-4o", base_url="http://localhost/v1", method="rank", temperature=0.7)
-
-
 def test_the_way_is_part_of_the_identity_of_those_that_rank_alone(serve, key):
     server = serve()
     plain = ranker(server, method="generate")
     assert plain.identity == ranker(server, method="generate", top_logprobs=5, constrain=None).identity
     assert "rank" not in plain.identity and ranker(server).identity["rank"] == "next token"
+    written, several = ranker(server, Completions, method="generate"), ranker(server, Completions)
+    assert written.identity == ranker(server, Completions, method="generate", top_logprobs=9).identity
+    ranking = {"rank": "next token", "top_logprobs": 5, "several_tokens": "echo"}
+    assert several.identity == written.identity | ranking and not ranking.keys() & written.identity.keys()
     assert ranker(server).identity != ranker(server, top_logprobs=5).identity
     assert ranker(server).accepts == (ChoiceRequest, ChatRequest) and plain.accepts == (ChatRequest,)
 
 
-def completions(server: Server, **settings) -> Completions:
-    return Completions(name="m", model="davinci-002", base_url=server.url, method="rank", **settings)
-
-
 def test_completions_rank_by_the_next_token(serve, key):
     told = {" Yes": math.log(0.3), " No": math.log(0.5), "\n": math.log(0.2)}
-    reply = {
-        "model": "davinci-002",
-        "choices": [{"text": " No", "finish_reason": "length", "logprobs": {"top_logprobs": [told]}}],
-        "usage": {"prompt_tokens": 4, "completion_tokens": 1},
-    }
-    server = serve(lambda *_: reply)
-    model = completions(server)
-    ((_, response),) = each(model.respond([REQUEST]))
+    choice = {"text": " No", "finish_reason": "length", "logprobs": {"top_logprobs": [told]}}
+    server = serve(lambda *_: {"choices": [choice], "usage": {"prompt_tokens": 4, "completion_tokens": 1}})
+    response = ranked(server, Completions)
     assert (response.text, response.outside) == ("No", 0.2) and math.exp(response.logprobs["Yes"]) == pytest.approx(0.3)
     (sent,) = server.calls
     assert (sent["max_tokens"], sent["logprobs"], sent["prompt"]) == (1, 5, "Is it so?") and "echo" not in sent
-    assert model.identity["rank"] == "next token"
+
+
+# The forms in which servers write log-probabilities: each becomes the same numbers, or a sentence.
+
+TOLD = {" Yes": 0.5, "No": 0.3, "It": 0.1}
+LOGS = {token: math.log(p) for token, p in TOLD.items()}
+ENTRIES = [{"id": 7, "token": token, "logprob": p, "bytes": list(token.encode())} for token, p in LOGS.items()]
+FIRST, *REST = ENTRIES
+BYTE = {"token": "<0x59>", "logprob": math.log(0.5)}
+LETTERS = FIRST | {"token": "ĠYes"}
+SAME = [{"token": "Yes", "logprob": math.log(p), "bytes": None} for p in (0.3, 0.2)]
+UNBYTED = [entry | {"bytes": None} for entry in ENTRIES]
+
+
+def told(first: dict, top: object) -> dict:
+    return {"content": [first | {"top_logprobs": top}]}
+
+
+SHAPES = {
+    "chat": told(FIRST, ENTRIES),
+    "chat, without bytes": told({"token": " Yes", "logprob": LOGS[" Yes"]}, UNBYTED),
+    "chat, a dictionary": told(FIRST, LOGS),
+    "completions": {"tokens": [" Yes"], "token_logprobs": [LOGS[" Yes"]], "top_logprobs": [LOGS], "text_offset": [9]},
+    "completions, only the likeliest": {"top_logprobs": [LOGS]},
+    "completions, entries": {"tokens": [" Yes"], "top_logprobs": [ENTRIES]},
+    "completions, the one drawn is not among them": {
+        "tokens": ["No"], "token_logprobs": [LOGS["No"]], "top_logprobs": [{k: LOGS[k] for k in (" Yes", "It")}]},
+    "a bare list of places": [FIRST | {"top_logprobs": ENTRIES}],
+    "in the vocabulary's own letters": told(LETTERS, [LETTERS, *REST]),
+    "the one drawn rounded otherwise": told(FIRST | {"logprob": LOGS[" Yes"] - 0.001}, ENTRIES),
+    "the one drawn written in another way": {"tokens": ["Yes"], "token_logprobs": [-0.7], "top_logprobs": [LOGS]},
+    "told twice": told(FIRST, [*ENTRIES, *ENTRIES]),
+    "two tokens that read the same": told({"token": "Yes", "logprob": math.log(0.3)}, [*SAME, *REST]),
+    "a byte": told(BYTE, [BYTE, *REST]),
+    "minus infinity beside": told(FIRST, [*ENTRIES, {"token": "yes", "logprob": -math.inf}]),
+}  # fmt: skip
+NONE = [None, {}, [], {"content": []}, {"content": [None]}, {"top_logprobs": [None]}, {"top_logprobs": None}, "yes", 5]
+NONE += [{"content": [{"token": "Yes", "logprob": -0.1}]}, {"content": [{**ENTRIES[0], "top_logprobs": []}]}]
+INVALID = {
+    "null": told(FIRST, [{"token": "Yes", "logprob": None}]),
+    "NaN": {"top_logprobs": [{"Yes": math.nan, "No": -1.0}]},
+    "a list for a token": told(FIRST, [{"token": ["Yes"], "logprob": [1]}]),
+    "no object": told(FIRST, ["Yes", None]),
+    "more than one": {"top_logprobs": [{"Yes": -0.1, "No": -0.1}]},
+    "nothing at all": {"top_logprobs": [{"Yes": -math.inf, "No": -9999.0}]},
+}
+
+
+def reply_of(kind: type, logprobs, text="Yes"):
+    if kind is Chat:
+        return chat_reply(text, logprobs=logprobs)
+    return {"model": "m", "choices": [{"text": text, "finish_reason": "length", "logprobs": logprobs}]}
+
+
+@pytest.mark.parametrize("kind", [Chat, Completions])
+def test_each_form_gives_the_same_numbers_or_a_sentence_at_both_endpoints(serve, key, kind):
+    current = []
+    server = serve(lambda *_: reply_of(kind, current[-1]))
+    for name, logprobs in SHAPES.items():
+        current.append(logprobs)
+        outcome = ranked(server, kind, attempts=1)
+        assert not isinstance(outcome, Failure), (name, outcome)
+        found = {choice: math.exp(p) for choice, p in outcome.logprobs.items()}
+        assert found == pytest.approx({"Yes": 0.5, "No": 0.3}, rel=1e-6), name
+        assert outcome.outside == pytest.approx(0.2), name
+    for name, logprobs in INVALID.items():
+        current.append(logprobs)
+        outcome = ranked(server, kind, attempts=1)
+        assert isinstance(outcome, Failure) and outcome.kind == "invalid_reply", name
+        assert "log-probabilities are" in outcome.detail, name
+    for logprobs in NONE:
+        current.append(logprobs)
+        with pytest.raises(RunStopped, match=r"gives no log-probabilities .*model\.method=generate"):
+            ranked(server, kind, attempts=1)
+
+
+@pytest.mark.parametrize("kind", [Chat, Completions])
+def test_thoughts_are_seen_in_the_first_token_also_where_the_text_hides_them(serve, key, kind):
+    thought = {"token": "<think>", "logprob": -0.01}
+    thinking = told(thought, [thought])
+    for text in ("", "<think>"):
+        with pytest.raises(RunStopped, match="thinks before it answers"):
+            ranked(serve(lambda *_, text=text: reply_of(kind, thinking, text)), kind, attempts=1)
 
 
 def test_such_a_call_is_one_of_one_token_in_plan_and_budget(serve, key):
     server = serve()
     one = size(REQUEST, ranker(server))
     assert (one.calls, one.output_least, one.output_most) == (1, 1, 1)
-    assert size(REQUEST, completions(server)) == one
+    assert size(REQUEST, ranker(server, Completions)) == one
 
 
 @pytest.mark.slow

@@ -6,18 +6,13 @@ import traceback
 
 import pytest
 from support.openai_server import KEY, chat_reply, error
-from support.outcomes import each
-from support.server import RawServer
+from support.outcomes import asked
 
 from harness.errors import ConfigError, RunStopped
 from harness.models.api.openai import Chat, Completions
-from harness.types import ChatRequest, Failure, Message
+from harness.types import Failure
 
 LEAKED = "sk-proj-abcdefghijklmnopqrstuvwxyz"
-
-
-def ask(text: str) -> ChatRequest:
-    return ChatRequest((Message("user", text),), max_tokens=16)
 
 
 def chat(url: str, **settings) -> Chat:
@@ -53,7 +48,7 @@ def test_settings_that_hold_a_key_are_refused_without_being_shown(key, settings)
 def test_settings_that_only_sound_like_one_are_sent(serve, key):
     server = serve()
     extra = {"prompt_cache_key": "corr2cause", "stop_token_ids": [1], "skip_special_tokens": True, "user": "sk"}
-    list(each(chat(server.url, extra=extra).respond([ask("?")])))
+    asked(server.url, "?", extra=extra)
     assert extra.items() <= server.calls[0].items()
 
 
@@ -67,40 +62,35 @@ def test_a_server_that_repeats_the_key_does_not_get_it_into_an_answer_or_a_failu
         text = body["messages"][-1]["content"]
         return error(400, f"bad key {KEY}") if text == "refuse" else chat_reply(f"You sent {KEY}.")
 
-    found = dict(each(chat(serve(reply).url).respond([ask("refuse"), ask("answer")])))
-    assert found[ask("answer")].text == "You sent [the key]."
-    assert isinstance(found[ask("refuse")], Failure) and found[ask("refuse")].detail == "400: bad key [the key]"
+    found = asked(serve(reply).url, "refuse", "answer")
+    assert found["answer"].text == "You sent [the key]."
+    assert isinstance(found["refuse"], Failure) and found["refuse"].detail == "400: bad key [the key]"
 
 
 @pytest.mark.parametrize("page", [{"error": {"message": f"bad key {KEY}"}}, f"<p>bad key {KEY}</p>"])
 def test_a_server_that_repeats_the_key_does_not_get_it_into_a_traceback(serve, key, page):
     with pytest.raises(RunStopped) as stopped:
-        list(each(chat(serve(lambda *_: (401, page)).url).respond([ask("?")])))
+        asked(serve(lambda *_: (401, page)).url, "?")
     assert KEY not in "".join(traceback.format_exception(stopped.value))
     assert "refuses the key" in str(stopped.value)
     assert isinstance(page, str) or "bad key [the key]" in str(stopped.value)
 
 
-@pytest.mark.parametrize("head", [f"X-{KEY}", f"HTTP/1.1 2000 {KEY}\r\nX", f"X: a\0{KEY}\r\nX"])
-def test_a_key_in_malformed_http_is_not_quoted(key, head):
-    sent = (
-        f"{head}: x\r\n\r\n"
-        if head.startswith("HTTP")
-        else f"HTTP/1.1 200 OK\r\nContent-Length: {KEY}\r\n{head}: x\r\n\r\n"
-    )
-    server = RawServer(lambda *_: (sent.encode(),))
-    try:
-        with pytest.raises(RunStopped) as stopped:
-            list(each(chat(server.url, attempts=1).respond([ask(str(k)) for k in range(20)])))
-    finally:
-        server.close()
+GARBLED = (f"HTTP/1.1 200 OK\r\nContent-Length: {KEY}\r\nX-{KEY}: x\r\n\r\n", f"HTTP/1.1 2000 {KEY}\r\nX: x\r\n\r\n",
+           f"HTTP/1.1 200 OK\r\nX: a\0{KEY}\r\nX: x\r\n\r\n")  # fmt: skip
+
+
+@pytest.mark.parametrize("sent", GARBLED)
+def test_a_key_in_malformed_http_is_not_quoted(raw, key, sent):
+    server = raw(lambda *_: (sent.encode(),))
+    with pytest.raises(RunStopped) as stopped:
+        asked(server.url, *map(str, range(20)), attempts=1)
     assert KEY not in "".join(traceback.format_exception(stopped.value))
 
 
 def test_a_placeholder_is_a_word_that_replies_may_hold(serve, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "none")
-    found = dict(each(chat(serve(lambda *_: chat_reply("There is none.")).url).respond([ask("?")])))
-    assert found[ask("?")].text == "There is none."
+    assert asked(serve(lambda *_: chat_reply("There is none.")).url, "?")["?"].text == "There is none."
 
 
 def run(harness, url: str, *more: str, **settings):

@@ -51,11 +51,6 @@ def test_thoughts_are_kept_apart_from_the_answer(message):
     assert response_from_json(json.loads(json.dumps(response_json(response))), cached=False) == response
 
 
-def test_the_limit_has_one_name():
-    for name in ("length", "max_tokens", "MAX_TOKENS", "model_length"):
-        assert read({"content": "Ye"}, choices=[{"finish_reason": name}]).finish_reason == "length"
-
-
 @pytest.mark.parametrize("odd", [3, True, [None, 7], {"text": 1}, [[[[[[["deep"]]]]]]], "", {}])
 def test_thoughts_of_another_shape_are_none_and_cost_no_answer(odd):
     response = read({"content": "No", "reasoning": odd, "reasoning_details": odd})

@@ -37,19 +37,6 @@ def chat_reply(text: str, **choice: Any) -> dict[str, Any]:
     }
 
 
-def plain_chat(text: str = "No", **changes: Any) -> dict[str, Any]:
-    """Return a good reply of chat completions without optional fields."""
-    message = {"role": "assistant", "content": text}
-    return {
-        "id": "1",
-        "object": "chat.completion",
-        "model": "m-2026",
-        "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
-        "usage": {"prompt_tokens": 9, "completion_tokens": 1, "total_tokens": 10},
-        **changes,
-    }
-
-
 def error(status: int, message: str, code: str | None = None, headers: dict[str, str] | None = None) -> Reply:
     body = {"error": {"message": message, "type": "error", "param": None, "code": code}}
     return status, body, headers or {}
