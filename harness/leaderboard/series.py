@@ -74,9 +74,7 @@ class RunSetting:
         elif part == "data" and run.data:
             place["prompt"] = variant(as_options(configuration["data"]))
         elif part in place:
-            place[part] = (
-                ""  # runs that differ in a setting of the model have names, as they have folders, of their own
-            )
+            place[part] = ""  # runs that differ in a setting of the model have names and folders of their own
         return (*place.values(), digest(configuration) if configuration else "")
 
     def other_settings(self, run: Run) -> dict[str, Any]:
