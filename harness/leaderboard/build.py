@@ -96,8 +96,8 @@ def _of_setting(of_tasks: Mapping[str, list[Run]], name: str, choice: BoardOptio
             setting = find_setting(name, [run for run in runs if run.sound])
             if setting is None:
                 raise ConfigError(f"no run of {task} has the setting {name}.")
-            of_task = by_setting.tables_over if choice.over else by_setting.tables_by
-            tables += of_task(task, runs, setting, choice.metrics, not_ranked(runs))
+            others = not_ranked(runs)
+            tables += by_setting.tables(task, runs, setting, choice.metrics, others, over=bool(choice.over))
         except ConfigError as error:
             missing.append((task, error))
     if not tables:

@@ -11,6 +11,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from os.path import commonprefix
 from statistics import fmean, median, stdev
 
@@ -35,106 +36,90 @@ Found = Difference | str
 _PARTS = {"mean": "mean ± SD", "least": "least", "median": "median", "greatest": "greatest"}
 
 
-def tables_by(
+def tables(
     task: str,
     runs: Sequence[Run],
     setting: RunSetting,
     metrics: Sequence[str] = (),
     others: Sequence[str] = (),
+    *,
+    over: bool = False,
     load: Loader | None = None,
 ) -> Iterator[Table]:
     """Yield a table for each set of runs that may stand side by side: a row for each model and prompt.
 
-    `load` is what other tables of the same runs were made with. Raise ConfigError where no two runs differ in the
-    setting alone.
+    `others` stand below the last, `load` is what other tables of the same runs were made with. Raise ConfigError where
+    no two runs differ in the setting alone.
     """
-    every, order = series_of(runs, setting), steps_of([run for run in runs if run.sound], setting)
-    sets = [members for members in sets_of(every) if len({step for series in members for step in series.by_step}) > 1]
-    below = _below(task, setting, sets, every, order, others)
-    for members, rest in zip(sets, below, strict=True):
-        rows = sorted(members, key=lambda series: sort_key(series.first))
-        steps = [step for step in order if any(step in series.by_step for series in rows)]
-        yield _by(task, setting, rows, steps, metrics, rest, load or Loader())
-
-
-def tables_over(
-    task: str, runs: Sequence[Run], setting: RunSetting, metrics: Sequence[str] = (), others: Sequence[str] = ()
-) -> Iterator[Table]:
-    """Yield a table for each set of runs that may stand side by side, best mean first; raise as `tables_by`."""
-    every, order = series_of(runs, setting, folders=False), steps_of([run for run in runs if run.sound], setting)
-    sets = sets_of([series for series in every if len(series.by_step) > 1])
-    below = _below(task, setting, sets, every, order, others)
-    for members, rest in zip(sets, below, strict=True):
-        names = metrics or main_metrics(members[0].first.result.overall)[:1]
-        yield _over(task, setting, sorted(members, key=lambda series: _best_mean_first(series, names[0])), names, rest)
-
-
-def _below(
-    task: str,
-    setting: RunSetting,
-    sets: Sequence[Sequence[Series]],
-    every: Sequence[Series],
-    steps: Sequence[str],
-    others: Sequence[str],
-) -> list[Sequence[str]]:
-    """Return what stands below each table on the runs that stand in none: below the last all of it."""
+    every, order = series_of(runs, setting, folders=not over), steps_of([run for run in runs if run.sound], setting)
+    sets = sets_of([series for series in every if not over or len(series.by_step) > 1])
+    sets = [members for members in sets if len({step for series in members for step in series.by_step}) > 1]
     if not sets:
         raise ConfigError(
             f"no two runs of {task} differ in {setting.title} and in nothing else (there is "
-            f"{', '.join(steps) or 'none'}): run the same with another value."
+            f"{', '.join(order) or 'none'}): run the same with another value."
         )
     if alone := [series.first for series in every if not any(series in members for members in sets)]:
         others = [f"Not in a table, having one value of the setting: {runs_text(alone)}.", *others]
-    return [*[()] * (len(sets) - 1), others]
+    for number, members in enumerate(sets, 1):
+        names = metrics or main_metrics(members[0].first.result.overall)[:1]
+        rows = sorted(members, key=partial(_best_mean_first, names[0]) if over else lambda s: sort_key(s.first))
+        columns, name_cells, shared = _name_columns(rows, setting)
+        known = [run for series in rows for run in series.by_step.values()]
+        scores = [run.result.overall for run in known]
+        steps = [step for step in order if any(step in series.by_step for series in rows)]
+        body = (_over if over else _by)(setting, rows, steps, names, load or Loader())
+        lines = zip(rows, name_cells, body.lines, strict=True)
+        lost = zip([" ".join(cell.text for cell in cells) for cells in name_cells], rows, strict=True)
+        yield replace(
+            body,
+            task=task,
+            columns=[*columns, *body.columns],
+            lines=[replace(line, cells=[*cells, *line.cells], ranked=s.first.ranked) for s, cells, line in lines],
+            above="; ".join([f"{body.above}, metrics in percent", *shared, *constants(scores)[1]]) + ".",
+            notes=[
+                *([] if over else interval_note(scores)),
+                *lost_notes([(line, step, run) for line, series in lost for step, run in series.by_step.items()]),
+                *body.notes,
+                *about_runs(known),
+            ],
+            others=others if number == len(sets) else (),
+            heading=_heading("over" if over else "by", setting, rows[0].first),
+            label_set=rows[0].first.result.headline,
+        )
 
 
 def _by(
-    task: str,
-    setting: RunSetting,
-    rows: Sequence[Series],
-    steps: Sequence[str],
-    metrics: Sequence[str],
-    others: Sequence[str],
-    load: Loader,
+    setting: RunSetting, rows: Sequence[Series], steps: Sequence[str], metrics: Sequence[str], load: Loader
 ) -> Table:
-    base, runs = steps[0], [run for series in rows for run in series.by_step.values()]
-    scores = [run.result.overall for run in runs]
-    metrics = metrics or main_metrics(scores[0])[:1]
+    """Return the columns for each value of the setting, and what is said of them alone."""
+    base = steps[0]
     found = corrected([differences_to_first(series, steps, metrics, load) for series in rows])
-    names, name_cells, shared = _name_columns(rows, setting)
     numbers = [(step, metric) for step in steps for metric in metrics]
     with_difference = {key for key in numbers if key[0] != base and definition(key[1]).made_of == "counts"}
-    columns = [*names]
+    columns: list[Column] = []
     for step, metric in numbers:
         columns.append(number_column(metric, f"{metric}/{step}", over=step))
         if (step, metric) in with_difference:
             columns += difference_columns(base, f"{metric}/{step}/", step)
     lines = []
-    for series, cells, of_row in zip(rows, name_cells, found, strict=True):
+    for series, of_row in zip(rows, found, strict=True):
+        cells: list[Cell] = []
         for step, metric in numbers:
             run = series.by_step.get(step)
-            cells = [*cells, Cell("– no run") if run is None else number_cell(run.result.overall, metric)]
+            cells.append(Cell("– no run") if run is None else number_cell(run.result.overall, metric))
             if (step, metric) in with_difference:
                 cells += difference_cells(of_row.get((step, metric)))
         first = series.first
         place = {"model": first.model, "prompt": first.prompt, "variant": setting.other_variant(first)}
-        lines.append(Line(cells, "", place, first.ranked))
+        lines.append(Line(cells, run=place))
     sets = {items_text(run): step for series in rows for step, run in series.by_step.items()}
     return Table(
-        task,
-        columns,
-        lines,
-        above="; ".join([f"Best first ({base}), metrics in percent", *shared, *constants(scores)[1]]) + ".",
-        notes=[
-            *interval_note(scores),
-            *_lost(rows, name_cells),
-            *difference_notes(base, [d for of_row in found for d in of_row.values()]),
-            *about_runs(runs),
-        ],
-        others=others,
-        heading=_heading("by", setting, rows[0].first),
+        columns=columns,
+        lines=lines,
+        above=f"Best first ({base})",
+        notes=list(difference_notes(base, [d for of_row in found for d in of_row.values()])),
         settings="; ".join(f"{step}: {items}" if len(sets) > 1 else items for items, step in sets.items()),
-        label_set=rows[0].first.result.headline,
         in_caption=[column.name for column in columns if column.name.endswith("/p_holm")],
         spare=[column.name for column in columns if column.name.endswith("/p")],
     )
@@ -189,11 +174,10 @@ def difference_notes(base: str, several: Iterable[Found]) -> Iterator[str]:
 
 
 def _over(
-    task: str, setting: RunSetting, rows: Sequence[Series], metrics: Sequence[str], others: Sequence[str]
+    setting: RunSetting, rows: Sequence[Series], steps: Sequence[str], metrics: Sequence[str], load: Loader
 ) -> Table:
-    runs = [run for series in rows for run in series.by_step.values()]
-    names, name_cells, shared = _name_columns(rows, setting)
-    columns, load = [*names], Loader()
+    """Return the columns of mean and spread over the values of the setting, and what is said of them alone."""
+    columns: list[Column] = []
     for metric in metrics:
         known = number_column(metric)
         for part, title in _PARTS.items():
@@ -202,35 +186,29 @@ def _over(
         columns.append(Column(f"{metric}/sd", "SD", "count"))
     columns += [Column("changes", "answers that change", "metric"), Column("n", "n", "count")]
     lines = []
-    for series, cells in zip(rows, name_cells, strict=True):
-        count = len(series.by_step)
+    for series in rows:
         numbers = [cell for metric in metrics for cell in _spread(metric, _values(series, metric))]
-        place = {column.name: cell.text for column, cell in zip(names, cells, strict=True)}
+        count = Cell(f"{len(series.by_step):,}", len(series.by_step))
+        place = {name: text for name, text in _names(series, setting).items() if text}
         place["over"] = f"{setting.title}={'+'.join(series.by_step)}"
-        line = [*cells, *numbers, _changing(series, load), Cell(f"{count:,}", count)]
-        lines.append(Line(line, "", place, series.first.ranked))
-    caption = constants([run.result.overall for run in runs])[1]
+        lines.append(Line([*numbers, _changing(series, load), count], run=place))
     about = (
         f"Each row is n runs that differ in {setting.title} alone: mean ± standard deviation between the runs (n − 1), "
         "and the share of the items whose answer is not the same in all of them. The deviation says nothing of other "
         "items: that is what intervals over clusters are for, as beside that share."
     )
     return Table(
-        task,
-        columns,
-        lines,
-        above="; ".join(["Best mean first, metrics in percent", *shared, *caption]) + ".",
-        notes=[about, *_lost(rows, name_cells), *about_runs(runs)],
-        others=others,
-        heading=_heading("over", setting, rows[0].first),
-        settings=f"{setting.title}: {', '.join(steps_of(runs, setting))}",
-        label_set=rows[0].first.result.headline,
+        columns=columns,
+        lines=lines,
+        above="Best mean first",
+        notes=[about],
+        settings=f"{setting.title}: {', '.join(steps)}",
         in_caption=[f"{metric}/sd" for metric in metrics],
         spare=[f"{metric}/{part}" for metric in metrics for part in ("median", "least", "greatest")],
     )
 
 
-def _best_mean_first(series: Series, metric: str) -> tuple[float, str, str]:
+def _best_mean_first(metric: str, series: Series) -> tuple[float, str, str]:
     values = _values(series, metric)
     return best_first(metric, fmean(values) if values else None), series.first.model, series.first.prompt
 
@@ -269,12 +247,6 @@ def _changing(series: Series, load: Loader) -> Cell:
         return Cell("–")
     share = mean_of(changes)
     return Cell(percent_text(share.value), share.value, share.interval, interval_text(share.interval))
-
-
-def _lost(rows: Sequence[Series], names: Sequence[Sequence[Cell]]) -> list[str]:
-    """Return how many replies of which runs stand behind no answer, by the names of their rows and steps."""
-    named = zip([" ".join(cell.text for cell in cells) for cells in names], rows, strict=True)
-    return lost_notes([(line, step, run) for line, series in named for step, run in series.by_step.items()])
 
 
 def _heading(view: str, setting: RunSetting, run: Run) -> str:

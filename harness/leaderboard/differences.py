@@ -11,7 +11,8 @@ from dataclasses import replace
 from harness.compare.runs import Loader
 from harness.compare.tables import difference_cells, difference_columns
 from harness.errors import ConfigError
-from harness.leaderboard.by_setting import corrected, difference_notes, differences_to_first, tables_by
+from harness.leaderboard import by_setting
+from harness.leaderboard.by_setting import corrected, difference_notes, differences_to_first
 from harness.leaderboard.columns import constants, interval_note
 from harness.leaderboard.comparable import NAMES, ComparableRuns, comparable_sets, name_cells, name_of, telling_names
 from harness.leaderboard.series import RunSetting, Series
@@ -29,7 +30,7 @@ def tables(task: str, runs: Sequence[Run], replies: ReplyReader) -> Iterator[Tab
     for setting in (RunSetting("prompt"), *(RunSetting("task", name) for name in names)):
         if len({setting.step(run) for run in complete}) > 1:
             try:
-                for table in filter(_has_differences, tables_by(task, complete, setting, load=load)):
+                for table in filter(_has_differences, by_setting.tables(task, complete, setting, load=load)):
                     yield replace(table, others=())  # the tables of each setting would name nearly all runs
             except ConfigError:  # no two runs differ in it alone
                 continue
