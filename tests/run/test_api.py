@@ -12,7 +12,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from support.openai_server import KEY, chat_reply, error, wait_for
+from support.openai_server import chat_reply, error, wait_for
 from support.thinned import few
 
 from harness import api, evaluate, load_run
