@@ -1,7 +1,4 @@
-"""Work that other processes carry out, such as the jobs of a sweep.
-
-Plug-ins offer what starts them (`Plugin.engines`). Without one a sweep runs its jobs one after the other.
-"""
+"""Work that other processes carry out, such as the jobs of a sweep; plug-ins offer what starts them."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from contextlib import suppress
 
 from harness.cli.commands import summaries
 from harness.cli.key_value import without_dashes
-from harness.cli.setting_lines import bases_of, choice_of, groups, settings, unknown_choice
+from harness.cli.setting_lines import bases_of, choice_of, files_of, groups, names_in, settings, unknown_choice
 from harness.config_files import CONFIGS, listed
 from harness.errors import ConfigError, DataError, unknown
 
@@ -142,6 +142,9 @@ def _wrong_setting(key: str, config_name: str, arguments: Sequence[str]) -> Iter
         launcher = next((word.partition("=")[2] for word in arguments if word.startswith("hydra/launcher=")), "")
         if launcher not in ("", "harness", *listed(CONFIGS, "hydra/launcher")):
             yield "hydra/launcher= starts the jobs of a sweep (-m), and needs the package that brings it."
+        names = [f"hydra.launcher.{name}" for file in files_of("hydra/launcher", launcher) for name in names_in(file)]
+        if names and key.startswith("hydra.launcher.") and key not in names:
+            yield unknown("setting", key, names)
         return
     if section == "judge" and not any(argument.startswith("judge=") for argument in arguments):
         yield f"{key} is a setting of the judge, and the run has no judge: choose one with judge=…, as with model=…."

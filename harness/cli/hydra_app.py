@@ -103,10 +103,7 @@ def _hydra(job: Job, config_name: str, sweep: Sweep | None) -> int:
 
 
 def composed(config_name: str, arguments: Sequence[str], number: int = 0) -> dict[str, Any]:
-    """Return the config that a command composes of these settings. Raises ConfigError.
-
-    `number` is that of a job of a sweep.
-    """
+    """Return the config that a command composes, of a job of a sweep by its number. Raises ConfigError."""
     from harness.cli.own_configs import composition, values
 
     try:

@@ -128,9 +128,8 @@ for _kind, _plugin in (("sweeper", Combinations), ("launcher", Together)):
 def of_a_sweep(arguments: Sequence[str]) -> list[str]:
     """Return the arguments of -m that Hydra is to see, with the sweeper and the launcher of this project.
 
-    Settings of a part (model.seed=) are none of them: Hydra composes a sweep's own config without the swept choices,
-    and so would refuse what only those have. Raises ConfigError for plugins of others, which begin jobs before all are
-    known to run.
+    Settings of a part (model.seed=) are none of them: Hydra composes a sweep's own config without the swept choices.
+    Raises ConfigError for plugins of others, which begin jobs before all are known to run.
     """
     settings = {key: value for key, equals, value in (word.partition("=") for word in arguments) if equals}
     if (sweeper := settings.get("hydra/sweeper", "basic")) != "basic":

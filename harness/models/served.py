@@ -17,7 +17,6 @@ from functools import cached_property
 from pathlib import Path
 
 from harness.errors import ConfigError, Interrupted, RunStopped
-from harness.models.api.endpoint import Positive
 from harness.models.api.openai import Chat
 from harness.models.local.checkpoint import fingerprint, locate
 from harness.protocols import Outcomes
@@ -28,6 +27,8 @@ from harness.types import JSON, Request
 
 HOST = "127.0.0.1"
 LOGS = Path(".cache/servers")
+READY = 3600.0
+"""Seconds until it answers; one that ends meanwhile is noticed at once."""
 GRACE = 20.0
 """Seconds that a server has to end by itself before it is killed."""
 
@@ -42,7 +43,6 @@ class Served(Chat):
     arguments: tuple[str, ...]
     args: tuple[str | int | float, ...] = ()
     engine: str
-    ready: Positive = 1800.0
     model: str = field(default="", init=False)
     base_url: str = field(default=f"http://{HOST}/v1", init=False)
     api_key_env: None = field(default=None, init=False)
@@ -112,14 +112,14 @@ class Server:
     def wait(self) -> None:
         """Wait until it answers. Raises RunStopped if it ends, takes too long or the user ends the run."""
         RETRIES.say(f"starting {self._model.engine} with {self._model.path} (its log: {self.log})")
-        until = time.monotonic() + self._model.ready
+        until = time.monotonic() + READY
         while not self._answers():
             if STOP.requested:
                 raise Interrupted(f"interrupted while {self._model.engine} was starting.")
             if self.process.poll() is not None:
                 raise RunStopped(self.says("has ended"))
             if time.monotonic() > until:
-                raise RunStopped(self.says("was not ready in time (model.ready=…)"))
+                raise RunStopped(self.says("was not ready within an hour"))
             time.sleep(0.1)
         RETRIES.say(f"{self._model.engine} is ready")
 

@@ -64,7 +64,6 @@ def test_a_word_that_is_no_command_is_one_sentence(word, sentence):
         commands.command_and_arguments([word, "results"])
 
 
-@pytest.mark.slow
 def test_all_ways_to_call_a_command_are_the_same(harness, tmp_path):
     def script(*arguments: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run([sys.executable, *SCRIPT, *arguments], cwd=tmp_path, capture_output=True, text=True)
@@ -73,21 +72,12 @@ def test_all_ways_to_call_a_command_are_the_same(harness, tmp_path):
         "from harness.types import Answer\n\ndef sceptic(response):\n    return Answer(label=0, span='folk')\n"
     )
     (tmp_path / "mine.yaml").write_text('source: mine\nmakes: [chat]\nuser: "{premise}"\nparser: folk:sceptic\n')
-    run = ["model=always_yes", "prompt=mine.yaml", "task.limit=3"]
-    for name, arguments, code in (
-        ("run", run, 0),
-        ("leaderboard", ["--help"], 0),
-        ("compare", ["results"], 1),
-        ("cache", ["--version"], 0),
-        ("items", ["--model", "gpt4"], 1),
+    run, items = ["model=always_yes", "prompt=mine.yaml", "task.limit=3"], ["--model", "gpt4"]
+    for ways in (
+        [harness(*run), harness("run", *run), script("run", *run)],
+        [harness("items", *items), harness(*items, module="harness.items"), script("items", *items)],
     ):
-        processes = [
-            harness(*arguments, module="harness" if name == "run" else f"harness.{name}"),
-            harness(name, *arguments),
-            *([script(name, *arguments)] if name in ("run", "items") else []),
-        ]
-        ends = {(process.returncode, process.stdout, process.stderr) for process in processes}
-        assert len(ends) == 1 and processes[0].returncode == code, [*ends]
+        assert len({(process.returncode, process.stdout, process.stderr) for process in ways}) == 1, ways
 
 
 @pytest.mark.parametrize("module", ["harness", "harness.leaderboard", "harness.cache"])

@@ -102,9 +102,10 @@ def test_one_that_dies_in_the_middle_stops_the_run_and_what_was_answered_is_kept
     assert [outcome.text for outcome in found if isinstance(outcome, Response)] == ["No"] * 3
 
 
-def test_one_that_is_never_ready_is_told(place):
-    with pytest.raises(RunStopped, match=r"vllm was not ready in time \(model\.ready=…\)"):
-        answers(served("deaf", ready=3))
+def test_one_that_is_never_ready_is_told(place, monkeypatch):
+    monkeypatch.setattr(module, "READY", 3.0)
+    with pytest.raises(RunStopped, match=r"vllm was not ready within an hour"):
+        answers(served("deaf"))
     end()
     assert all_gone(place, 1)
 
@@ -138,7 +139,7 @@ def test_its_identity_is_what_is_served_and_not_where(place):
     assert plain["engine"] == "vllm" and not {"endpoint", "model"} & set(plain)
     (place / "moved").mkdir()
     (place / "moved/other.gguf").write_bytes(b"weights")
-    assert served("slow", path="moved/other.gguf", ready=5, name="other").identity == plain
+    assert served("slow", path="moved/other.gguf", name="other").identity == plain
     (place / "other.gguf").write_bytes(b"other weights")
     others = [served(path="other.gguf"), served(engine="vllm-2"), served(args=("--dtype", "float32"))]
     assert len({str(other.identity) for other in [served(), *others]}) == 4
