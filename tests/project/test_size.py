@@ -20,11 +20,11 @@ from harness.cli.commands import COMMANDS, module_of
 HOME = Path(__file__).resolve().parents[2]
 ROOMS: dict[str, tuple[int, int]] = {
     "benchmarks": (1433, 19),
-    "harness/*.py": (2851, 17),
+    "harness/*.py": (2849, 17),
     "harness/cache": (1007, 9),
     "harness/causal": (703, 7),
     "harness/charts": (476, 5),
-    "harness/cli": (1162, 9),
+    "harness/cli": (1161, 9),
     "harness/compare": (977, 8),
     "harness/cost": (1147, 9),
     "harness/exports": (370, 4),
@@ -57,7 +57,7 @@ ROOMS: dict[str, tuple[int, int]] = {
     "packages/papers": (1900, 13),
     "packages/scale": (764, 7),
     "packages/train": (872, 7),
-    "tests": (38930, 288),
+    "tests": (38921, 288),
     "tools": (1500, 10),
 }  # fmt: skip
 """Lines and files by room. A room within a room counts in its own row alone."""
