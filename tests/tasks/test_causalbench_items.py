@@ -11,46 +11,8 @@ import pytest
 from support.brute_force import graph_of
 from support.causalbench_help import ALL_SIX, SIZES, causalbench, items
 
+from harness.tasks.causalbench import templates
 from harness.tasks.causalbench.networks import NETWORKS, load, meanings
-
-# Zhou et al., Appendix C.A and C.C, of asia and tub.
-CORRELATION = {
-    "related": "Are asia and tub related?",
-    "correlated": "Are asia and tub correlated?",
-    "correlation": "Is there a correlation between asia and tub?",
-    "relation": "Is there a relation between asia and tub?",
-    "connection": "Do asia and tub have a connection?",
-}
-CAUSALITY = {
-    "causally_related": "Are asia and tub causally related?",
-    "causal_connection": "Is there a causal connection between asia and tub?",
-    "cause": "Does asia cause tub?",
-    "influence": "Does asia influence tub?",
-    "causality_between": "Is there causality between asia and tub?",
-}
-STRUCTURES = {
-    "direct": "Does asia directly cause the tub?",
-    "indirect": "Does asia causes something else which causes tub?",
-    "reversed_direct": "Does tub directly cause the asia?",  # not in the appendix
-    "reversed_indirect": "Is the tub a cause for the asia but not a direct one?",
-    "common_effect": "Is there at least one common effect of asia and the tub?",
-    "common_cause": "Is there at least common cause of the asia and the tub?",
-}
-STATEMENTS = {
-    "related": "asia and tub are related.",
-    "cause": "asia causes tub.",
-    "direct": "asia directly causes tub.",
-    "indirect": "asia causes something else which causes tub.",
-    "reversed_direct": "tub directly causes asia.",
-    "reversed_indirect": "tub is a cause for asia but not a direct one.",
-    "common_effect": "There is at least one common effect of asia and tub.",
-    "common_cause": "There is at least one common cause of asia and tub.",
-}
-
-
-def fields(item, *names: str) -> tuple:
-    return tuple(item.fields[name] for name in names)
-
 
 # How many
 
@@ -91,7 +53,9 @@ def test_kinds_of_correlation(name):
                 pairs_of_kind["indirect"].add(pair)
     for kind, pairs in pairs_of_kind.items():
         item_list = items("Correlation", networks=name, kind=kind)
-        pairs_by_template = {t: Counter(i.unit for i in item_list if i.groups["template"] == t) for t in CORRELATION}
+        pairs_by_template = {
+            t: Counter(i.unit for i in item_list if i.groups["template"] == t) for t in templates.CORRELATION
+        }
         assert all(counts == Counter(pairs) for counts in pairs_by_template.values()), kind
 
 
@@ -117,47 +81,6 @@ def test_networks_are_chosen_by_name_or_scale(settings, wanted):
 
 
 # What an item is
-
-
-@pytest.mark.parametrize(
-    ("kind", "settings", "words"),
-    [
-        ("Correlation", {}, CORRELATION),
-        ("Causality", {}, CAUSALITY),
-        ("Causality", {"method": 2}, STRUCTURES),
-    ],
-)
-def test_the_words_of_the_appendix(kind, settings, words):
-    breakdown = "structure" if settings else "template"
-    item_list = [item for item in items(kind, networks="asia", **settings) if item.unit == "asia -> tub"]
-    assert {item.groups[breakdown]: item.fields["question"] for item in item_list} == words
-    assert [item.groups[breakdown] for item in item_list] == list(words)
-    for item in item_list:
-        question, name = item.fields["question"], item.groups[breakdown]
-        assert item.fields["question_within"] == question[0].lower() + question[1:]
-        assert item.fields["statement"] == STATEMENTS.get(name, item.fields["statement"])
-        assert item.fields["variables"] == "asia and tub"
-        assert fields(item, "a", "b") == ("asia", "tub")
-
-
-def test_the_words_of_the_skeleton():
-    exact = {item.id: item for item in items("Skeleton", networks="asia")}
-    questions = {re.sub(r"\b(asia|tub)\b", "X", i.fields["question"]) for i in exact.values() if "/asia" in i.id}
-    assert "Are X and X directly related?" in questions and "Given smoke, are X and X related?" in questions
-    published = items("Skeleton", networks="asia", convention="paper")
-    words = {item.groups["template"]: item.fields["question"] for item in published if fields(item, "a") == ("asia",)}
-    # Appendix C.B. asia is an ancestor of dysp; of asia and bronc, either has only asia above it, dysp both.
-    assert words["directly_related"] == "Are asia and dysp directly related?"
-    by_id = {item.id: item for item in published}
-    assert by_id["asia/conditionally_related/asia/bronc/dysp"].fields["question"] == (
-        "If asia and bronc are not directly related, then asia and bronc are conditionally related under dysp. "
-        "Under this condition, are asia and bronc related?"
-    )
-    assert by_id["asia/not_conditionally_related/asia/bronc/either"].fields["question"] == (
-        "If asia and bronc are not directly related, then asia and bronc are not conditionally related under either. "
-        "Under this condition, are asia and bronc related?"
-    )
-    assert by_id["asia/conditionally_related/asia/bronc/dysp"].fields["variables"] == "asia, bronc and dysp"
 
 
 # Words besides the question

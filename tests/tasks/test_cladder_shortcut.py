@@ -7,13 +7,9 @@ from pathlib import Path
 
 import pytest
 from support.cladder_help import task
-from support.thinned import few
 
-from harness.config_files import PROMPTS
-from harness.prompting.prompts import load
 from harness.settings import build
-from harness.tasks.cladder.shortcut import FEATURES, features, last_question, shipped, words_of
-from harness.types import ChatRequest
+from harness.tasks.cladder.shortcut import FEATURES, features, shipped, words_of
 
 
 def model(sees):
@@ -46,16 +42,3 @@ def test_words_see_no_number_and_numbers_no_other_word(items):
         assert len(features(text)) == len(FEATURES) and features(text)[10] in (0, 1)
     backdoor = next(item for item in items if item.groups["query"].startswith("back-door"))
     assert features(str(backdoor.fields["text"]))[-9:] == [-1] * 9
-
-
-@pytest.mark.parametrize("name", few(sorted(file.stem for file in (PROMPTS / "cladder").glob("*.yaml")), 2))
-@pytest.mark.parametrize("sees", ["words", "numbers"])
-def test_they_find_the_question_in_every_prompt_that_ships(name, sees):
-    chosen = task(limit=40)
-    prompt = load("cladder", name, chosen.examples())
-    for item in chosen.items():
-        request = prompt.render(item.fields, (), ChatRequest)
-        assert last_question(request.messages[-1].content) == item.fields["text"]
-        ((_, response),) = next(iter(model(sees).respond([request])))
-        expected = "Yes" if shipped(sees)(str(item.fields["text"])) > 0 else "No"
-        assert response.text == expected

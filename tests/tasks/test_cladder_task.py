@@ -53,15 +53,6 @@ def test_fresh_items_are_the_same_at_every_call_and_a_smaller_limit_takes_some_o
     assert not {item.fields["text"] for item in other} >= {item.fields["text"] for item in first}
 
 
-def test_the_sample_has_three_label_sets_and_stated_leaves_out_what_is_open():
-    everything = list(task(split="sample").items())
-    assert len(everything) == 4164
-    assert all({"published", "exact"} <= set(item.labels) for item in everything)
-    stated = list(task(split="sample", labels="stated").items())
-    assert len(stated) == 4164 - 473
-    assert task(split="sample").headline == "published" and task().headline == "stated"
-
-
 def test_perturbed_questions_are_the_same_questions():
     plain, other = (list(task(split="sample", limit=200, perturbation=name).items()) for name in ("none", "letters"))
     for one, two in zip(plain, other, strict=True):

@@ -119,14 +119,6 @@ def test_a_premise_in_other_words_is_unreadable(words, departure):
 
 
 @pytest.mark.parametrize(
-    "statement", ["A correlates with A.", "B is independent of B.", "A and B are independent given B."]
-)
-def test_a_statement_about_one_variable_twice_is_unreadable(statement):
-    with pytest.raises(UnreadableText):
-        read_class(read_premise(f"{OPENING} {statement}"))
-
-
-@pytest.mark.parametrize(
     ("words", "names", "departure"),
     [
         ("", None, "no hypothesis"),

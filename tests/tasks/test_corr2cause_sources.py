@@ -7,7 +7,7 @@ from question_files import written
 from support.corr2cause_help import corr2cause
 from support.late import Late
 
-from harness.errors import ConfigError, DataError
+from harness.errors import DataError
 from harness.tasks.corr2cause import Corr2Cause
 
 datasets = Late("datasets")
@@ -74,24 +74,6 @@ def test_a_premise_that_is_silent_about_a_pair_keeps_its_published_label_only(tm
     assert item.cluster.startswith("premise-")
     with pytest.raises(DataError, match=r"row 1 cannot be read: the premise says nothing of B and C\."):
         of_file(path, labels="audited")
-
-
-def test_texts_of_one_class_are_one_cluster(tmp_path):
-    turned = (
-        "Suppose there is a closed system of 3 variables, Z, Y and X. All the statistical relations among these 3 "
-        "variables are as follows: Z correlates with X. Z correlates with Y. However, X is independent of Y."
-    )
-    rows = [
-        {"premise": premise, "hypothesis": hypothesis, "label": 0}
-        for premise, hypothesis in [
-            (COLLIDER, "A directly causes C."),
-            (turned, "X directly causes Z."),
-            (CHAIN, "A directly causes C."),
-        ]
-    ]
-    clusters = [item.cluster for item in of_file(written(tmp_path / "a.csv", rows))]
-    assert clusters[:2] == ["n3-g6", "n3-g6"]
-    assert len(set(clusters)) == 2
 
 
 @pytest.mark.parametrize(
@@ -201,13 +183,6 @@ def test_the_perturbations_of_the_hub_are_its_own_texts(hub, perturbation):
 def test_a_split_that_the_data_set_lacks_is_named(hub):
     with pytest.raises(DataError, match=r"split dev\) cannot be loaded: .*task\.path=FOLDER"):
         list(corr2cause(source="hub", path=hub, split="dev", perturbation="paraphrase").items())
-
-
-def test_a_perturbation_that_the_data_set_lacks_is_named(hub):
-    readme = Path(hub) / "README.md"
-    readme.write_text(readme.read_text().replace("perturbation_by_paraphrasing", "other_words"))
-    with pytest.raises(ConfigError, match=r"configuration for task\.perturbation=paraphrase; it has default, other_w"):
-        list(corr2cause(source="hub", path=hub, perturbation="paraphrase").items())
 
 
 def test_the_data_of_the_hub_are_told_by_revision_and_a_folder_by_its_content(hub):

@@ -11,13 +11,11 @@ import networkx as nx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 from support.premise_theory import KIND, assert_label, stated
 from support.thinned import few
 
 from harness.causal.relations import Relation
 from harness.errors import ConfigError
-from harness.prompting import prompts
 from harness.prompting.fit import choose_prompt
 from harness.run import ask
 from harness.settings import build
@@ -26,7 +24,6 @@ from harness.tasks.corr2cause.fresh.blocks import DECKS
 from harness.tasks.corr2cause.reasoner import Reasoner
 from harness.tasks.corr2cause.shortcut import Shortcut
 from harness.tasks.corr2cause.small_models import HypothesisOnly
-from harness.tasks.corr2cause.text import PARAPHRASES, TEMPLATES, read_premise
 from harness.types import ChatRequest
 
 SECTION = {
@@ -172,27 +169,6 @@ def test_claims_of_one_premise_mean_different_things():
         )
         meanings.add((item.cluster, KIND.get(relation, relation), ends))
     assert len(meanings) == len(drawn) == len({(item.fields["input"]) for item in drawn})
-
-
-def test_both_wordings_and_names():
-    letters, words = (items(limit=240, num_nodes=6, seed=4, names=names) for names in ("letters", "words"))
-    used = [read_premise(item.fields["premise"]).names for item in letters]
-    assert {name for names in used for name in names} == set("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
-    assert len(set(used)) > 200
-    for drawn in (letters, words):
-        shares = Counter(item.groups["phrasing"] for item in drawn)
-        assert 90 < shares["Table 2"] < 150 and sum(shares.values()) == 240
-        for item in drawn:
-            table = PARAPHRASES if item.groups["phrasing"] == "Table 9" else TEMPLATES
-            said = table[Relation(item.groups["relation"])].format(i=item.fields["var_i"], j=item.fields["var_j"])
-            assert item.fields["hypothesis"] == said
-    # The same claims under other names.
-    assert [item.id for item in letters] == [item.id for item in words]
-    nonsense = {name.lower() for item in words for name in read_premise(item.fields["premise"]).names}
-    spoken = " ".join([*TEMPLATES.values(), *PARAPHRASES.values(), letters[0].fields["premise"]]).lower()
-    prompts_words = " ".join(str(prompts.load("corr2cause", name, ()).words) for name in ("plain", "pair")).lower()
-    known = set(ENGLISH_STOP_WORDS) | set(spoken.replace(".", " ").split()) | set(prompts_words.split()) | set(Relation)
-    assert len(nonsense) > 1000 and not nonsense & known and all(name.isalpha() for name in nonsense)
 
 
 @given(seed=st.integers(0, 99), few_=st.integers(1, 40), balance=st.sampled_from(["even", "published"]))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from itertools import chain, permutations
+from itertools import permutations
 from pathlib import Path
 
 import pytest
@@ -21,7 +21,6 @@ from harness.settings import build
 from harness.tasks.corr2cause.enumerate import public_test
 from harness.tasks.corr2cause.fresh import matching, pairs
 from harness.tasks.corr2cause.fresh.matching import floors, index
-from harness.tasks.corr2cause.text import read_premise
 from harness.types import Answer, Failure, Record, Response
 
 LISTS = [(name, same) for name in ("counts", "strict") for same in (False, True)]
@@ -272,12 +271,3 @@ def test_every_pair_is_right_or_missed_in_one_way(answers):
     parts = [row[name] for name in ("pair_accuracy", "yes_missed", "no_missed", "both_missed")]
     assert sum(parts) == pytest.approx(1)
     assert row["accuracy"] == pytest.approx(parts[0] + (parts[1] + parts[2]) / 2)
-
-
-def test_names_are_those_that_are_asked_for_and_change_nothing_else():
-    plain, first, words = (drawn(20, num_nodes=[6], names=names) for names in ("letters", "first", "words"))
-    for halves in zip(chain.from_iterable(plain), chain.from_iterable(first), chain.from_iterable(words), strict=True):
-        assert len({(item.id, item.groups["argument"], item.labels["audited"]) for item in halves}) == 1
-        listed = [read_premise(item.fields["premise"]) for item in halves]
-        assert listed[0].independences == listed[1].independences == listed[2].independences
-        assert listed[1].names == tuple("ABCDEF") and all(len(name) == 6 for name in listed[2].names)

@@ -39,14 +39,10 @@ class ClaimBlock:
     relations: frozenset[Relation]
 
     def __iter__(self) -> Iterator[Claim]:
-        everything = (claims(self.n, number, seed=self.seed) for number in self.numbers)
-        if len(self.relations) == len(Relation):
-            return chain.from_iterable(everything)
-        return (claim for one_class in everything for claim in one_class if claim.relation in self.relations)
+        everything = chain.from_iterable(claims(self.n, number, seed=self.seed) for number in self.numbers)
+        return (claim for claim in everything if claim.relation in self.relations)
 
     def __len__(self) -> int:
-        if len(self.relations) == len(Relation):
-            return self._places
         return sum(self.sizes.values())
 
     @cached_property
@@ -59,19 +55,13 @@ class ClaimBlock:
         own = {key: quota[key] for key in self.sizes}
         if self.n <= SMALL:
             return subset(list(self), own, stratum=_stratum, name=lambda claim: claim.id, seed=self.seed)
-        return subset_by_place(self._places, self._at, own, stratum=_stratum, seed=self.seed)
+        of_each = 3 * self.n * (self.n - 1)
 
-    @property
-    def _places(self) -> int:
-        return len(self.numbers) * self._per_class
+        def at(place: int) -> Claim:
+            number, within = divmod(place, of_each)
+            return claim_at(self.n, self.numbers[number], within, seed=self.seed)
 
-    @property
-    def _per_class(self) -> int:
-        return 3 * self.n * (self.n - 1)
-
-    def _at(self, place: int) -> Claim:
-        at, within = divmod(place, self._per_class)
-        return claim_at(self.n, self.numbers[at], within, seed=self.seed)
+        return subset_by_place(len(self.numbers) * of_each, at, own, stratum=_stratum, seed=self.seed)
 
 
 @dataclass(frozen=True)
