@@ -73,8 +73,6 @@ class FaultServer(LocalServer):
         self.set(faults)
         self.requests: Counter[str] = Counter()
         self.answered: Counter[str] = Counter()
-        self.cut: Counter[str] = Counter()
-        """Answers that were on their way when the connection ended."""
         self.early = 0
         self.passes: Callable[[float], None] = lambda share: None
         """Told that so much of a client's patience may pass now, for tests that have a clock of their own."""
@@ -126,7 +124,6 @@ class FaultServer(LocalServer):
             kept = await self._write(said, reader, call.writer)
         except ConnectionError:
             self.answered[prompt] -= counts
-            self.cut[prompt] += "answer" in ends
             raise
         self._answers += counts
         if self.faults.away and self._answers >= self.faults.away[0] and not self._was_away:
@@ -185,7 +182,7 @@ class FaultServer(LocalServer):
 
     async def converse(self, call: Call, reader: asyncio.StreamReader) -> bool:
         if (call.method, call.path) == ("GET", "/seen"):
-            names = ("requests", "answered", "cut", "early", "kinds", "followed")
+            names = ("requests", "answered", "early", "kinds", "followed")
             call.writer.write(http({name: getattr(self, name) for name in names}))
         elif (call.method, call.path) == ("POST", "/control"):
             self.set(Faults(**call.json()))

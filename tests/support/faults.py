@@ -117,26 +117,21 @@ def chosen(names: str) -> list[Kind]:
 # Connections: what ends or hangs at every moment between accept and the last byte.
 
 
-def _moment(moment: str, body: bytes) -> bytes:
+def _moments(body: bytes) -> dict[str, bytes]:
     chunked = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n" % (len(body), body)
-    whole = http(body)
-    head = len(whole) - len(body)
-    ends = {"before the reply": 0, "in the status line": 10, "after the head": head,
-            "in the body": head + len(body) // 2, "before the last byte": -1}  # fmt: skip
-    if moment in ends:
-        return whole[: ends[moment]]
-    return chunked if moment == "before the last chunk" else chunked[: 47 + len(body) // 2]
-
-
-MOMENTS = ("before the reply", "in the status line", "after the head", "in the body", "before the last byte",
-           "in a chunk", "before the last chunk")  # fmt: skip
+    whole, half = http(body), len(body) // 2
+    return {
+        "before the reply": b"", "in the status line": whole[:10], "after the head": whole[: len(whole) - len(body)],
+        "in the body": whole[: len(whole) - half], "before the last byte": whole[:-1],
+        "in a chunk": chunked[: len(chunked) - half], "before the last chunk": chunked,
+    }  # fmt: skip
 
 
 def _broken(then: Any) -> dict[str, Says]:
     def says(moment: str) -> Says:
-        return lambda reply, _: Said(_moment(moment, json.dumps(reply).encode()), then)
+        return lambda reply, _: Said(_moments(json.dumps(reply).encode())[moment], then)
 
-    return {f"{then} {moment}": says(moment) for moment in MOMENTS}
+    return {f"{then} {moment}": says(moment) for moment in _moments(b"")}
 
 
 def _drip(pieces: int, share: float, then: Any) -> Says:

@@ -155,10 +155,10 @@ class LocalServer:
         length = re.search(rb"(?i)\r\ncontent-length: *(\d+)", head)
         return Call(head, await reader.readexactly(int(length[1]) if length else 0), writer)
 
-    def begin(self, port: int = 0) -> None:
+    def begin(self) -> None:
         """Serve in a thread of this process until `close`, which ends all connections, as a killed process does."""
         self._thread = LoopThread()
-        self._thread.result(self.listen(port))
+        self._thread.result(self.listen())
 
     def close(self) -> None:
         async def deaf() -> None:
@@ -171,13 +171,12 @@ class LocalServer:
 class RawServer(LocalServer):
     """`reply(words of the last message, how often they were asked)` decides what bytes go out."""
 
-    def __init__(self, reply: Callable[[str, int], Reply], port: int = 0) -> None:
-        """Listen at once; `port` 0 is any free one."""
+    def __init__(self, reply: Callable[[str, int], Reply]) -> None:
         self.reply = reply
         self.asked: list[str] = []
         self.times: Counter[str] = Counter()
         self.heads: list[bytes] = []
-        self.begin(port)
+        self.begin()
 
     async def answer(self, call: Call) -> Reply:
         body = call.json()

@@ -148,6 +148,12 @@ def test_ctrl_c_leaves_the_batches_and_the_same_command_collects_them(server):
     assert run(config(server)) == "" and len(server.drawn.batches) == 1
 
 
+def test_answers_that_a_smaller_run_does_not_await_are_stored_for_the_larger_one(server):
+    assert "under way" in run(config(server, wait=False))
+    assert run(config(server, "task.limit=5", results="fewer")) == "" and batches() == []
+    assert run(config(server)) == "" and server.drawn.billed.total() == 20 and len(server.drawn.batches) == 1
+
+
 def killed_at(call: int, moment: str) -> None:
     """Have this process killed with SIGKILL just before or just after its so many-th call of files and batches."""
     count = 0
