@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from harness.cli import help_text
 from harness.cli.commands import command_and_arguments, summaries
+from harness.cli.setting_lines import models_by_kind
 from harness.config_files import CONFIGS, listed
 from harness.export import TARGETS
 
@@ -30,3 +31,17 @@ def test_a_list_is_asked_for_by_its_word_or_by_its_group(harness):
     assert (
         harness("--help", "tasks").stdout == harness("task=", "--help").stdout == help_text.help_of_group("task") + "\n"
     )
+
+
+def test_every_model_is_in_one_group(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    own = tmp_path / "configs" / "model" / "mine.yaml"
+    own.parent.mkdir(parents=True)
+    own.write_text("# Mine\ndefaults: [mine, _self_]\nname: mine\n")
+    files = listed(CONFIGS, "model")
+    groups = models_by_kind(files)
+    assert sorted(name for _, members in groups for name in members) == sorted(files)
+    place = {name: number for number, (_, members) in enumerate(groups) for name in members}
+    assert [place[name] for name in ("mine", "claude", "llama_3_1_8b", "reasoner")] == list(range(len(groups)))
+    for same in (["claude", "gpt4", "azure", "ollama"], ["causal_lm", "vllm"], ["reasoner", "shortcut", "always_no"]):
+        assert len({place[name] for name in same}) == 1

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 from support import forks
-from support.openai_server import KEY
 from support.page_help import Page
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -130,16 +129,3 @@ def test_what_a_folder_announces_in_which_a_command_is_called_is_not_installed(t
     for arguments in (("--help",), ("leaderboard", "--help"), ("model=always_no", "task.limit=5")):
         assert call("harness", *arguments, cwd=tmp_path, path=ROOT).returncode == 0
     assert not (tmp_path / "PWNED").exists()
-
-
-MISSING = ("finetune", "discover", "leaderboard results published=true")
-"""What only packages do."""
-
-
-@pytest.mark.parametrize("line", MISSING)
-def test_what_only_a_package_does_is_refused_in_a_sentence(harness, line):
-    if "results" in line:
-        harness("model=always_no", "task.limit=5")
-    process = harness(*line.split(), OPENAI_API_KEY=KEY)
-    assert process.returncode == 1 and process.stderr.startswith("error: "), process.stderr
-    assert process.stderr.count("\n") <= 2 and re.search("plug-in|there is no |package", process.stderr)
