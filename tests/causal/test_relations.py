@@ -39,40 +39,11 @@ def test_random_graphs_follow_the_definitions(dag):
         assert pairs(matrices[relation]) == by_definition(dag, relation)
 
 
-def test_an_ancestor_may_be_a_parent_too():
-    matrices = relations(from_edges(3, [(0, 1), (1, 2), (0, 2)]))
-    assert matrices[Relation.ANCESTOR] == (0b100, 0, 0)
-    assert matrices[Relation.PARENT] == (0b110, 0b100, 0)
-
-
-def test_paths_that_share_a_node_on_the_way_make_no_collider():
-    funnel = from_edges(4, [(0, 1), (1, 2), (2, 3)])
-    assert pairs(relations(funnel)[Relation.COLLIDER]) == set()
-    fork = from_edges(4, [(0, 2), (1, 2), (2, 3)])
-    # 2 and 3 are reached from both 0 and 1; at 3 the paths have met before.
-    assert pairs(relations(fork)[Relation.COLLIDER]) == {(0, 1), (1, 0)}
-
-
-def test_one_end_on_the_other_ends_path_makes_a_collider_only_with_another_way():
-    assert pairs(relations(from_edges(3, [(0, 1), (1, 2), (0, 2)]))[Relation.COLLIDER]) == {(0, 1), (1, 0)}
-
-
 @pytest.mark.parametrize("n", [2, 3, pytest.param(4, marks=pytest.mark.slow)])
 def test_shared_is_what_every_member_of_a_class_has(n):
     for alike in classes(n).values():
         expected = {r: set.intersection(*(by_definition(dag, r) for dag in alike)) for r in Relation}
         assert {r: pairs(rows) for r, rows in common_relations(sorted(alike)).items()} == expected
-
-
-def test_one_graph_shares_all_it_has():
-    dag = from_edges(4, [(0, 2), (1, 2), (2, 3)])
-    assert common_relations([dag]) == relations(dag)
-
-
-def test_what_one_graph_lacks_is_not_shared():
-    with_edge, without = from_edges(3, [(0, 1), (1, 2)]), from_edges(3, [(1, 2)])
-    assert pairs(common_relations([with_edge, without])[Relation.PARENT]) == {(1, 2)}
-    assert pairs(common_relations([with_edge, without, with_edge])[Relation.ANCESTOR]) == set()
 
 
 @pytest.mark.parametrize(

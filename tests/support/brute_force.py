@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import cache
+from functools import cache, reduce
 from itertools import chain, combinations, permutations, product
+from operator import and_
 
 import networkx as nx
 from hypothesis import strategies as st
 
-from harness.causal.dag import DAG, bits, children, descendants
-from harness.causal.relations import Holds, Relation
+from harness.causal.dag import DAG
+from harness.causal.relations import Holds, Relation, relations
 from harness.causal.separation import Independence
 
 
@@ -110,40 +111,8 @@ def dags(draw: st.DrawFn, low: int = 1, high: int = 9) -> DAG:
     return dag_of(graph)
 
 
-def relations(dag: DAG) -> Holds:
-    below, reach = children(dag), descendants(dag)
-    indirect = tuple(union(reach[w] for w in bits(below[v])) for v in range(len(dag)))
-    return {
-        Relation.PARENT: below,
-        Relation.ANCESTOR: indirect,
-        Relation.CHILD: dag,
-        Relation.DESCENDANT: tuple(sum((row >> j & 1) << i for i, row in enumerate(indirect)) for j in range(len(dag))),
-        Relation.COLLIDER: meet(dag),
-        Relation.CONFOUNDER: meet(below),
-    }
-
-
-def common_relations(dags: Iterable[DAG]) -> Holds:
-    relations_of = [relations(dag) for dag in dags]
-    everywhere = range(len(relations_of[0][Relation.PARENT]))
-    return {r: tuple(intersection(holds[r][i] for holds in relations_of) for i in everywhere) for r in Relation}
-
-
-def meet(dag: DAG) -> tuple[int, ...]:
-    n = len(dag)
-    without = [descendants(dag, 1 << v) for v in range(n)]
-    return tuple(sum(1 << j for j in range(n) if i != j and without[j][i] & without[i][j]) for i in range(n))
-
-
-def union(masks: Iterable[int]) -> int:
-    bits = 0
-    for mask in masks:
-        bits |= mask
-    return bits
-
-
-def intersection(masks: Iterable[int]) -> int:
-    bits = -1
-    for mask in masks:
-        bits &= mask
-    return bits
+def common_relations(graphs: Iterable[DAG]) -> Holds:
+    """Return what holds in all graphs, one by one; `relations` is tried against `holds`."""
+    found = [relations(dag) for dag in graphs]
+    columns = {r: zip(*(rows[r] for rows in found), strict=True) for r in Relation}
+    return {r: tuple(reduce(and_, column) for column in columns[r]) for r in Relation}
