@@ -13,11 +13,9 @@ from support.cli_help import sentence
 from support.judge_help import MUDDLED, VAGUE, command, judges, replies, words
 from support.openai_server import KEY, WAIT, chat_reply, error, wait_for
 
-from harness import evaluate
 from harness.errors import ConfigError
-from harness.judge import judge_of, judge_prompt, reading_of, request_to_judge
+from harness.judge import judge_of, judge_prompt, request_to_judge
 from harness.storage.runs import load
-from harness.types import Answer, Failure, Response
 
 PLACE, JUDGED_PLACE = (f"results/corr2cause/{variant}/plain/gpt4" for variant in ("limit=60", "limit=60,judge=careful"))
 
@@ -101,14 +99,6 @@ def test_the_plan_and_the_budget_know_of_the_judge(harness, serve, tmp_path):
     assert verified.returncode == 0, verified.stdout
 
 
-@pytest.mark.slow
-def test_one_budget_for_the_model_and_its_judge(harness, serve, tmp_path):
-    server = serve(replies())
-    stopped = harness(*command(server, "budget.requests=62"), OPENAI_API_KEY=KEY)
-    assert stopped.returncode == 1 and "(62 asked)" in stopped.stderr, stopped.stderr
-    assert sum(map(judges, server.calls)) == 2 and len(server.calls) == 62
-
-
 def test_a_judge_that_fails_leaves_the_reply_unreadable(harness, serve, tmp_path):
     broken = [True]
     server = serve(replies(lambda asked: error(400, "no") if broken[0] and VAGUE in asked else chat_reply("Yes.")))
@@ -176,25 +166,7 @@ def test_a_judge_that_was_told_to_rank_is_refused(key):
     assert judge_of(ranker, asks=True).name == "j"
 
 
-def test_a_judge_is_read_strictly():
-    for text, label in {"yes": 1, " **No.**\n": 0, "<think>no? yes!</think>YES": 1}.items():
-        assert reading_of(Response(text), 0).label == label
-    for text in ("unreadable", "", "yes and no", "The reply says no", "Yes, it does"):
-        assert reading_of(Response(text), 0) == Answer(None, span=text, rule="judge")
-    assert reading_of(Failure("timeout", ""), 0) == Answer(None)
-
-
 def test_a_long_reply_is_shown_by_its_two_ends():
     request = request_to_judge(judge_prompt(), {"statement": "A causes B"}, "first" + "x" * 10**6 + "last {statement}")
     text = request.messages[-1].content
     assert "first" in text and "last {statement}" in text and "A causes B" in text and len(text) < 50_000
-
-
-def test_a_run_from_python_has_a_judge_as_well(serve, key, monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
-    url = serve(replies()).url
-    settings = {"model.base_url": url, "judge.base_url": url, "judge.model": "judge-model", "limit": 12}
-    run = evaluate("gpt4", judge="openai", **settings)
-    assert run.place["variant"] == "limit=12,judge=judge-model" and run.result.judge.replies > 0
-    read_by_it = run.result.judge.without.unreadable - run.result.overall.unreadable
-    assert read_by_it == run.result.judge.yes

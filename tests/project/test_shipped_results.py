@@ -82,27 +82,10 @@ def test_records_ship_for_the_public_split_and_what_others_recorded_only_and_com
 
 def test_every_small_model_has_answered_the_public_split_fresh_items_and_pairs():
     models = {"reasoner", "trees", "shortcut", "linear", "hypothesis_only", "tiny", "tiny_renamed", "always_no"}
-    of_corr2cause = ROOT / "results/shipped/corr2cause"
-    places = [folder.relative_to(of_corr2cause) for folder in runs() if folder.is_relative_to(of_corr2cause)]
+    places = [folder.relative_to(ROOT / "results/shipped").parts for folder in runs()]
     for variant in ("default", "perturbation=permutation", "fresh", "pairs"):
-        assert models <= {place.name for place in places if place.parts[0] == variant}, variant
-
-
-def test_both_benchmarks_and_all_perturbations_are_there():
-    places = {folder.relative_to(ROOT / "results/shipped").as_posix() for folder in runs()}
-    for variant in (
-        "default",
-        *(f"perturbation={algorithm}" for algorithm in ("paraphrase", "refactorization", "permutation")),
-    ):
-        assert {
-            f"corr2cause/{variant}/plain/{model}" for model in ("reasoner", "always_no", "random_uniform")
-        } <= places
-    assert {
-        f"causalbench/{task}/default/closed/always_yes" for task in ("causality", "correlation", "skeleton", "cot")
-    } <= places
-    assert {
-        f"causalbench/causality/method=2/samples=500,seed=0/{algorithm}" for algorithm in ("pc", "hc", "mmhc", "boss")
-    } <= places
+        there = {place[-1] for place in places if place[:2] == ("corr2cause", variant)}
+        assert models <= there, variant
 
 
 @pytest.mark.parametrize("place", QUICK)

@@ -12,7 +12,6 @@ from dataclasses import fields
 from functools import cache
 from pathlib import Path
 
-import pytest
 import yaml
 
 from harness.cli.commands import COMMANDS, module_of
@@ -144,18 +143,6 @@ def test_no_room_grows():
 
 def test_no_row_is_left_of_a_room_that_is_gone():
     assert not [room for room in ROOMS if room not in AHEAD and not (HOME / room.removesuffix("/*.py")).is_dir()]
-
-
-@pytest.mark.parametrize(("name", "room"), [
-    ("harness/run.py", "harness/*.py"),
-    ("harness/models/api/retry.py", "harness/models/api"),
-    ("harness/new/part.py", "harness/new"),
-    ("packages/lab/harness_lab/steps.py", "packages/lab"),
-    ("packages/lab/tests/test_lab_steps.py", "tests"),
-    ("tests/project/test_size.py", "tests"),
-])  # fmt: skip
-def test_every_file_counts_in_its_room(name, room):
-    assert room_of(name) == room
 
 
 def write_lower() -> None:

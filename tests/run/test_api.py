@@ -6,8 +6,6 @@ import asyncio
 import json
 import os
 import signal
-import subprocess
-import sys
 import threading
 from pathlib import Path
 
@@ -20,23 +18,6 @@ from harness.errors import ConfigError, DataError, Interrupted, RunStopped
 from harness.runtime.signals import STOP
 from harness.storage import runs
 from harness.storage.runs import Run
-
-OWN_MODEL = """
-from dataclasses import dataclass
-from harness.protocols import Traits
-from harness.types import ChatRequest
-
-@dataclass(frozen=True)
-class Mine:
-    name: str
-    traits = Traits(role="model")
-    accepts = (ChatRequest,)
-    identity = {"kind": "mine"}
-
-    def respond(self, requests):
-        import nobody_has_this
-        yield from nobody_has_this.answers(requests)
-"""
 
 
 @pytest.fixture(autouse=True)
@@ -164,15 +145,6 @@ def test_what_does_not_fit_is_one_sentence_with_the_nearest_name(settings, sente
     assert capsys.readouterr() == ("", "") and not Path("results").exists()
 
 
-def test_a_package_that_is_missing_is_said_of_a_model_of_ones_own(tmp_path):
-    """A file below ./configs and a class beside it, as for the command."""
-    tmp_path.joinpath("own_model_of_a_test.py").write_text(OWN_MODEL)
-    tmp_path.joinpath("configs/model").mkdir(parents=True)
-    tmp_path.joinpath("configs/model/mine.yaml").write_text("_target_: own_model_of_a_test.Mine\nname: mine\n")
-    with pytest.raises(ConfigError, match="the package nobody_has_this is not installed"):
-        evaluate("mine", limit=2)
-
-
 @pytest.mark.parametrize("around", [directly, in_a_loop])
 def test_ctrl_c_ends_in_order_and_keeps_what_was_answered(around, serve, key):
     server = serve(together=4)
@@ -245,35 +217,6 @@ def test_load_run_says_what_is_not_a_run(tmp_path):
     (run.folder / "result.json").write_text("{")
     with pytest.raises(DataError, match=r"result\.json"):
         load_run(str(run.folder))
-
-
-@pytest.mark.slow
-def test_the_callers_own_hydra_is_left_as_it_was():
-    from hydra import compose, initialize_config_dir
-    from hydra.core.hydra_config import HydraConfig
-
-    from harness.config_files import CONFIGS
-
-    before = HydraConfig.instance().cfg
-    with initialize_config_dir(str(CONFIGS), version_base="1.3"):
-        evaluate("always_no", limit=4)
-        assert compose("config", ["model=always_yes"]).model.name == "always_yes"
-    assert HydraConfig.instance().cfg is before
-
-
-def test_importing_the_package_imports_nothing_else():
-    program = """
-import sys
-before = set(sys.modules)
-import harness
-print(sorted(set(sys.modules) - before))
-from harness import evaluate
-print(callable(evaluate))
-"""
-    process = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert process.stdout.splitlines() == ["['harness']", "True"]
-    with pytest.raises(ImportError):
-        from harness import evaluat  # noqa: F401
 
 
 def test_the_documents_example_runs(serve, key, capsys):

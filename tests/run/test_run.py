@@ -8,7 +8,7 @@ from support.outcomes import each
 from support.scripted import Scripted
 
 from harness.cache import CachedModel, Store
-from harness.errors import ConfigError, RunStopped
+from harness.errors import ConfigError
 from harness.models.api.openai import Chat, Completions
 from harness.models.baselines import Baseline
 from harness.prompting.fit import choose_prompt, fitting
@@ -16,7 +16,6 @@ from harness.prompting.prompts import load
 from harness.run import ask, run
 from harness.runtime.progress import Progress
 from harness.settings import build
-from harness.storage import records
 from harness.storage.manifest import Manifest
 from harness.storage.run_folder import Folder
 from harness.tasks.corr2cause.reasoner import Reasoner
@@ -37,19 +36,6 @@ def results(path: Path) -> dict:
     return json.loads((path / "result.json").read_text())
 
 
-def test_a_run_leaves_a_record_for_every_item_and_a_complete_result(tmp_path):
-    task = corr2cause(limit=60)
-    model = Scripted(lambda request: Response("Yes"))
-    outcome = run(task, load("corr2cause", "plain", ()), model, folder(tmp_path), Progress("t"))
-    assert outcome.stopped is None
-    assert {r.item for r in records.read(tmp_path / "records.jsonl")} == {item.id for item in task.items()}
-    assert results(tmp_path)["complete"] is True
-    assert results(tmp_path)["scores"]["published"]["overall"]["all"]["recall"] == 1.0
-    manifest = json.loads((tmp_path / "manifest.json").read_text())
-    assert manifest["complete"] and manifest["ended"]
-    assert manifest["items"]["count"] == 60
-
-
 def test_the_manifest_tells_other_items_apart(tmp_path):
     digests = set()
     for k, settings in enumerate([{}, {}, {"perturbation": "permutation"}, {"seed": 1}]):
@@ -63,23 +49,6 @@ def test_the_manifest_tells_other_items_apart(tmp_path):
         )
         digests.add(json.loads((here / "manifest.json").read_text())["items"]["sha256"])
     assert len(digests) == 3
-
-
-def test_a_stopped_run_keeps_what_landed_and_is_not_complete(tmp_path):
-    requests = []
-
-    def says(request):
-        requests.append(request)
-        if len(requests) > 25:
-            raise RunStopped("the quota is used up.")
-        return Response("No")
-
-    outcome = run(
-        corr2cause(limit=60), load("corr2cause", "plain", ()), Scripted(says), folder(tmp_path), Progress("t")
-    )
-    assert str(outcome.stopped) == "the quota is used up."
-    assert len(list(records.read(tmp_path / "records.jsonl"))) == 25
-    assert results(tmp_path)["complete"] is False
 
 
 def test_equal_requests_are_asked_once_and_answer_all_their_items(tmp_path):
