@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import importlib
 import json
 import os
@@ -40,22 +39,15 @@ class Kill:
     event: int | None = None
 
 
-def start(arguments: list[str], folder: Path, kills: list[Kill]) -> list[int | None]:
-    """Start one run for each of `kills` together; return their exit codes, None for those that were killed."""
-    pids = [_forked([*arguments, *_own_results(number, len(kills))], folder, kill) for number, kill in enumerate(kills)]
-    began = time.monotonic()
-    for kill, pid in sorted(zip(kills, pids, strict=True), key=lambda pair: pair[0].after or 0.0):
-        if kill.after is not None:
-            time.sleep(max(0.0, began + kill.after - time.monotonic()))
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
-    statuses = [os.waitpid(pid, 0)[1] for pid in pids]
-    return [None if os.WIFSIGNALED(status) else os.waitstatus_to_exitcode(status) for status in statuses]
-
-
-def _own_results(number: int, processes: int) -> list[str]:
-    """Return the setting of an own results folder, if there are several processes: a folder takes one at a time."""
-    return [f"results=results{number}"] if processes > 1 else []
+def start(arguments: list[str], folder: Path, kill: Kill) -> int | None:
+    """Run the command once; return its exit code, None if it was killed."""
+    pid = _forked(arguments, folder, kill)
+    if kill.after is not None:
+        time.sleep(kill.after)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    status = os.waitpid(pid, 0)[1]
+    return None if os.WIFSIGNALED(status) else os.waitstatus_to_exitcode(status)
 
 
 def _forked(arguments: list[str], folder: Path, kill: Kill) -> int:
@@ -109,14 +101,5 @@ def stored(cache: Path) -> dict[str, str]:
             texts = dict(db.execute("SELECT digest, text FROM texts"))
         except sqlite3.OperationalError:  # killed before the tables were made
             return {}
-    texts_by_prompt = {}
-    for request, response in rows:
-        question = json.loads(request)
-        prompt, sample = texts[question["messages"][-1]["sha256"]], question["sample"]
-        texts_by_prompt[f"{prompt} #seed {seed_of(sample)}" if sample else prompt] = json.loads(response)["text"]
-    return texts_by_prompt
-
-
-def seed_of(sample: int) -> int:
-    """Return the seed that a sample is sent with, where model.seed=0."""
-    return int.from_bytes(hashlib.sha256(f"0/{sample}".encode()).digest()[:4], "big") >> 1
+    questions = [(json.loads(request)["messages"][-1]["sha256"], response) for request, response in rows]
+    return {texts[digest]: json.loads(response)["text"] for digest, response in questions}
