@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import tomllib
 from pathlib import Path
 from random import Random
@@ -13,9 +12,7 @@ from harness_bridges import command, lm_eval_tasks, trl
 
 from harness import questions
 from harness.errors import ConfigError
-from harness.tasks.question import score
 
-ROOT = Path(__file__).parents[3]
 FOLDER = command.PATHS["lm-eval"]
 
 
@@ -92,12 +89,6 @@ def test_a_prompt_of_several_turns_is_no_document():
         documents(prompt="few_shot")
 
 
-def test_system_words_begin_a_document():
-    pytest.importorskip("datasets")
-    (row,) = lm_eval_tasks.documents("causalbench/cot", {"limit": 1})["test"]
-    assert row["text"].startswith("You are a highly intelligent") and "Please answer the following" in row["text"]
-
-
 def test_rewards_for_trl():
     rows = trl.dataset("corr2cause", rows=20)
     right = [[{"role": "assistant", "content": answer}] for answer in rows["answer"]]
@@ -112,8 +103,3 @@ def test_what_is_pushed_to_the_environments_hub_names_one_taskset():
     assert (folder / project["name"].replace("-", "_") / "__init__.py").is_file()
     # The public index has another project called harness: nobody is to get that one.
     assert project["dependencies"] == ["verifiers>=0.4,<0.5"]
-
-
-def test_metadata_travel_as_json():
-    for question in questions("corr2cause/fresh", num_nodes=[5], limit=3):
-        assert score(json.loads(json.dumps(question.metadata)), question.answer).correct

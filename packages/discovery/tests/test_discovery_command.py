@@ -100,11 +100,6 @@ def test_a_sweep_over_seeds_gives_an_interval(harness, tmp_path):
     assert half == pytest.approx(4.3027 * spread / 3**0.5, abs=0.06)  # Student's t, two degrees of freedom
 
 
-def test_runs_of_the_first_method_get_the_leaderboard(harness):
-    process = harness("discover", "network=cancer", "task.method=1", "samples=100")
-    assert process.returncode == 0 and "## causalbench/causality" in process.stdout
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     few(

@@ -8,7 +8,7 @@ import json
 import numpy as np
 import pytest
 from harness_lab import beliefs_command as command
-from harness_lab.beliefs import Belief, coherence, shuffles
+from harness_lab.beliefs import shuffles
 from support import brute_force
 from support.compared_runs import put
 from support.corr2cause_help import corr2cause, meaning
@@ -167,19 +167,6 @@ def test_shuffles_keep_how_many_of_each_relation_are_yes():
     assert shuffles(np.array([1, 1, 0], bool), ["a", "a", "b"], 5, (0,)) is None
 
 
-def belief(flips, shuffled):
-    return Belief("p", 60, 10, flips, shuffled, 1, 2.0, 1.0)
-
-
-def test_the_ratio_is_of_sums_and_rests_on_premises_with_shuffles():
-    means = coherence([belief(1, 4.0), belief(3, 4.0), belief(9, None)])
-    assert (means.premises, means.flips, means.shuffled, means.ratio) == (2, 2, 4, 2) and means.interval is None
-    assert coherence([belief(9, None)]) is None
-    assert coherence([belief(0, 0.0)] * 8).ratio is None and coherence([belief(0, 0.0)] * 8).interval is None
-    many = coherence([belief(k % 4, 4.0) for k in range(24)])
-    assert many.ratio == pytest.approx(4 / 1.5) and many.interval[0] < many.ratio < many.interval[1]
-
-
 def test_what_tells_nothing_is_counted(tmp_path, told):
     def answer(item):
         if item.cluster == PREMISES[0].cluster:
@@ -233,15 +220,3 @@ def test_the_graph_of_one_premise_stands_beside_the_true_one(tmp_path, told):
         f"{LETTERS[i]}→{LETTERS[j]}" for i in range(5) for j in range(i, 5) if holds[i] >> j & 1
     }
     assert "there is no premise 'n5-g0x'" in told(tmp_path, "premise=n5-g0x", code=1)
-
-
-def test_bad_input_is_refused_in_a_sentence(tmp_path, told):
-    run(tmp_path / "a", ANSWERERS["true"], complete=False)
-    assert "is not complete" in told(tmp_path / "a", code=1)
-    (folder,) = [run(tmp_path / "b", ANSWERERS["true"])]
-    next((tmp_path / "b").rglob("records.jsonl")).unlink()
-    assert folder in told(tmp_path / "b", code=1)
-    run(tmp_path / "c", lambda item: None)
-    text = told(tmp_path / "c")
-    assert "16 premises with answers to less than 50%" in text and "960 answers that cannot be read" in text
-    assert "has to end in" in told(tmp_path / "c", "out=x.pdf", code=1)

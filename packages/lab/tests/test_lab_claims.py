@@ -56,10 +56,6 @@ def test_other_words_are_unread(line):
     assert trace.claims == () and (trace.numbered, trace.unread) == (1, 1)
 
 
-def test_lines_without_a_number_are_none():
-    assert read("So A and B are adjacent.\nAnswer: Yes", "ABC") == read("", "ABC")
-
-
 TOKENS = st.sampled_from(
     [*"ABCF\n(*²|", " and ", " are ", "adjacent", "independent", " given ", ", ", "1. ", ". ", "[1, premise]", "[2]",
      "is a collider between ", "directly causes ", "It is open whether ", "not "]

@@ -6,12 +6,8 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from harness_lab.sheets import canonical, essential_graph, hamming, marks, packed, places, sheet, sheets
+from harness_lab.sheets import essential_graph, marks, packed, places, sheet, sheets
 from support import brute_force
-
-from harness.causal.relations import Relation
-
-KINDS = (Relation.PARENT, Relation.ANCESTOR, Relation.COLLIDER, Relation.CONFOUNDER)
 
 
 def brute_sheet(n, dags):
@@ -85,22 +81,3 @@ def test_the_nearest_sheet_is_that_of_looking_at_each(share):
         assert flips == slow[0].min() and nearest.tolist() == np.flatnonzero(slow[0] == flips).tolist()
         apart = sheets(n).apart(nearest, packed(answers[None])[0])
         assert apart.tolist() == (every[nearest] ^ answers).sum(axis=1).tolist()
-
-
-def test_the_distance_of_graphs_counts_pairs_whose_mark_differs():
-    n, graphs = 4, sheets(4).graphs
-    for graph in graphs[::40].tolist():
-        slow = [sum(a != b for a, b in zip(marks(n, graph), marks(n, int(other)), strict=True)) for other in graphs]
-        assert hamming(n, graphs, graph).tolist() == slow
-
-
-def test_claims_that_mean_the_same_are_one():
-    assert canonical(Relation.CHILD, 2, 0) == canonical(Relation.PARENT, 0, 2) == (Relation.PARENT, 0, 2)
-    assert canonical(Relation.DESCENDANT, 0, 1) == (Relation.ANCESTOR, 1, 0)
-    assert canonical(Relation.COLLIDER, 3, 1) == (Relation.COLLIDER, 1, 3)
-    assert len(places(5)) == 60 and {relation for relation, _, _ in places(5)} == set(KINDS)
-
-
-def test_seven_nodes_are_refused():
-    with pytest.raises(ValueError, match="2 to 6"):
-        sheets(7)

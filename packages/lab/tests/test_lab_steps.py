@@ -6,7 +6,7 @@ import json
 
 import pytest
 from harness_lab.judging import judge
-from harness_lab.steps import breaks_at, judged_replies, scores_of
+from harness_lab.steps import scores_of
 from harness_lab.steps_command import StepsSettings, job
 from support.openai_server import chat_reply
 from support_lab import argued
@@ -67,20 +67,6 @@ def test_who_forgets_colliders_breaks_at_colliders(run, tmp_path):
     assert groups[:3] == ["all", "relation parent", "relation ancestor"] and json.loads(out.read_text())
     for line in table.lines:
         assert sum(cell.value or 0 for cell in line.cells[3:]) == pytest.approx(1)
-
-
-@pytest.mark.parametrize(
-    "text", ["Answer: Yes", "1. A and", "7. Q and R are adjacent [99]", "1. A and B are adjacent [1]\n" * 99]
-)
-def test_half_and_endless_replies_are_counted(text, run):
-    scores = scores_of(load_run(run(lambda words: text, limit=6, perturbation="none").folder))
-    assert scores.replies == 6 and bool(scores.claims) == ("A and B are" in text)
-    assert set(scores.supports) <= {"circular"}
-
-
-def test_a_sound_chain_may_end_in_the_wrong_answer(run):
-    [reply, *_] = judged_replies(load_run(run(argued, limit=2).folder))
-    assert breaks_at(reply.judged, right=False) == "last line" and breaks_at(reply.judged, right=True) == "nowhere"
 
 
 COLLIDER = premise(from_edges(3, [(0, 1), (2, 1)]), LETTERS)  # A → B ← C

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from simulate_until import ALIKE, Simulation
 
 from harness import evaluate
-from harness.errors import ConfigError
 from harness.runtime.signals import STOP
 from harness.scoring.samples import summarize_votes
 from harness.tasks.base import TaskBase
@@ -185,9 +184,3 @@ def test_the_interval_holds_the_score_of_all_items_though_the_task_gives_the_eas
     runs = [simulation.run(alike, seed) for seed in range(20)]
     assert sum(lost for lost, _ in runs) <= 2
     assert all(asked < len(simulation.items) for _, asked in runs)
-
-
-def test_more_items_than_can_be_put_into_an_order_need_a_limit(monkeypatch):
-    monkeypatch.setattr("harness_lab.until.MOST_ITEMS", 9)
-    with pytest.raises(ConfigError, match=r"9 at most: add task\.limit"):
-        _ = Order(Numbers([1] * 10), 0).draws

@@ -9,7 +9,6 @@ import pytest
 from harness_papers.latent import LatentReasoner
 from support.thinned import few
 
-from harness.errors import ConfigError
 from harness.prompting import prompts
 from harness.run import ask
 from harness.settings import build
@@ -57,11 +56,6 @@ def test_by_default_as_many_follow_as_do_not(hidden):
     other = {item.id for item in latent(hidden=hidden, seed=1).items()}
     valid = {item.id for item in items if item.labels["audited"]}
     assert valid < other and len(other & {item.id for item in items}) < 0.8 * len(items)
-
-
-def test_how_many_there_are():
-    items = latent().items()
-    assert len(items) == 2170 and Counter(item.groups["num_nodes"] for item in items) == {"4": 36, "5": 2134}
 
 
 @pytest.mark.parametrize(("hidden", "prompt"), few([(1, "cot"), (0, "plain"), (2, "cot"), (2, "plain")], 1))
@@ -122,20 +116,6 @@ def test_the_reasoner_reads_other_names_and_says_what_it_cannot_answer():
     assert replies(many)[0].startswith("Unreadable: 6 observed and 2 hidden variables are more")
     odd = PREMISE.format(2, "a and b", 1, 2, "a correlates with b.", "a is nice.")
     assert replies(odd)[0].startswith("Unreadable: no hypothesis")
-
-
-@pytest.mark.parametrize(
-    ("settings", "sentence"),
-    [
-        ({"hidden": 3}, r"task\.hidden=3: .*less than or equal to 2"),
-        ({"num_nodes": 6}, r"task\.num_nodes=6: .*less than or equal to 5"),
-        ({"split": "train"}, r"no setting .?task\.split"),
-    ],
-)
-def test_a_setting_that_does_not_fit_gets_one_sentence(settings, sentence):
-    with pytest.raises(ConfigError, match=sentence) as refused:
-        latent(**settings)
-    assert "\n" not in str(refused.value)
 
 
 def test_a_limit_keeps_relations_and_labels():

@@ -35,15 +35,6 @@ def test_elimination_gives_what_the_whole_joint_distribution_gives(name):
             assert exact == pytest.approx(brute_force(distributions, parents, cause, effect), abs=1e-12)
 
 
-def test_a_variable_that_is_no_cause_has_no_strength():
-    network, distributions = load("asia"), tables("asia")
-    place = {name: k for k, name in enumerate(network.variables)}
-    assert strength(interventional(distributions, network.parent_order, place["xray"], place["lung"])) == 0
-    # Smoking: lung cancer of one in ten smokers and of one in a hundred others.
-    smoking = interventional(distributions, network.parent_order, place["smoke"], place["lung"])
-    assert strength(smoking) == pytest.approx(0.09)
-
-
 def test_state_by_state_comes_to_the_same():
     network, distributions = load("asia"), tables("asia")
     pair = [network.variables.index(name) for name in ("smoke", "dysp")]

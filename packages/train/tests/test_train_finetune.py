@@ -23,7 +23,7 @@ from harness.cli import hydra_app
 from harness.config_files import CONFIGS, listed
 from harness.errors import ConfigError, HarnessError
 from harness.models.local.causal_lm import CausalLM
-from harness.models.local.nli import NLI, class_indices
+from harness.models.local.nli import NLI
 from harness.prompting.fit import choose_prompt, fitting
 from harness.settings import build
 from harness.tasks.corr2cause.claim import ItemWriter
@@ -192,33 +192,6 @@ def test_of_equal_scores_the_smaller_loss_is_chosen_and_one_that_only_says_no_is
     assert ("answers No to every dev item" in capsys.readouterr().err) == (entry["chosen"]["dev"]["yes"] == 0)
 
 
-@pytest.mark.parametrize(
-    ("setting", "sentence"),
-    few(
-        [
-            ("learning_rate: 1", "recipe.trainer.learning_rate: the recipe"),
-            ("save_steps: 5", "recipe.trainer.save_steps: the recipe"),
-            ("gradient_checkpoint: true", "unexpected keyword argument 'gradient_checkpoint'"),
-        ],
-        3,
-    ),
-)
-def test_what_would_break_a_promise_or_is_unknown_is_refused(bases, tmp_path, setting, sentence):
-    with pytest.raises(ConfigError, match=sentence):
-        made(bases["two"], tmp_path, f"recipe.trainer={{{setting}}}")
-
-
-@pytest.mark.parametrize(
-    ("given", "longest", "cpu", "expected"),
-    [(None, 700, True, 2), (None, 5000, True, 1), (None, 700, False, 8), (4, 700, True, 4)],
-)
-def test_a_cpu_takes_what_its_memory_holds(given, longest, cpu, expected):
-    from harness_train import trainer
-
-    recipe = build(composed("recipe.path=LOCAL", f"recipe.micro_batch={given or 'null'}")["recipe"], "recipe")
-    assert trainer._at_once(recipe, longest, cpu=cpu) == expected
-
-
 @pytest.mark.slow
 def test_adapters_are_kept_as_peft_reads_them(bases, tmp_path):
     from peft import PeftModel
@@ -275,6 +248,8 @@ def test_nothing_of_the_test_sets_is_ever_written_as_a_question(bases, tmp_path,
             (["task.source=file", "task.path=a.csv"], "leave out task.perturbation and task.split"),
             (["recipe.kind=causal_lm", "recipe.labels=[a,b]"], "is for classifiers"),
             (["recipe=causal_lm"], "has no weights for"),
+            (["recipe.trainer={save_steps: 5}"], "recipe.trainer.save_steps: the recipe"),
+            (["recipe.trainer={gradient_checkpoint: true}"], "unexpected keyword argument 'gradient_checkpoint'"),
             (["recipe.path=/nothing"], "recipe.path=/nothing: there is no such folder"),
         ],
         4,
@@ -300,48 +275,6 @@ def test_lora_is_merged_into_an_ordinary_checkpoint(bases, tmp_path, name):
     adapter = NLI(**settings) if kind == "nli" else CausalLM(**settings)
     _, lessons = lessons_of(composed(f"recipe={kind}", f"recipe.path={bases[name]}", *SMALL))
     assert trainer.scores_of(adapter, lessons.prompt, lessons.dev.rows)["f1"] == entry.f1
-
-
-@pytest.mark.slow
-def test_a_base_without_a_head_gets_one_drawn_by_the_seed(bases, tmp_path):
-    import torch
-    from transformers import set_seed
-
-    checkpoint = made(bases["roberta"], tmp_path, "recipe.epochs=1", "task.limit=16", "recipe.seed=1")
-    config = json.loads((checkpoint.folder / "config.json").read_text())
-    assert config["id2label"] == {"0": "not_entailment", "1": "entailment"}
-    heads = []
-    for seed in (1, 1, 2):
-        set_seed(seed)
-        learner = learner_of(build(composed(f"recipe.path={bases['roberta']}")["recipe"], "recipe"), "cpu")
-        heads.append(learner.network.classifier.out_proj.weight)
-    assert torch.equal(heads[0], heads[1]) and not torch.equal(heads[0], heads[2])
-
-
-@pytest.mark.slow
-def test_what_does_not_fit_is_left_out_in_every_pass(bases, tmp_path):
-    settings = ["recipe=causal_lm", f"recipe.path={bases['gpt2']}", *SMALL, "task.perturbation=permutation"]
-    learner, lessons = lessons_of(composed(*settings))
-    lengths = sorted(fit.length for fit in learner.fits(lessons.train.rows))
-    limit = (lengths[5] + lengths[-5]) // 2
-    entry = made(bases["gpt2"], tmp_path, *settings[2:], "recipe=causal_lm", f"recipe.max_length={limit}").training
-    assert entry["fit"]["dropped"] == sum(length + 1 > limit for length in lengths) > 0
-    assert entry["fit"]["longest_in_tokens"] <= limit
-
-
-@pytest.mark.parametrize(
-    ("names", "indices"),
-    [
-        (["contradiction", "neutral", "entailment"], {"entailment": 2, "neutral": 1, "contradiction": 0}),
-        (["ENTAILMENT", "NOT_ENTAILMENT"], {"entailment": 0, "not_entailment": 1}),
-        (["non-entailment", "entailment"], {"entailment": 1, "not_entailment": 0}),
-        (["LABEL_0", "LABEL_1"], None),
-        (["contradiction", "entailment"], None),
-        (["LABEL_0", "LABEL_1", "LABEL_2"], None),
-    ],
-)
-def test_classes_are_found_by_name(names, indices):
-    assert class_indices(dict(enumerate(names))) == indices
 
 
 def test_the_losses_are_those_of_a_hand_computation(bases):
