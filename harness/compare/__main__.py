@@ -100,7 +100,7 @@ def metrics_to_compare(metrics: Words | None, replies: Sequence[Replies]) -> Wor
     for name in ("",) if metrics == () else metrics or ():
         if name not in known:
             raise ConfigError(unknown("metric to compare", name, known))
-    if not any(run.choices for run in replies):
+    if not any(each.run.result.choices for each in replies):
         usual = (name for name in leading_first(known) if definition(name).lead == "first")
         return tuple(dict.fromkeys(metrics or usual))
     if metrics not in (None, ("accuracy",)):

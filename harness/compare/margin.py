@@ -26,7 +26,7 @@ def verdict(comparison: Comparison, margin: float) -> tuple[str, str]:
     if metric.best is None:
         raise ConfigError(f"margin={margin:g}: neither end of {metric.title} is better (metrics= chooses another).")
     names = f"{comparison.second} against {comparison.first}, margin {margin:g} points of {metric.title}"
-    if unfinished := [run for run in comparison.runs if not run.complete]:
+    if unfinished := [each for each in comparison.runs if not each.run.complete]:
         return UNKNOWN, f"{names}: {UNKNOWN}, as {unfinished[0].path} is not complete."
     if d.interval is None:
         return UNKNOWN, f"{names}: {UNKNOWN}, as the difference has no interval."

@@ -8,7 +8,7 @@ from itertools import combinations
 
 from harness.compare import runs
 from harness.compare.difference import Difference, Swaps, differences, of_counts
-from harness.compare.pairing import McNemar, Pairing, mcnemar, pair
+from harness.compare.pairing import Pairing, pair
 from harness.compare.runs import Replies
 from harness.errors import HarnessError
 from harness.prompting.version import other_rules_note
@@ -29,7 +29,6 @@ class Row:
     metrics: tuple[Difference, ...]
     swaps: Swaps | None
     """None where there is one cluster."""
-    mcnemar: McNemar
 
     @property
     def title(self) -> str:
@@ -75,7 +74,7 @@ def _row(pairing: Pairing, group: Group, metrics: Sequence[str]) -> Row:
     """Return the differences of two paired runs on one group of items; their p is not corrected yet."""
     cells, unit = pairing.cells(group)
     of_row, swaps = differences(of_counts(cells), metrics, seed=SEED)
-    return Row(group, int(cells.sum()), len(cells), unit, tuple(of_row), swaps, mcnemar(cells))
+    return Row(group, int(cells.sum()), len(cells), unit, tuple(of_row), swaps)
 
 
 def holm(values: Sequence[float | None]) -> list[float | None]:
@@ -118,24 +117,24 @@ def remarks(comparisons: Sequence[Comparison]) -> Iterator[str]:
             facts.append(f"{p.failed:,} failed in one of them or both")
         if facts:
             yield f"{names} share {p.shared:,} answered items; {', '.join(facts)}: those count nowhere."
-        for run, name, lost in zip(comparison.runs, (comparison.first, comparison.second), p.unreadable, strict=True):
+        for replies, name, lost in zip(
+            comparison.runs, (comparison.first, comparison.second), p.unreadable, strict=True
+        ):
             if lost:
-                replies, count = ("reply", "counts") if lost == 1 else ("replies", "count")
-                label = "No" if run.unreadable == "no" else "wrong"
-                yield f"{lost:,} {replies} of {name} could not be read and {count} as {label}."
-            if not run.complete:
+                counted = f"{lost:,} reply of {name}" if lost == 1 else f"{lost:,} replies of {name}"
+                label = "No" if replies.run.unreadable_is_no else "wrong"
+                yield f"{counted} could not be read and count{'s' * (lost == 1)} as {label}."
+            if not replies.run.complete:
                 yield f"{name} is not complete."
-        if comparison.runs[0].unreadable != comparison.runs[1].unreadable and any(p.unreadable):
-            yield "The two were run with different task.unreadable."
         if not p.differing:
             yield f"{comparison.second} and {comparison.first} gave the same answer to every item."
 
 
 def _of_other_rules(replies: Collection[Replies]) -> Iterator[str]:
     """Yield that runs were read by other rules than today's, and the command that reads them again."""
-    paths = [run.path if run.path.is_dir() else run.path.parent for run in replies if run.by_other_rules]
+    paths = [str(each.path) for each in replies if each.run.read_by_other_rules]
     if paths:
-        yield other_rules_note(len(paths), f"of the {len(replies):,} runs", map(str, paths))
+        yield other_rules_note(len(paths), f"of the {len(replies):,} runs", paths)
 
 
 def reasons(comparisons: Sequence[Comparison]) -> Iterator[str]:

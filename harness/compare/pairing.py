@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from harness.compare.runs import Replies
 from harness.errors import ConfigError, DataError, unknown
 from harness.scoring.summary import OVERALL, rows_of
 from harness.scoring.tally import Group, Tally, named_units, unordered
 from harness.storage.replies import Reply
-from harness.types import Unreadable
+from harness.storage.runs import Run
 
 if TYPE_CHECKING:
     from harness.compare.difference import Cells
@@ -23,16 +23,12 @@ LEAST = 0.5
 """The share of the smaller run's items that both have to have."""
 
 
-@dataclass(frozen=True, slots=True)
-class Differing:
-    """An item that the two answered differently; None for what could not be read."""
+class Differing(NamedTuple):
+    """An item that the two runs answered differently."""
 
-    item: str
     gold: int
-    first: int | None
-    second: int | None
-    first_span: str
-    second_span: str
+    first: Reply
+    second: Reply
 
 
 @dataclass
@@ -68,38 +64,10 @@ class Pairing:
         return row.columns.astype(np.int64).reshape(-1, 2, 2, 2), unit
 
 
-@dataclass(frozen=True, slots=True)
-class McNemar:
-    """Counts of items that both runs, one of them or neither had right, as if items were independent (clusters are)."""
-
-    both: int
-    first_only: int
-    second_only: int
-    neither: int
-
-    @property
-    def p(self) -> float:
-        """Two-sided, exact: among items that one run only had right, each is as likely the one as the other.
-
-        Equal to statsmodels' mcnemar(exact=True). McNemar (1947).
-        """
-        from scipy.stats import binomtest
-
-        apart = self.first_only + self.second_only
-        return float(binomtest(self.first_only, apart).pvalue) if apart else 1.0
-
-
-def mcnemar(cells: Cells) -> McNemar:
-    """Return the table of who was right, summed over all clusters."""
-    table = cells.sum(axis=0)
-    right = table[1] + table[0, ::-1, ::-1]  # by whether each was right: No is right where gold is No
-    return McNemar(int(right[1, 1]), int(right[1, 0]), int(right[0, 1]), int(right[0, 0]))
-
-
 def pair(first: Replies, second: Replies, *, by: Sequence[str], labels: str | None) -> Pairing:
     """Pair two runs by item. Raises DataError where they share too few items, or their labels differ."""
-    if first.place and second.place and first.place["task"] != second.place["task"]:
-        raise DataError(f"{first.path} is a run of {first.place['task']}, {second.path} of {second.place['task']}.")
+    if first.run.task != second.run.task:
+        raise DataError(f"{first.path} is a run of {first.run.task}, {second.path} of {second.run.task}.")
     pairing = Pairing(_labels(first, second, labels), by)
     both = [item for item in first.by_item if item in second.by_item]
     pairing.first_only, pairing.second_only = len(first.by_item) - len(both), len(second.by_item) - len(both)
@@ -127,11 +95,13 @@ def pair(first: Replies, second: Replies, *, by: Sequence[str], labels: str | No
         unreadable[1] += b.answer is None
         gold = dict(a.labels)[pairing.labels]
         if a.answer != b.answer:
-            pairing.differing.append(Differing(item, gold, a.answer, b.answer, a.span, b.span))
-        if first.choices or max(gold, a.answer or 0, b.answer or 0) > 1:  # right or wrong, as if Yes were right
+            pairing.differing.append(Differing(gold, a, b))
+        if (
+            first.run.result.choices or max(gold, a.answer or 0, b.answer or 0) > 1
+        ):  # right or wrong, as if Yes were right
             cell = 4 + 2 * (a.answer == gold) + (b.answer == gold)
         else:
-            cell = 4 * gold + 2 * scored_answer(a, gold, first.unreadable) + scored_answer(b, gold, second.unreadable)
+            cell = 4 * gold + 2 * scored_answer(a, gold, first.run) + scored_answer(b, gold, second.run)
         kind = tuple(group for group in a.groups if group[0] in by), cell
         pairing.tally.add(kind, a.cluster, unordered(a.unit))
     if not pairing.shared:
@@ -143,26 +113,17 @@ def pair(first: Replies, second: Replies, *, by: Sequence[str], labels: str | No
 def _labels(first: Replies, second: Replies, label_set: str | None) -> str:
     """Return the label set that both are scored by. Raises ConfigError or DataError where they share none."""
     common = [name for name in first.label_sets if name in second.label_sets]
-    if label_set is not None:
-        if label_set not in common:
-            raise ConfigError(unknown("label set that both runs have", label_set, common))
-        return label_set
-    if not common:
-        raise DataError(
-            f"{first.path} and {second.path} have no label set in common that all their items have, as runs of two "
-            "tasks have none: only answers to the same questions can be compared."
-        )
-    if first.headline and second.headline and first.headline != second.headline:
+    if label_set is not None and label_set not in common:
+        raise ConfigError(unknown("label set that both runs have", label_set, common))
+    headline, other = first.run.result.headline, second.run.result.headline
+    if label_set is None and common and headline != other:
         raise ConfigError(
-            f"{first.path} is scored by {first.headline} labels, {second.path} by {second.headline}: choose one with "
-            f"labels= ({', '.join(common)})."
+            f"{first.path} is scored by {headline} labels, {second.path} by {other}: choose one with labels= "
+            f"({', '.join(common)})."
         )
-    headline = first.headline or second.headline
-    if headline in common:
-        return headline
-    if headline:
+    if (labels := label_set or headline) not in common:
         raise DataError(f"{first.path} and {second.path} have no label set in common that all their items have.")
-    return common[0]
+    return labels
 
 
 def _disagreeing(items: Sequence[str], first: Replies, second: Replies, labels: str) -> list[str]:
@@ -177,8 +138,8 @@ def _check(by: Sequence[str], run: Replies) -> None:
             raise ConfigError(unknown("breakdown", name, breakdowns))
 
 
-def scored_answer(reply: Reply, gold: int, unreadable: Unreadable) -> int:
-    """Return the answer as it is scored: one that could not be read by the run's `unreadable`."""
+def scored_answer(reply: Reply, gold: int, run: Run) -> int:
+    """Return the answer as it is scored: one that could not be read as the run's task has it count."""
     if reply.answer is not None:
         return reply.answer
-    return 0 if unreadable == "no" else 1 - gold
+    return 0 if run.unreadable_is_no else 1 - gold

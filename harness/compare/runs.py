@@ -16,27 +16,21 @@ from harness.storage.find import find
 from harness.storage.replies import MOST_REMEMBERED, Reply, ReplyReader, reply_of
 from harness.storage.run_folder import MANIFEST, PARTIAL, RESULT
 from harness.storage.runs import Run
-from harness.types import Unreadable
 
 _PLACE = ("model", "prompt", "variant", "task")
 
 
 @dataclass(frozen=True)
 class Replies:
-    """The replies of one run, and how it was scored."""
+    """The replies of one run."""
 
-    path: Path
-    place: Mapping[str, str]
-    """task, variant, prompt and model."""
-    headline: str
-    unreadable: Unreadable
-    complete: bool
-    by_other_rules: bool
-    """Whether its replies were read by other rules than today's."""
+    run: Run
     by_item: Mapping[str, Reply]
     """In the order of the file."""
-    choices: tuple[str, ...] = ()
-    """What the answers are called where they are places of choices; () where they are No and Yes."""
+
+    @property
+    def path(self) -> Path:
+        return self.run.folder
 
     @property
     def label_sets(self) -> list[str]:
@@ -78,10 +72,7 @@ class Loader:
             raise DataError(
                 f"{run.folder} has scores that are means over items: only right and wrong answers are compared."
             )
-        counts_as: Unreadable = "no" if run.unreadable_is_no else "wrong"
-        older, choices = run.read_by_other_rules, run.result.choices
-        headline = run.result.headline
-        return Replies(run.folder, run.place, headline, counts_as, run.complete, older, by_item, choices)
+        return Replies(run, by_item)
 
 
 def load(name: str) -> Replies:
@@ -100,6 +91,7 @@ def load(name: str) -> Replies:
 
 def names(several: Sequence[Replies]) -> list[str]:
     """Return a name for each: the parts of its place that tell it from the others, else its path."""
-    parts = [part for part in _PLACE if len({run.place.get(part) for run in several}) > 1]
-    texts = [" ".join(run.place[part] for part in parts) if run.place and parts else str(run.path) for run in several]
-    return texts if len(set(texts)) == len(texts) else [str(run.path) for run in several]
+    places = [replies.run.place for replies in several]
+    parts = [part for part in _PLACE if len({place[part] for place in places}) > 1]
+    texts = [" ".join(place[part] for part in parts) for place in places]
+    return texts if parts and len(set(texts)) == len(texts) else [str(replies.path) for replies in several]

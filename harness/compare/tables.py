@@ -10,6 +10,7 @@ from harness.compare.measure import Comparison, Row, reasons, remarks
 from harness.runtime.console import shortened
 from harness.scoring.bootstrap import RESAMPLES
 from harness.scoring.definitions import definition
+from harness.storage.replies import Reply
 from harness.tables.numbers import p_text, percent_text, signed_text
 from harness.tables.table import Cell, Column, Line, Table
 
@@ -47,7 +48,6 @@ def star_note(several: Sequence[Difference]) -> str:
 def tables(comparisons: Sequence[Comparison], *, items: int, margin: float | None = None) -> Iterator[Table]:
     """Yield all of a comparison; `items` differing items of each pair of runs."""
     yield _differences(comparisons, margin)
-    yield _right(comparisons)
     for comparison in comparisons:
         if items and comparison.pairing.differing:
             yield _differing(comparison, items)
@@ -58,8 +58,7 @@ def _above(comparisons: Sequence[Comparison]) -> Iterator[str]:
     labels = ", ".join(sorted({comparison.pairing.labels for comparison in comparisons}))
     number, items = first.rows[0].clusters, first.rows[0].items
     clusters = f"{number:,} {first.rows[0].unit or ('cluster' if number == 1 else 'clusters')}"
-    task = f" of {name}" if (name := first.runs[0].place.get("task")) else ""
-    yield f"{items:,} {'item' if items == 1 else 'items'}{task} in {clusters}, {labels} labels."
+    yield f"{items:,} {'item' if items == 1 else 'items'} of {first.runs[0].run.task} in {clusters}, {labels} labels."
     yield f"{f'A is {first.first}, B is {first.second}. ' if len(comparisons) == 1 else ''}Metrics in percent."
     if "paper" in {comparison.pairing.labels for comparison in comparisons}:
         yield "The paper's labels, but F1 of Yes over questions: its own numbers over cells are not compared."
@@ -153,50 +152,30 @@ def _method(comparisons: Sequence[Comparison], every: Sequence[Difference]) -> I
         yield "Detectable: the true difference that 80% of such comparisons find at p < 0.05, 2.80 standard errors."
 
 
-def _right(comparisons: Sequence[Comparison]) -> Table:
-    names, lines = _names(comparisons), []
-    titles = {"both": "both", "first_only": "A only", "second_only": "B only", "neither": "neither"}
-    for comparison, row in [(c, of_group) for c in comparisons for of_group in c.rows]:
-        counts = [getattr(row.mcnemar, name) for name in titles]
-        cells = [*(Cell(f"{count:,}", count) for count in counts), Cell(p_text(row.mcnemar.p), row.mcnemar.p)]
-        lines.append(Line([*_name_cells(names, comparison, row), *cells]))
-    return Table(
-        columns=[*names, *(Column(f"right_{name}", title, "count") for name, title in [*titles.items(), ("p", "p")])],
-        lines=lines,
-        above="Items by who had them right (McNemar; its exact p takes items for independent, so it ignores clusters):",
-        spare=("right_neither", "right_both"),
-    )
-
-
 def _differing(comparison: Comparison, items: int) -> Table:
     differing = comparison.pairing.differing
-    number = min(items, len(differing))
-    more = f"; the first {number:,} of them (items=N for more)" if number < len(differing) else ""
-    names = comparison.runs[0].choices or ("No", "Yes")
-    body = [
-        [
-            d.item,
-            *(_answer_text(a, names) for a in (d.gold, d.first, d.second)),
-            _words(d.first, d.first_span),
-            _words(d.second, d.second_span),
-        ]
-        for d in differing[:number]
+    shown = differing[:items]
+    more = f"; the first {len(shown):,} of them (items=N for more)" if len(shown) < len(differing) else ""
+    a, b = sum(d.first.answer == d.gold for d in differing), sum(d.second.answer == d.gold for d in differing)
+    names = comparison.runs[0].run.result.answers
+    rows = [
+        [one.item, *(_answer(code, names) for code in (gold, one.answer, other.answer)), _words(one), _words(other)]
+        for gold, one, other in shown
     ]
-    header = ["item", "gold", "A", "B", "A's words", "B's words"]
-    runs = f"A, {comparison.first}, and B, {comparison.second}"
+    runs = f"A, {comparison.first} (right in {a:,} of them), and B, {comparison.second} (right in {b:,})"
     return Table.of(
-        header,
-        body,
+        header := ["item", "gold", "A", "B", "A's words", "B's words"],
+        rows,
         text_columns=len(header),
         spare=("B's words", "A's words"),
         above=f"{len(differing):,} items answered differently by {runs}{more}:",
     )
 
 
-def _answer_text(answer: int | None, names: Sequence[str]) -> str:
+def _answer(answer: int | None, names: Sequence[str]) -> str:
     return "unreadable" if answer is None else names[answer] if answer < len(names) else str(answer)
 
 
-def _words(answer: int | None, span: str) -> str:
+def _words(reply: Reply) -> str:
     """Return the words that decided on one line, as long as there is room; a word where there are none."""
-    return shortened(span, _SPAN) or ("(unreadable)" if answer is None else "(by probability)")
+    return shortened(reply.span, _SPAN) or ("(unreadable)" if reply.answer is None else "(by probability)")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -13,19 +14,20 @@ from harness.compare import __main__ as compare
 from harness.compare.difference import Difference
 from harness.compare.margin import NO_WORSE, UNKNOWN, WORSE, verdict
 from harness.compare.measure import Comparison, Row
-from harness.compare.pairing import McNemar, Pairing
+from harness.compare.pairing import Pairing
 from harness.compare.runs import Replies
 from harness.errors import ConfigError
 from harness.scoring.definitions import definitions
 from harness.scoring.summary import OVERALL
+from harness.storage.runs import Run
 
 ONE_TWO = [1, 2] * 10
 
 
 def comparison(interval, metric="accuracy", complete=True):
     d = Difference(0.0, interval, metric=metric, first=0.5, second=0.5, p=None)
-    row = Row(OVERALL, 9, 9, "", (d,), None, McNemar(9, 0, 0, 0))
-    a, b = (Replies(name, {}, None, "wrong", complete, False, {}) for name in "ab")
+    row = Row(OVERALL, 9, 9, "", (d,), None)
+    a, b = (Replies(Run(Path(name), {}, complete, None), {}) for name in "ab")
     return Comparison("a", "b", (a, b), Pairing("published"), (row,))
 
 

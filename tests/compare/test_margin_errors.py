@@ -1,4 +1,4 @@
-"""How often compare margin= is wrong, and how often McNemar's test, where the truth is known: simulated."""
+"""How often compare margin= is wrong where the truth is known: simulated."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from support.corr2cause_help import SIZES
 from support.late import Late
 
 from harness.compare.difference import differences, of_counts, of_runs
-from harness.compare.pairing import mcnemar
 
 stats = Late("scipy.stats")
 
@@ -111,13 +110,3 @@ def test_a_loss_in_few_clusters_is_called_none_in_less_than_ten_percent(clusters
     found = wrong(rare_losses(clusters, share, part, 1000, np.random.default_rng(0)), -share * part, "accuracy")
     print(clusters, share, part, found)
     assert max(found) < 0.1
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("correlation", "least", "most"), [(0, 0.02, 0.06), (0.1, 0.3, 0.5), (0.3, 0.55, 0.7)])
-def test_mcnemar_calls_equal_models_different_in_up_to_63_percent(correlation, least, most):
-    """Two models that are equally good, each with clusters that it is good at: 5% is what is promised."""
-    cells = population((1000, 21), SAME, correlation, 0, np.random.default_rng(0))
-    found = np.mean([mcnemar(each).p <= 0.05 for each in cells])
-    print(correlation, found)
-    assert least < found < most
