@@ -24,7 +24,7 @@ ROOMS: dict[str, tuple[int, int]] = {
     "harness/causal": (703, 7),
     "harness/charts": (476, 5),
     "harness/cli": (1161, 9),
-    "harness/compare": (977, 8),
+    "harness/compare": (908, 8),
     "harness/cost": (1147, 9),
     "harness/exports": (370, 4),
     "harness/leaderboard": (1268, 9),
