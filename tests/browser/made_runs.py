@@ -20,6 +20,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from hydra import compose, initialize_config_dir
+from omegaconf import OmegaConf
 from support.openai_server import Reply, Server, chat_reply, error
 
 from harness.__main__ import run_one
@@ -134,7 +135,7 @@ def _api(server: Server, name: str) -> list[str]:
 
 def _run(folder: Path, *settings: str) -> None:
     with initialize_config_dir(str(CONFIGS), version_base="1.3"):
-        config = compose("config", [*settings, f"results={folder}", "cache=off"])
+        config = OmegaConf.to_container(compose("config", [*settings, f"results={folder}", "cache=off"]), resolve=True)
     try:
         run_one(config, brief=True)
     except RunStopped as reason:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from hydra import compose, initialize_config_dir
+from omegaconf import OmegaConf
 
 from harness.__main__ import run_one
 from harness.config_files import CONFIGS
@@ -50,7 +51,7 @@ def unpacked(text: str) -> Any:
 def run(folder: Path, *settings: str) -> None:
     """Carry out a run of the main command; one that stops leaves what it has."""
     with initialize_config_dir(str(CONFIGS), version_base="1.3"):
-        config = compose("config", [*settings, f"results={folder}", "cache=off"])
+        config = OmegaConf.to_container(compose("config", [*settings, f"results={folder}", "cache=off"]), resolve=True)
     try:
         run_one(config, brief=True)
     except RunStopped:
