@@ -29,7 +29,7 @@ from hypothesis import strategies as st
 from support.clocks import Skipping
 from support.fault_server import Faults, InThread
 from support.faults import KINDS, Kind, Said, answer, bomb
-from support.openai_server import REFUSED_FORMS, chat_reply, error
+from support.openai_server import chat_reply, error
 from support.outcomes import asked, each
 from support.server import RawServer, http
 
@@ -227,6 +227,7 @@ DATA = 'data: {"choices": []}\n\ndata: [DONE]'
 SOON = time.time() + 5 * 3600
 UNKNOWN = "Unexpected endpoint or method. (POST /chat/completions). Returning 200 anyway"
 BUDGET = "Budget has been exceeded! Current cost: 5.0, Max budget: 5.0"
+FORM = "Invalid parameter: 'response_format' of type 'json_schema' is not supported with this model. Learn more at …"
 DAY = "Rate limit exceeded: free-models-per-day"
 RESET = {"headers": {"X-RateLimit-Limit": "50", "X-RateLimit-Reset": str(int(SOON * 1000))}}
 STOPS: dict[str, tuple[Any, ...]] = {
@@ -264,7 +265,15 @@ STOPS: dict[str, tuple[Any, ...]] = {
     "a parameter, 500": (error(500, "ollama does not support parameters: {'seed': 1}, for model=x"), "{'seed': 1}"),
     "a parameter, 403": (error(403, "You are not allowed to request logprobs from this model"), "request logprobs"),
     "a parameter, 200": ((200, {"error": {"message": "Unsupported parameter: seed", "code": 400}}), "parameter: seed"),
-    **{name: (error(*refused), refused[1][:100]) for name, refused in REFUSED_FORMS.items()},
+    "a form, OpenAI": (error(400, FORM), FORM[:90]),
+    "a form of vLLM's": (error(400, "Unrecognized request argument supplied: guided_choice"), "guided_choice"),
+    "a form, vLLM": (error(400, "You can only use one kind of structured outputs constraint"), "structured outputs"),
+    "a form, SGLang": (error(400, "Grammar-based generation (json_schema) is not supported when the server is launched "
+                                  "with --grammar-backend none"), "launched with --grammar-backend none"),
+    "a form, llama.cpp": (error(500, 'response_format type must be one of "text"'), 'must be one of "text"'),
+    "a form, llama.cpp today": (error(400, "Failed to initialize samplers: failed to parse grammar"), "parse grammar"),
+    "a form, DeepSeek": (error(400, "This response_format type is unavailable now"), "type is unavailable now"),
+    "a form, OpenRouter": (error(404, "No endpoints found that can handle the requested parameters."), "No endpoints"),
 }  # fmt: skip
 
 

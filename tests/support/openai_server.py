@@ -42,27 +42,6 @@ def error(status: int, message: str, code: str | None = None, headers: dict[str,
     return status, body, headers or {}
 
 
-REFUSED_FORMS = {
-    "OpenAI, an old model": (
-        400,
-        "Invalid parameter: 'response_format' of type 'json_schema' is not supported with this model. Learn more about "
-        "supported models at the Structured Outputs guide: https://platform.openai.com/docs/guides/structured-outputs",
-    ),
-    "OpenAI, a parameter of vLLM's": (400, "Unrecognized request argument supplied: guided_choice"),
-    "vLLM": (400, "You can only use one kind of structured outputs constraint but multiple are specified: {'json': …}"),
-    "SGLang": (
-        400,
-        "Grammar-based generation (json_schema, regex, ebnf, structural_tag) is not supported when the server is "
-        "launched with --grammar-backend none",
-    ),
-    "llama.cpp": (500, 'response_format type must be one of "text" or "json_object", but got: json_schema'),
-    "llama.cpp, today": (400, "Failed to initialize samplers: failed to parse grammar"),
-    "DeepSeek": (400, "This response_format type is unavailable now"),
-    "OpenRouter": (404, "No endpoints found that can handle the requested parameters."),
-}
-"""What servers say that do not hold replies to a form."""
-
-
 def held_reply(body: dict[str, Any], answer: str, reasoning: str = "First, A causes B.") -> Reply:
     """What a server says that holds its replies to the form of the request, by whatever means it is asked to.
 
