@@ -18,15 +18,15 @@ from harness.tasks.causalbench.networks import NETWORKS, load, meanings
 
 
 def test_every_ordered_pair_under_every_template():
-    for kind, settings, templates in (
+    for kind, settings, number in (
         ("Correlation", {}, 5),
         ("Causality", {}, 5),
         ("Causality", {"method": 2}, 6),
     ):
         task = causalbench(kind, networks="all", **settings)
-        assert len(task.items()) == templates * sum(n * (n - 1) for n in SIZES.values())
+        assert len(task.items()) == number * sum(n * (n - 1) for n in SIZES.values())
         per_network = Counter(item.groups["network"] for item in items(kind, scale="small", **settings))
-        assert per_network == {name: templates * SIZES[name] * (SIZES[name] - 1) for name in NETWORKS[:5]}
+        assert per_network == {name: number * SIZES[name] * (SIZES[name] - 1) for name in NETWORKS[:5]}
 
 
 def test_an_unordered_pair_and_every_third_variable_in_the_skeleton():

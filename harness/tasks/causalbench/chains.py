@@ -28,9 +28,8 @@ def questions_of(length: int, seed: int) -> Iterator[Item]:
 
     - reversed: does the last letter cause the first?
     - broken: the statement in the middle is left out.
-    - shuffled: the statements in an order drawn from the seed; asked from the cause of the first one to the effect of
-      the last one, which lies before it in the chain. Beside it come one in another order whose answer is Yes and one
-      in order whose answer is No: so the order of the statements tells nothing.
+    - shuffled: the statements in a drawn order; asked from the cause of the first one to the effect of the last one,
+      which lies before it. One reordered whose answer is Yes and one reversed make up for what the order would tell.
     """
     letters = ascii_uppercase[:length]
     links, first, last = list(pairwise(letters)), letters[0], letters[-1]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
 
-from harness.protocols import Outcomes, Traits
-from harness.types import JSON, ChatRequest, PairRequest, Request, Response
+from harness.protocols import Traits
+from harness.tasks.text_models import TextModel
+from harness.types import JSON, ChatRequest, ChoiceRequest, Response
 
 _BETWEEN = " | "
 _RECEIVED = "The part has been received."
@@ -18,7 +19,7 @@ _NO_PAIR = "Unreadable: the question does not name two of the table's columns."
 
 
 @dataclass(frozen=True)
-class ColumnOrder:
+class ColumnOrder(TextModel):
     """Says Yes iff the column of the variable that is named first stands left of the other's.
 
     It reads the request's words: the first line of the table, and the last two of its names before the first question
@@ -28,7 +29,6 @@ class ColumnOrder:
 
     name: str = "column_order"
 
-    accepts: ClassVar[tuple[type[Request], ...]] = (ChatRequest,)
     traits: ClassVar[Traits] = Traits(
         role="cheat",
         instant=True,
@@ -39,14 +39,12 @@ class ColumnOrder:
     def identity(self) -> Mapping[str, JSON]:
         return {"kind": "column order"}
 
-    def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
-        """Yield Yes or No for each question, and a confirmation for each part of the data."""
-        for request in requests:
-            yield [(request, Response(text=_answer(request)))]
+    def response(self, words: str, request: ChatRequest | ChoiceRequest) -> Response:
+        """Return Yes or No to a question, and a confirmation to a part of the data."""
+        return Response(text=_answer(request))
 
 
-def _answer(request: Request) -> str:
-    assert not isinstance(request, PairRequest)
+def _answer(request: ChatRequest | ChoiceRequest) -> str:
     *before, last = (message.content for message in request.messages if message.role == "user")
     if not before or "?" not in last:
         return _RECEIVED if header(last) else _NO_TABLE

@@ -66,11 +66,9 @@ class Wording:
     def fields(self, template: Template, *nodes: int) -> dict[str, JSON]:
         """Return the fields of an item that asks `template` about the variables a, b (and c).
 
-        - a, b, c: the names. question, and question_within: the same with a small initial, to go on a sentence.
-        - statement: the question as a hypothesis. variables: the names as a list in words.
-        - knowledge, with a background: each variable's name and text.
-        - parts, with data: the rows as text, part by part; parts_in_words, their number; network, its title;
-          announcement, the words before each part.
+        - question_within has a small initial, to go on a sentence; statement is the question as a hypothesis;
+          variables are the names as a list in words; knowledge, with a background, is each variable's name and text.
+        - parts, with data: the rows as text, part by part, each after the announcement.
         """
         names = [self._names[node] for node in nodes]
         words = dict(zip("abc", names, strict=False))

@@ -33,13 +33,11 @@ def matrix(dag: DAG) -> Matrix:
 def structures(edges: Matrix) -> Mapping[str, Matrix]:
     """Return for each structure an n×n matrix: does it hold of (a, b)? The diagonals are False.
 
-    - direct: the edge a → b. indirect: a directed path of two or more edges leads from a to b, whether or not the edge
-      is there too. reversed_direct, reversed_indirect: the same from b to a.
+    - direct: the edge a → b. indirect: a directed path of two or more edges. reversed_*: the same from b to a.
     - path: a directed path of any length from a to b. path_either_way: from a to b or from b to a.
-    - common_effect: directed paths lead from both to some third variable. common_cause: directed paths lead from some
-      third variable to both. Both in the plain sense of the words: in a → b → c, c is an effect of a and of b.
-    - adjacent: an edge either way. d_connected: path_either_way or common_cause, that is, not d-separated by the empty
-      set.
+    - common_effect, common_cause: directed paths from both to some third variable, or from one to both; in a → b → c,
+      c is an effect of a and of b.
+    - adjacent: an edge either way. d_connected: path_either_way or common_cause.
 
     Defined on cyclic graphs too, as predictions may be; there a path may pass through a variable twice.
     """

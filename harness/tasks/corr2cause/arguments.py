@@ -1,16 +1,9 @@
 """How long the shortest argument for an answer is: the group `argument` of claims about up to six variables.
 
-What a premise says are *facts*: of each two variables, given each set of the others, whether they are independent. It
-names the correlations and the independences; of all else its opening says that it is not so ("all the statistical
-relations … are as follows"). A set of facts is an *argument* for an answer if every class of graphs over as many
-variables that agrees with all of them has the same answer:
-
-- for a Yes: in every graph that has these facts, the hypothesis holds;
-- for a No: no class that has these facts has the hypothesis follow from it. It is not enough that a graph refutes the
-  hypothesis, as that takes no fact of the premise: the argument has to rule out all premises of which it follows.
-
-The length is the number of facts of the shortest one. It may be 0: no class over two variables has anything follow. The
-index that ships was found by looking at all 1,076,805 labelled classes (tools/argument_lengths.py).
+A *fact* of a premise is whether two variables are independent given a set of others. A set of facts is an *argument*
+for an answer if every class of graphs over as many variables that agrees with all of them has the same answer: of a No,
+too, it has to rule out all premises of which the hypothesis follows. The length is the number of facts of the shortest
+one; it may be 0. tools/argument_lengths.py found the index that ships by looking at all 1,076,805 labelled classes.
 """
 
 from __future__ import annotations

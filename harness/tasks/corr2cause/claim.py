@@ -125,14 +125,10 @@ def _forms(n: int) -> list[list[list[tuple[Relation, int, int]]]]:
 Perturbation = Literal["none", "paraphrase", "refactorization", "permutation", "varied"]
 """
 - paraphrase: the hypothesis in the words of Table 9.
-- refactorization: the variables are called Z, Y, X, … instead of A, B, C, … (§4.5). The list and the
-  sentences still follow the graph's order.
-- permutation: the graph's nodes change places at random, differently for every premise, and the text is
-  written from the new graph. In the representatives all edges run from earlier to later letters, so that a
-  model can score by the order of letters or sentences; here neither carries anything. No question stays word
-  for word what it was.
-- varied: permutation under names that are drawn from A to G for every premise, and half of the hypotheses in the
-  words of Table 9. For models to learn from that are to hold under all of it.
+- refactorization: the variables are called Z, Y, X, … instead of A, B, C, … (§4.5), in the graph's order.
+- permutation: the graph's nodes change places at random, differently for every premise, so that neither the order of
+  letters nor that of sentences tells anything. No question stays word for word what it was.
+- varied: permutation under names drawn from A to G for every premise, half of the hypotheses in the words of Table 9.
 """
 VARIED = 7
 """The letters from which `varied` draws names; as many as there are variables, if these are more."""
@@ -140,8 +136,7 @@ WORDINGS = 8
 """Equivalent wordings of each question. The binary digits of a wording's number say what is other in it:
 
 - 1: the hypothesis has the words of Table 9 in the place of Table 2's, or the other way around.
-- 2: all is turned round: the variables are listed from last to first, so that a premise's sentences come in another
-  order and name their variables in another, and the hypothesis is its converse (ancestor becomes descendant).
+- 2: the variables, and with them the sentences, come from last to first, and the hypothesis is its converse.
 - 4: the variables are listed in an order that is drawn for every premise, and the sentences follow it.
 """
 

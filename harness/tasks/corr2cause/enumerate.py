@@ -127,10 +127,8 @@ def public_test(version: str) -> list[Claim]:
 def universe(sizes: Iterable[int] = SIZES, *, split: str, seed: int, classes: int = CLASSES) -> Iterator[Claim]:
     """Yield all claims of a split, class by class: six for every pair of every class.
 
-    `all` is everything, 207,432 claims for n = 2 … 6 and 9,690,282 for n = 7. `train` and `dev` share out the
-    premises that the public test sets do not touch; what those sets left over of their own premises is in
-    neither. Up to n = 7 the seed draws the order of arguments only, and the splits are fixed. Beyond, it draws
-    the classes, too; which split a class is in is fixed there as well.
+    `all` is everything; `train` and `dev` share out the premises that the public test sets do not touch. Up to n = 7
+    the seed draws the order of arguments only, beyond the classes, too; which split a class is in is fixed.
     """
     return iter(blocks(sizes, split=split, seed=seed, classes=classes))
 
@@ -170,9 +168,8 @@ def premises(n: int, split: str) -> list[int]:
 def draw_classes(n: int, split: str, *, seed: int, classes: int) -> list[int]:
     """Return `classes` different classes (by representative) of a split, ascending: a sample for n > 7.
 
-    What is drawn are numbers of DAGs, evenly: every edge i → j, i < j, is there with probability 1/2. So a class
-    up to renaming comes up as often as it has members with a topological order, which favours large classes of
-    sparse graphs; it counts once. A larger sample contains a smaller one of the same seed.
+    What is drawn are DAGs, every edge i → j, i < j, with probability 1/2, which favours classes of many members. A
+    larger sample contains a smaller one of the same seed.
     """
     belongs = _belongs(n, split)
     numbers: set[int] = set()

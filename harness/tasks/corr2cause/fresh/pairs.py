@@ -151,9 +151,9 @@ class Pairs(MadeAnew):
         return replace(result, scores={**result.scores, self.headline: scores})
 
     def _add(self, rows: list[MeanRow], records: Sequence[Record]) -> None:
-        halves = [_Half.of(record, self.headline, self.unreadable) for record in records]
-        if len(halves) == 2:
-            rows.append(_row(records[0].cluster, halves))
+        if len(records) == 2:
+            no, yes = sorted(records, key=lambda record: record.labels[self.headline])
+            rows.append(_row(yes, *(_outcome(half, self.headline, self.unreadable) for half in (yes, no))))
 
 
 def _in_order(claims: Sequence[Claim], place: Sequence[int]) -> bool:
@@ -163,37 +163,27 @@ def _in_order(claims: Sequence[Claim], place: Sequence[int]) -> bool:
     return opposite or all(place[claim.i] < place[claim.j] for claim in claims)
 
 
-@dataclass(frozen=True, slots=True)
-class _Half:
-    """What became of an item."""
-
-    groups: tuple[tuple[str, str], ...]
-    gold: int
-    state: Literal["read", "unreadable", "failed"]
-    right: bool
-
-    @classmethod
-    def of(cls, record: Record, headline: str, unreadable: Unreadable) -> _Half:
-        gold, groups, answer = record.labels[headline], tuple(record.groups.items()), record.answer
-        if answer is None:
-            return cls(groups, gold, "failed", False)
-        if answer.label is None:
-            return cls(groups, gold, "unreadable", unreadable == "no" and not gold)
-        return cls(groups, gold, "read", answer.label == gold)
+State = Literal["read", "unreadable", "failed"]
 
 
-def _row(name: str, halves: Sequence[_Half]) -> MeanRow:
-    """Return what a pair adds to the means over pairs."""
-    no, yes = sorted(halves, key=lambda half: half.gold)
-    states = {half.state for half in halves}
-    state: Literal["read", "unreadable", "failed"] = (
-        "failed" if "failed" in states else "unreadable" if "unreadable" in states else "read"
-    )
-    outcomes = (yes.right and no.right, no.right > yes.right, yes.right > no.right, not (yes.right or no.right))
+def _outcome(record: Record, headline: str, unreadable: Unreadable) -> tuple[State, bool]:
+    """Return what became of a half, and whether it is right."""
+    gold, answer = record.labels[headline], record.answer
+    if answer is None:
+        return "failed", False
+    if answer.label is None:
+        return "unreadable", unreadable == "no" and not gold
+    return "read", answer.label == gold
+
+
+def _row(record: Record, yes: tuple[State, bool], no: tuple[State, bool]) -> MeanRow:
+    """Return what a pair adds to the means over pairs; `record` is of its half that follows."""
+    state = next(state for state in ("failed", "unreadable", "read") if state in (yes[0], no[0]))
+    outcomes = (yes[1] and no[1], no[1] > yes[1], yes[1] > no[1], not (yes[1] or no[1]))
     values = {} if state == "failed" else dict(zip(_MEASURES, map(float, outcomes), strict=True))
-    values["lowest"] = float(all(half.state == "read" and half.right for half in halves))
-    values["highest"] = float(all(half.state != "read" or half.right for half in halves))
-    return MeanRow(name, "", yes.groups, False, state, values)
+    values["lowest"] = float(all(half == ("read", True) for half in (yes, no)))
+    values["highest"] = float(all(half != ("read", False) for half in (yes, no)))
+    return MeanRow(record.cluster, "", tuple(record.groups.items()), False, state, values)
 
 
 def _with_pairs(row: Scores, pairs: Scores | None) -> Scores:
