@@ -106,6 +106,8 @@ class Class:
         `member` is where among the shown ones the member stands that refutes the hypothesis, or the first where all
         bear it out; `marked` are edges of it.
         """
+        if claim.relation in (Relation.CHILD, Relation.DESCENDANT):
+            claim = claim.converse
         i, j = names.index(claim.i), names.index(claim.j)
         holds = follows(self.premise, Hypothesis(claim.relation, self.premise.names[i], self.premise.names[j]))
         place = 0 if holds else next(k for k in range(len(self.members)) if not self._holds(k, claim.relation, i, j))
@@ -150,9 +152,7 @@ class Class:
             Relation.COLLIDER: f"{names[i]} and {names[j]} have a common effect",
             Relation.CONFOUNDER: f"{names[i]} and {names[j]} have a common cause",
             Relation.PARENT: f"{names[i]} is a parent of {names[j]}",
-            Relation.CHILD: f"{names[j]} is a parent of {names[i]}",
             Relation.ANCESTOR: f"a directed path of two or more edges leads from {names[i]} to {names[j]}",
-            Relation.DESCENDANT: f"a directed path of two or more edges leads from {names[j]} to {names[i]}",
         }[relation]
         if len(self.members) == 1:
             return way, f"Follows: {where}, {claim} ({example})."
@@ -192,30 +192,26 @@ def _hypothesis(fields: Mapping[str, JSON], premise: Premise) -> Hypothesis:
 
 def _instance(dag: DAG, relation: Relation, i: int, j: int) -> Way | None:
     """Return the edges or paths that make a relation hold in one graph."""
-    if relation in (Relation.CHILD, Relation.DESCENDANT):
-        i, j = j, i
     if relation is Relation.COLLIDER:
         return common_effect(dag, i, j)
     if relation is Relation.CONFOUNDER:
         return common_cause(dag, i, j)
-    if relation in (Relation.PARENT, Relation.CHILD):
-        return Way((i, j), (True,)) if dag[j] >> i & 1 else None
-    return directed(dag, i, j, least=2)
+    if relation is Relation.ANCESTOR:
+        return directed(dag, i, j, least=2)
+    return Way((i, j), (True,)) if dag[j] >> i & 1 else None
 
 
 def _refuted(dag: DAG, relation: Relation, i: int, j: int, names: tuple[str, ...]) -> tuple[Way | None, str]:
     """Return how two variables are linked in a graph without the relation, and the words for what is missing."""
-    if relation in (Relation.CHILD, Relation.DESCENDANT):
-        i, j = j, i
-    link = _link(dag, i, j)
+    link, one, other = _link(dag, i, j), names[i], names[j]
     if relation in (Relation.COLLIDER, Relation.CONFOUNDER):
         what = "an effect" if relation is Relation.COLLIDER else "a cause"
-        return link, f"no third variable is {what} of both {names[i]} and {names[j]} on separate paths"
-    if relation in (Relation.PARENT, Relation.CHILD):
-        return link, "the edge points the other way" if dag[i] >> j & 1 else f"no edge joins {names[i]} and {names[j]}"
+        return link, f"no third variable is {what} of both {one} and {other} on separate paths"
+    if relation is Relation.PARENT:
+        return link, "the edge points the other way" if dag[i] >> j & 1 else f"no edge joins {one} and {other}"
     if dag[j] >> i & 1:
-        return link, f"{names[i]} is a direct cause of {names[j]} only: no other path leads there"
-    return link, f"no directed path leads from {names[i]} to {names[j]}"
+        return link, f"{one} is a direct cause of {other} only: no other path leads there"
+    return link, f"no directed path leads from {one} to {other}"
 
 
 @lru_cache(maxsize=1 << 14)
