@@ -170,7 +170,7 @@ def best_first(metric: str, value: float | None) -> float:
 
 def find_runs(folders: Sequence[str], **patterns: str | None) -> list[Run]:
     """Return the runs below the folders that fit, each once, as `below` does."""
-    found = below(folders, need="one").values()
+    found = below(folders, each=False).values()
     return select_runs([replace(run, source=name) for run, name in found], **patterns)
 
 

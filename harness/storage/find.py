@@ -5,9 +5,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Literal
 
-from harness.errors import DataError, HarnessError
+from harness.errors import DataError
 from harness.runtime.console import clean
 from harness.storage.run_folder import RESULT
 from harness.storage.runs import Run, load
@@ -16,14 +15,12 @@ SWEEPS = ".sweeps"
 """The folder below a results folder in which Hydra keeps what belongs to a sweep, and no run."""
 SHIPPED = "shipped"
 """The folder of results/ that came with the project. It is read where it is named, so that `results` is one's own."""
-LONGEST = 1000
-"""Characters of the line that says why a run is left out."""
 
 
-def find(folders: Sequence[str], *, need: Literal["each", "one", "none"] = "each") -> dict[Path, str]:
+def find(folders: Sequence[str], *, each: bool = True) -> dict[Path, str]:
     """Return the run folders in or below the folders, each once, with the argument under which it lies.
 
-    Raises DataError for a folder that is not there, and where there is no run below `each` of them, or below any.
+    Raises DataError for a folder that is not there, and where there is no run below `each` of them, else below any.
     Links are not followed, and what came with the project (SHIPPED) is read only where it is named.
     """
     places: dict[Path, tuple[Path, str]] = {}
@@ -40,7 +37,7 @@ def find(folders: Sequence[str], *, need: Literal["each", "one", "none"] = "each
             empty.append(name)
         for folder in below:
             places.setdefault(folder.resolve(), (folder, name))
-    if (need == "each" and empty) or (need == "one" and not places):
+    if empty and (each or not places):
         ours = [str(Path(name, SHIPPED)) for name in empty if Path(name, SHIPPED).is_dir()]
         raise DataError(
             f"no {RESULT} below {', '.join(empty)}: run something first, such as harness, or give the folder "
@@ -50,10 +47,7 @@ def find(folders: Sequence[str], *, need: Literal["each", "one", "none"] = "each
 
 
 def below(
-    folders: Sequence[str],
-    *,
-    need: Literal["each", "one", "none"] = "each",
-    check: Callable[[Run], None] = lambda run: None,
+    folders: Sequence[str], *, each: bool = True, check: Callable[[Run], None] = lambda run: None
 ) -> dict[Path, tuple[Run, str]]:
     """Return the runs in or below the folders, by run folder; each once, with the argument under which it lies.
 
@@ -63,7 +57,7 @@ def below(
     """
     loaded: dict[Path, tuple[Run, str]] = {}
     errors: list[DataError] = []
-    for folder, name in find(folders, need=need).items():
+    for folder, name in find(folders, each=each).items():
         try:
             run = load(folder)
             check(run)
@@ -75,11 +69,6 @@ def below(
             loaded[folder] = run, name
     if errors and not loaded:
         raise errors[0]
-    for problem in errors:
-        left_out(problem)
+    for problem in errors:  # on one line each: a folder's name may hold line breaks
+        print(f"left out: {' '.join(clean(str(problem)).split())[:1000]}", file=sys.stderr)
     return loaded
-
-
-def left_out(error: HarnessError) -> None:
-    """Print to standard error why a run is left out, on one line: its folder's name may hold line breaks."""
-    print(f"left out: {' '.join(clean(str(error)).split())[:LONGEST]}", file=sys.stderr)

@@ -162,7 +162,9 @@ class Run:
 
     @property
     def samples(self) -> int:
-        return samples_of(self.manifest) if not self.learned else 1
+        """How many answers each item has; an algorithm's are its observations."""
+        number = 1 if self.learned else self.settings.get("samples", 1)
+        return number if type(number) is int and number > 0 else 1
 
     @property
     def records_file(self) -> Path | None:
@@ -252,17 +254,6 @@ def load(folder: Path) -> Run:
     ended = complete is True and manifest_json.get("complete", True) is True
     trouble = _trouble(manifest_json, place, result) if ended else ""
     return Run(folder, place, ended, result, content, manifest, manifest_json, manifest_error, trouble)
-
-
-def manifest_of(folder: Path) -> Manifest:
-    """Return the manifest of a run, ended or not. Raises DamagedError, or DataError if there is no manifest."""
-    return _read(folder / MANIFEST, _manifest)[1]
-
-
-def samples_of(manifest: Manifest) -> int:
-    """Return how many answers each item has in a run that asked a model."""
-    number = (manifest.configuration.get("task") or {}).get("samples", 1)
-    return number if type(number) is int and number > 0 else 1
 
 
 def no_records(folder: Path) -> DataError:

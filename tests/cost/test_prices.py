@@ -76,17 +76,10 @@ def test_the_entry_that_was_taken_is_named():
     assert str(price_of(service("gpt-4"))).startswith("$30 in, $60 out per million tokens: genai-prices 0.")
 
 
-@pytest.mark.parametrize(
-    "model",
-    [
-        service("gpt-4-nonsense"),
-        service("my-model"),
-        service("gpt-4", "https://proxy.example.com/v1"),
-        service("claude-3-opus-20240229"),  # known, but not to OpenAI
-    ],
-)
-def test_an_unknown_price_is_none(model):
-    assert price_of(model) is None and costs_money(model)
+def test_an_unknown_price_is_none():
+    proxied = service("gpt-4", "https://proxy.example.com/v1")
+    others = map(service, ("gpt-4-nonsense", "my-model", "claude-3-opus-20240229"))  # the last is not known to OpenAI
+    assert all(price_of(model) is None and costs_money(model) for model in (proxied, *others))
 
 
 def test_a_price_of_the_config_wins_and_this_machine_is_free():
@@ -142,19 +135,16 @@ def test_half_a_price_and_a_wrong_name_are_refused(key):
     assert build({**section, "price": {"input": 1, "output": 2}}, "model").price == {"input": 1, "output": 2}
 
 
-@pytest.mark.parametrize(
-    ("usd", "shown"),
-    [
-        (0, "$0.0000"),
-        (0.0000213, "$0.000021"),
-        (0.0123, "$0.0123"),
-        (0.5, "$0.5000"),
-        (9.5, "$9.50"),
-        (1234.567, "$1,234.57"),
-    ],
-)
-def test_amounts_are_shown_with_the_digits_that_matter(usd, shown):
-    assert dollars(usd) == shown
+def test_amounts_are_shown_with_the_digits_that_matter():
+    shown = {
+        0: "$0.0000",
+        0.0000213: "$0.000021",
+        0.0123: "$0.0123",
+        0.5: "$0.5000",
+        9.5: "$9.50",
+        1234.567: "$1,234.57",
+    }
+    assert {usd: dollars(usd) for usd in shown} == shown
 
 
 TEST_PRICE = Price(((0, 10.0),), ((0, 100.0),), source="test")

@@ -15,10 +15,9 @@ from support.thinned import few
 
 from harness.prompting.version import VERSION
 from harness.scoring.samples import summarize
-from harness.storage import records
+from harness.storage import records, runs
 from harness.storage.rebuild import task_of
 from harness.storage.result_json import result_json
-from harness.storage.runs import manifest_of
 
 PLACE, JUDGED_PLACE = (f"results/corr2cause/{variant}/plain/gpt4" for variant in ("limit=60", "limit=60,judge=careful"))
 
@@ -45,7 +44,7 @@ def as_older_rules_read(folder: Path, *, judged: bool = False) -> int:
     save_lines(folder, changed)
     change(folder, "manifest.json", lambda manifest: manifest.pop("reading"))
     if judged:
-        task = task_of(manifest_of(folder))
+        task = task_of(runs.load(folder).manifest)
         again = summarize(task, lambda: records.read(folder / "records.jsonl"), 1, "careful")
         change(folder, "result.json", lambda result: result.update(result_json(again)))
     else:

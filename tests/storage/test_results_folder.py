@@ -53,29 +53,15 @@ def leave(folder, *, complete, f1=0.5, words="records"):
     folder.finish(result_with(f1), items={}, complete=complete)
 
 
-def records_in_folder(path):
-    """Return the names of the files of records in the folder, with their content."""
-    files = {file.name: file for file in path.glob("*records*")}
-    return {name: (gzip.open(file) if name.endswith(".gz") else file.open("rb")).read() for name, file in files.items()}
-
-
-def manifest_of(path):
+def result_of(path):
     return json.loads((path / "result.json").read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize(
-    ("settings", "name"),
-    [
-        ({}, "default"),
-        ({"split": "dev"}, "split=dev"),
-        ({"limit": 100, "split": "dev"}, "limit=100,split=dev"),
-        ({"split": ["dev", "test"]}, "split=dev+test"),
-        ({"path": "my/data.csv"}, "path=my__data.csv"),
-        ({"limit": 0, "new": True}, "limit=0,new=True"),
-    ],
-)
-def test_the_variant_names_the_settings(settings, name):
-    assert variant(settings) == name
+def test_the_variant_names_the_settings():
+    names = {"default": {}, "limit=100,split=dev": {"limit": 100, "split": "dev"},
+             "path=my__data.csv": {"path": "my/data.csv"}, "limit=0,new=True": {"limit": 0, "new": True},
+             "split=dev+test": {"split": ["dev", "test"]}}  # fmt: skip
+    assert [variant(settings) for settings in names.values()] == list(names)
 
 
 def test_a_variant_too_long_for_a_folder_ends_in_a_digest():
@@ -83,23 +69,11 @@ def test_a_variant_too_long_for_a_folder_ends_in_a_digest():
     assert len(names) == 2 and all(len(name) < 160 for name in names)
 
 
-@pytest.mark.parametrize(
-    ("name", "part"),
-    [
-        ("gpt-4", "gpt-4"),
-        ("meta/llama_7b", "meta__llama_7b"),
-        ("../../etc", "__..__etc"),
-        ("..", "-"),
-        (".", "-"),
-        ("", "-"),
-        (".hidden", "hidden"),
-        ("a b:c\\d\n*?", "a-b-c-d---"),
-        ("limit=10,relations=[a+b]", "limit=10,relations=[a+b]"),
-        ("模型", "模型"),
-    ],
-)
-def test_a_name_becomes_one_part_of_a_path(name, part):
-    assert safe(name) == part
+def test_a_name_becomes_one_part_of_a_path():
+    same = ("gpt-4", "limit=10,relations=[a+b]", "模型")
+    parts = {"meta/llama_7b": "meta__llama_7b", "../../etc": "__..__etc", "..": "-", ".": "-", "": "-",
+             ".hidden": "hidden", "a b:c\\d\n*?": "a-b-c-d---", **dict(zip(same, same, strict=True))}  # fmt: skip
+    assert {name: safe(name) for name in parts} == parts
 
 
 def test_a_result_survives_json():
@@ -132,20 +106,18 @@ def test_metrics_are_plain_numbers_and_what_is_known_of_them_stands_beside():
 
 def test_parts_of_a_row_that_are_empty_are_left_out_and_read_as_empty():
     row = Scores(5, 2, 0, 0, (Metric("f1", 0.5),))
-    result = Result("published", {"published": {"overall": {"all": row}}}, 21, {}, {}, Usage())
-    content = result_json(result)
-    assert content["scores"]["published"]["overall"]["all"] == {
-        "items": 5, "positives": 2, "unreadable": 0, "failed": 0, "f1": 0.5,
-    }  # fmt: skip
+    content = result_json(Result("published", {"published": {"overall": {"all": row}}}, 21, {}, {}, Usage()))
+    told = content["scores"]["published"]["overall"]["all"]
+    assert told == {"items": 5, "positives": 2, "unreadable": 0, "failed": 0, "f1": 0.5}
     assert result_from_json(content).overall == row
 
 
 def test_a_complete_run_leaves_records_result_and_manifest(tmp_path):
     folder = folder_at(tmp_path / "a" / "b")
     leave(folder, complete=True)
-    assert manifest_of(folder.path)["complete"] is True
-    assert manifest_of(folder.path)["run"] == RUN
-    assert result_from_json(manifest_of(folder.path)) == result_with()
+    assert result_of(folder.path)["complete"] is True
+    assert result_of(folder.path)["run"] == RUN
+    assert result_from_json(result_of(folder.path)) == result_with()
     assert (folder.path / "records.jsonl").read_text() == "records\n"
     manifest = json.loads((folder.path / "manifest.json").read_text())
     assert manifest["configuration"] == CONFIGURATION
@@ -158,7 +130,7 @@ def test_a_row_of_scores_is_one_line_of_the_file(tmp_path):
     leave(folder, complete=True)
     lines = (tmp_path / "result.json").read_text(encoding="utf-8").splitlines()
     (parent,) = (line for line in lines if '"parent": ' in line)
-    row = manifest_of(tmp_path)["scores"]["published"]["relation"]["parent"]
+    row = result_of(tmp_path)["scores"]["published"]["relation"]["parent"]
     assert json.loads(parent.partition('"parent": ')[2]) == row
     manifest = (tmp_path / "manifest.json").read_text(encoding="utf-8")
     assert '\n      "sizes": [1, 2],\n' in manifest
@@ -182,8 +154,8 @@ def test_an_incomplete_run_never_replaces_a_complete_one(tmp_path, ends):
     else:
         with pytest.raises(FileNotFoundError, match="weights"), open_writer(folder_at(tmp_path)):
             raise FileNotFoundError(2, "no such file", "model.weights")  # the run's own trouble, not the folder's
-    assert manifest_of(tmp_path)["complete"] is True
-    assert result_from_json(manifest_of(tmp_path)).overall["f1"] == 0.75
+    assert result_of(tmp_path)["complete"] is True
+    assert result_from_json(result_of(tmp_path)).overall["f1"] == 0.75
     assert (tmp_path / "records.jsonl").read_text() == "all of them\n"
     assert json.loads((tmp_path / "manifest.json").read_text())["complete"] is True
     assert not ends or not list(tmp_path.glob("*partial*"))
@@ -193,8 +165,8 @@ def test_an_incomplete_run_never_replaces_a_complete_one(tmp_path, ends):
 def test_a_complete_run_replaces_any(tmp_path, before):
     leave(folder_at(tmp_path), complete=before, f1=0.25, words="old")
     leave(folder_at(tmp_path), complete=True, f1=0.75, words="new")
-    assert manifest_of(tmp_path)["complete"] is True
-    assert result_from_json(manifest_of(tmp_path)).overall["f1"] == 0.75
+    assert result_of(tmp_path)["complete"] is True
+    assert result_from_json(result_of(tmp_path)).overall["f1"] == 0.75
     assert (tmp_path / "records.jsonl").read_text() == "new\n"
 
 
@@ -258,32 +230,20 @@ HALVES = [b'{"run": {', b"", b"{}", b"[1]", b"null", b'{"configuration": []}', b
 
 
 @pytest.mark.parametrize("half", HALVES)
-def test_a_manifest_that_no_run_leaves_is_a_sentence(tmp_path, half):
-    leave(folder_at(tmp_path), complete=True)
+def test_what_no_run_leaves_is_a_sentence_or_made_again_by_a_complete_run_only(tmp_path, half):
     (tmp_path / "manifest.json").write_bytes(half)
-    expected = pytest.raises(
-        StoreError, match=r"manifest\.json is cut off or damaged, or another version left it: move its folder away"
-    )
-    with expected, open_writer(folder_at(tmp_path)):
-        pytest.fail("the folder was opened")
-
-
-@pytest.mark.parametrize("half", HALVES)
-def test_a_manifest_is_written_anew_where_nothing_else_is_there(tmp_path, half):
-    (tmp_path / "manifest.json").write_bytes(half)
-    leave(folder_at(tmp_path), complete=True)
+    leave(folder_at(tmp_path), complete=True, words="all")  # where nothing else is there it is written anew
     assert json.loads((tmp_path / "manifest.json").read_text())["complete"] is True
-
-
-@pytest.mark.parametrize("half", HALVES)
-def test_a_result_that_no_run_leaves_is_made_again_by_a_complete_run_only(tmp_path, half):
-    leave(folder_at(tmp_path), complete=True, words="all")
     original = (tmp_path / "result.json").read_bytes()
     (tmp_path / "result.json").write_bytes(half)
     leave(folder_at(tmp_path), complete=False, words="some")
     assert (tmp_path / "records.jsonl").read_text() == "all\n"
     leave(folder_at(tmp_path), complete=True, words="all")
     assert (tmp_path / "result.json").read_bytes() == original
+    (tmp_path / "manifest.json").write_bytes(half)
+    sentence = r"manifest\.json is cut off or damaged, or another version left it: move its folder away"
+    with pytest.raises(StoreError, match=sentence), open_writer(folder_at(tmp_path)):
+        pytest.fail("the folder was opened")
 
 
 @pytest.mark.parametrize(
@@ -316,7 +276,7 @@ def test_a_run_leaves_its_records_plain_in_the_place_of_those_that_were_compress
     (tmp_path / "records.jsonl").unlink()
     assert records_in(tmp_path) == tmp_path / "records.jsonl.gz"
     leave(folder_at(tmp_path), complete=True, words="again")
-    assert records_in_folder(tmp_path) == {"records.jsonl": b"again\n"}
+    assert {file.name: file.read_text() for file in tmp_path.glob("*records*")} == {"records.jsonl": "again\n"}
 
 
 def test_records_in_two_forms_are_refused_until_one_is_removed(tmp_path):

@@ -80,12 +80,11 @@ def test_where_there_is_no_run(tmp_path):
     empty.mkdir()
     with pytest.raises(DataError, match=f"no {RESULT} below {empty}: run something first"):
         find.find([str(full), str(empty)])
-    assert len(find.find([str(full), str(empty)], need="one")) == 1
+    assert len(find.find([str(full), str(empty)], each=False)) == 1
     with pytest.raises(DataError, match=f"no {RESULT} below {empty}"):
-        find.find([str(empty)], need="one")
-    assert find.find([str(empty)], need="none") == {}
+        find.find([str(empty)], each=False)
     with pytest.raises(DataError, match="there is no folder nowhere: give one"):
-        find.find(["nowhere"], need="none")
+        find.find(["nowhere"], each=False)
 
 
 @pytest.mark.parametrize("content", ["{", '{"run": null, "complete": true}'])
