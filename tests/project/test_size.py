@@ -39,7 +39,7 @@ ROOMS: dict[str, tuple[int, int]] = {
     "harness/runtime": (725, 8),
     "harness/scoring": (2091, 15),
     "harness/show": (123, 2),
-    "harness/storage": (2158, 14),
+    "harness/storage": (2138, 14),
     "harness/sweep": (511, 5),
     "harness/tables": (932, 8),
     "harness/tasks": (1034, 8),
@@ -56,7 +56,7 @@ ROOMS: dict[str, tuple[int, int]] = {
     "packages/papers": (1900, 13),
     "packages/scale": (764, 7),
     "packages/train": (872, 7),
-    "tests": (37866, 287),
+    "tests": (37800, 287),
     "tools": (1500, 10),
 }  # fmt: skip
 """Lines and files by room. A room within a room counts in its own row alone."""
