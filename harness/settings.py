@@ -137,13 +137,12 @@ class Main:
 
 def build_main(config: Mapping[str, Any]) -> Main:
     """Return the composed config, validated."""
-    if isinstance(config.get("cache"), dict):
-        check_keys(config["cache"], [f.name for f in fields(Cache)], "cache.")
     names = [f"budget.{name}=…" for name in vars(Limits())]
     if not isinstance(config.get("budget", {}), dict | Limits):
         raise ConfigError(f"budget={config['budget']} does not say of what: write {', '.join(names)}.")
-    if isinstance(config.get("budget"), dict):
-        check_keys(config["budget"], [f.name for f in fields(Limits)], "budget.")
+    for name, kind in (("cache", Cache), ("budget", Limits)):
+        if isinstance(config.get(name), dict):
+            check_keys(config[name], [setting.name for setting in fields(kind)], f"{name}.")
     return validated(Main, config)
 
 

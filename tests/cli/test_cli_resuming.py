@@ -10,21 +10,7 @@ from pathlib import Path
 
 import pytest
 from support import forks
-from support.cli_help import row
 from support.openai_server import KEY, WAIT, chat_reply, error, wait_for
-
-
-def test_a_second_run_asks_nothing_and_imports_nothing_heavy(harness, serve, tmp_path):
-    server = serve()
-    arguments = ("model=gpt4", f"model.base_url={server.url}", "task.limit=30")
-    first = harness(*arguments, OPENAI_API_KEY=KEY)
-    assert first.returncode == 0, first.stderr
-    assert len(server.calls) == 30
-    process = harness(*arguments, OPENAI_API_KEY=KEY)
-    assert process.returncode == 0, process.stderr
-    assert len(server.calls) == 30
-    assert row(process.stdout, "all") == row(first.stdout, "all")
-    assert "30 answers came from the cache, 0 were asked now." in process.stdout
 
 
 def started(tmp_path: Path, url: str, *more: str) -> forks.Command:
