@@ -19,7 +19,7 @@ from harness.cli.commands import COMMANDS, module_of
 HOME = Path(__file__).resolve().parents[2]
 ROOMS: dict[str, tuple[int, int]] = {
     "benchmarks": (1433, 19),
-    "harness/*.py": (2849, 17),
+    "harness/*.py": (2848, 17),
     "harness/cache": (1007, 9),
     "harness/causal": (703, 7),
     "harness/charts": (476, 5),
@@ -56,7 +56,7 @@ ROOMS: dict[str, tuple[int, int]] = {
     "packages/papers": (1900, 13),
     "packages/scale": (764, 7),
     "packages/train": (872, 7),
-    "tests": (37800, 287),
+    "tests": (37786, 287),
     "tools": (1500, 10),
 }  # fmt: skip
 """Lines and files by room. A room within a room counts in its own row alone."""
