@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
 
 from harness.charts.names import labels, shared_data
 from harness.charts.values import Chart
@@ -123,7 +122,7 @@ class ChartsOfSet:
                     missing.append(str(ref["label"]))
         notes = [f"Not in it, as their records are not here: {', '.join(missing)}."] if missing else []
         for source, (title, about) in _RELIABILITY.items():
-            rows = self._rows(_reliability(of_run[source]) if of_run.get(source) else None for of_run in given)
+            rows = self._rows(reliability(of_run[source]) if of_run.get(source) else None for of_run in given)
             if rows:
                 yield self._chart(f"reliability/{source}", title, rows, [*about, *notes], source=source)
 
@@ -180,14 +179,6 @@ def _predictions(run: Run, replies: ReplyReader) -> dict[str, list[tuple[int, fl
         if confidence is not None:
             given["stated"].append((gold, confidence if reply.answer else 1 - confidence, reply.cluster))
     return given
-
-
-def _reliability(answers: Sequence[tuple[int, float, str]]) -> Row:
-    numbers = reliability(*(list(column) for column in zip(*answers, strict=True)))
-    row: Row = {"bins": [asdict(one) | {"interval": _ends(one.interval)} for one in numbers.bins], "ece": numbers.ece}
-    for name, estimate in (("error", numbers.error), ("brier", numbers.brier)):
-        row |= {name: estimate.value, f"{name}_interval": _ends(estimate.interval)}
-    return row
 
 
 def interval_notes_of(rows: Sequence[Scores]) -> list[str]:

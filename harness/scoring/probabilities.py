@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,61 +33,54 @@ def probabilities(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Bin:
-    """Items of nearly one probability of Yes: what was predicted of them in the mean, and the share that is Yes."""
-
-    predicted: float
-    observed: float
-    interval: tuple[float, float] | None
-    """Of the observed share; None where fewer than six clusters have an item here, or all resamples are the same."""
-    items: int
-    clusters: int
-
-
-@dataclass(frozen=True, slots=True)
-class Reliability:
-    """Probabilities of Yes in bins, and how far off they are."""
-
-    bins: tuple[Bin, ...]
-    ece: float
-    """The expected calibration error: the mean over items of the distance in their bin. Noise makes it larger."""
-    error: Metric
-    """The root of the mean over items of the squared distance in their bin, without noise."""
-    brier: Metric
-    items: int
-
-
 BINS = 10
 _PARTS = 4
 """The columns of a bin: sums of labels, of probabilities, of items and of squared errors."""
 
 
-def reliability(gold: Sequence[int], p_yes: Sequence[float], cluster: Sequence[str]) -> Reliability:
-    """Return the reliability of probabilities of Yes, of one item at least.
+def reliability(answers: Sequence[tuple[int, float, str]]) -> dict[str, Any]:
+    """Return the reliability of probabilities of Yes, of one item at least, as a chart has it.
 
-    Parallel sequences over items. Ten bins of equally many items (Nguyen and O'Connor, EMNLP 2015), fewer where many
-    items have one probability, as equal ones share a bin; the same bins in all resamples of whole clusters. The ECE is
-    that of Naeini et al. (AAAI 2015) over these bins, biased upward; the error without noise is that of Kumar et al.
-    (NeurIPS 2019, the debiased estimator), with the clusters' noise in the place of the binomial one.
+    `answers` are the label, the probability and the cluster of each item. `bins` are ten of equally many items (Nguyen
+    and O'Connor, EMNLP 2015), fewer where many items have one probability, as equal ones share a bin; the same bins in
+    all resamples of whole clusters. Each has the mean probability, the share that is Yes with its interval (None where
+    fewer than six clusters have an item, or all resamples are the same), its items and their clusters. `ece` is the
+    mean over items of the distance in their bin (Naeini et al., AAAI 2015), which noise makes larger; `error` the root
+    of the mean squared distance without the clusters' noise (Kumar et al., NeurIPS 2019, the debiased estimator).
     """
-    columns = _by_cluster_and_bin(gold, p_yes, cluster)
+    columns = _by_cluster_and_bin(*zip(*answers, strict=True))
     yes, predicted, items, squares = columns.sum(axis=0).reshape(-1, _PARTS).T
     total = float(items.sum())
     shares = {str(place): fraction(_PARTS * place, _PARTS * place + 2) for place in range(len(items))}
     table = ClusterSums(columns, {**shares, "brier": Ratio(_mean_error, _items)})
     [estimates] = ratio_intervals([table])
-    error = Metric("calibration_error", None)
+    error, error_interval = None, None
     if table.resamples:
-        [[squares_of_resamples]] = resample([ClusterSums(columns, {error.name: Ratio(_mean_square, _items)})])
+        [[squares_of_resamples]] = resample([ClusterSums(columns, {"error": Ratio(_mean_square, _items)})])
         square = float(_mean_square(columns.sum(axis=0)))
-        error = Metric(error.name, *bootstrap.without_noise(square, squares_of_resamples, table.clusters))
-    brier = Metric("brier", float(squares.sum()) / total, estimates["brier"].interval)
-    bins = tuple(
-        Bin(float(p / n), float(y / n), estimates[name].interval, int(n), table.rests_on[name])
+        error, error_interval = bootstrap.without_noise(square, squares_of_resamples, table.clusters)
+    bins = [
+        {
+            "predicted": float(p / n),
+            "observed": float(y / n),
+            "interval": _listed(estimates[name].interval),
+            "items": int(n),
+            "clusters": table.rests_on[name],
+        }
         for name, p, y, n in zip(shares, predicted, yes, items, strict=True)
-    )
-    return Reliability(bins, float(abs(yes - predicted).sum()) / total, error, brier, int(total))
+    ]
+    return {
+        "bins": bins,
+        "ece": float(abs(yes - predicted).sum()) / total,
+        "error": error,
+        "error_interval": _listed(error_interval),
+        "brier": float(squares.sum()) / total,
+        "brier_interval": _listed(estimates["brier"].interval),
+    }
+
+
+def _listed(interval: tuple[float, float] | None) -> list[float] | None:
+    return None if interval is None else [*interval]
 
 
 def _by_cluster_and_bin(gold: Sequence[int], p_yes: Sequence[float], cluster: Sequence[str]) -> NDArray[np.float64]:
