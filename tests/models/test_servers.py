@@ -214,6 +214,18 @@ def test_a_server_that_is_started_anew_is_waited_for(serve):
     assert set(server.answered.values()) == {1}
 
 
+@pytest.mark.usefixtures("short_waits")
+@pytest.mark.parametrize("name", [kind.name for kind in KINDS.values() if kind.accept])
+def test_connections_that_end_before_a_request_is_read_lose_nothing(name):
+    server = InThread(Faults(accept=name))
+    try:
+        found = asked(server.url, *PROMPTS, max_concurrency=2)
+    finally:
+        server.close()
+    assert {prompt: outcome.text for prompt, outcome in found.items()} == {p: answer(p) for p in PROMPTS}
+    assert server.kinds[name] and set(server.answered.values()) == {1}
+
+
 def test_a_server_that_was_never_there_is_said_in_seconds(monkeypatch):
     monkeypatch.setattr(retry, "_REACHED", set())
     assert "cannot be reached (" in stopped("http://127.0.0.1:9/v1")

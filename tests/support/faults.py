@@ -103,17 +103,6 @@ def enter(family: str, ends: str, rows: Mapping[str, Says], form: str = "{}", **
         KINDS[form.format(name)] = Kind(form.format(name), family, tuple(ends.split()), says, **settings)
 
 
-def chosen(names: str) -> list[Kind]:
-    """Return the kinds that a comma-separated list names: `all`, families, kinds, or beginnings of kinds' names."""
-    kinds: list[Kind] = []
-    for name in names.split(","):
-        some = [kind for kind in KINDS.values() if name in ("all", kind.family, kind.name)]
-        some = some or [kind for kind in KINDS.values() if kind.name.startswith(name)]
-        assert some, f"there is no kind or family {name!r}"
-        kinds += some
-    return kinds
-
-
 # Connections: what ends or hangs at every moment between accept and the last byte.
 
 
