@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from facts import Runs, address, page_data
-from moving import go, wait_for_view
+from moving import wait_for_view
 from playwright.sync_api import expect
 from support.thinned import few
 
@@ -27,10 +27,6 @@ NUMBERS = """() => Object.fromEntries([...document.querySelectorAll("main figure
   figure.id,
   [...figure.querySelectorAll("details tbody tr")].map((row) => [...row.cells].map((cell) => cell.textContent.trim())),
 ]))"""
-# Each is as wide as its place, which is within the page: before that it is drawn once more.
-DRAWN_WITHIN = """(width) => [...document.querySelectorAll("main figure svg[role=group]")].every((one) =>
-  one.getBoundingClientRect().right <= width
-  && Number(one.getAttribute("width")) === Math.floor(one.parentNode.getBoundingClientRect().width))"""
 
 
 def percent(value: float | None) -> str:
@@ -131,16 +127,6 @@ def test_marks_and_tables_have_every_number(open_page, report: Path, runs: Runs,
     assert task != "corr2cause" or "reliability" in {chart["kind"] for chart in charts}
 
 
-def test_the_groups_of_heat_maps_are_named_in_full(open_page) -> None:
-    page = open_page(address("charts", task="causalbench/causality"))
-    heads = page.locator("table.heat thead th")
-    assert heads.filter(has_text="independent").count() == 1
-    cut = heads.evaluate_all(
-        "(all) => all.filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.innerText)"
-    )
-    assert cut == []
-
-
 def test_details_by_pointer_and_by_keyboard(open_page, runs: Runs) -> None:
     run = runs.get("org/hasty")
     page = open_page(address("charts", task="corr2cause"))
@@ -173,79 +159,6 @@ def test_details_by_pointer_and_by_keyboard(open_page, runs: Runs) -> None:
     expect(page.get_by_role("heading", level=1)).to_have_text("org/hasty")
 
 
-def test_the_tip_of_a_focused_mark_goes_along_when_the_page_scrolls(open_page) -> None:
-    page = open_page(address("charts", task="corr2cause"), width=390)
-    links = page.locator("main figure").last.locator("a")
-    expect(links.first).to_be_attached()
-    mark, tip = links.last, page.get_by_role("tooltip")
-
-    def scroll(what: str) -> None:
-        """Do what makes the page scroll, and wait until all that hears of it has run."""
-        on_scroll = "addEventListener('scroll', () => requestAnimationFrame(then), { once: true })"
-        page.evaluate(f"new Promise((then) => {{ {on_scroll}; {what}; }})")
-
-    def beside() -> bool:
-        over, at = tip.bounding_box(), mark.bounding_box()
-        gaps = at["y"] - (over["y"] + over["height"]), over["y"] - (at["y"] + at["height"])
-        return max(gaps) == pytest.approx(8, abs=1)
-
-    page.evaluate("scrollTo(0, 0)")
-    scroll("[...document.querySelectorAll('main figure:last-of-type a')].at(-1).focus()")
-    expect(mark).to_be_focused()
-    expect(tip).to_be_visible()
-    assert page.evaluate("scrollY") > 0 and beside()
-    scroll("scrollBy(0, -20)")
-    expect(tip).to_be_visible()
-    assert beside()
-    scroll("scrollTo(0, 0)")  # the mark is out of sight, and back again
-    expect(tip).to_be_hidden()
-    scroll("document.activeElement.scrollIntoView({ block: 'center' })")
-    expect(tip).to_be_visible()
-    page.keyboard.press("Escape")
-    scroll("scrollBy(0, 20)")
-    expect(tip).to_be_hidden()
-    # That of the pointer hides, as another mark may be below it now.
-    page.evaluate("document.activeElement.blur()")
-    mark.hover(force=True)
-    expect(tip).to_be_visible()
-    scroll("scrollBy(0, -20)")
-    expect(tip).to_be_hidden()
-
-
-def test_opens_on_the_set_with_the_most_runs(open_page, report: Path) -> None:
-    page = open_page(modules=True)
-    # So that it is not the first.
-    page.evaluate("""async () => { (await import("/data/store.js")).report.charts.reverse(); }""")
-    charts = [chart for chart in reversed(charts_of(report, "corr2cause")) if chart["kind"] == "scores"]
-    most = max(charts, key=runs_of)
-    go(page, address("charts", task="corr2cause"))
-    sets = page.get_by_role("combobox", name="Runs", exact=True)
-    assert sets.evaluate("(one) => one.selectedOptions[0].textContent") == most["heading"]
-    assert sets.evaluate("(one) => one.selectedIndex") > 0
-    expect(page.get_by_role("heading", level=2).first).to_have_text(most["heading"])
-
-
 def charts_of(report: Path, task: str) -> list[dict]:
     """Return the charts of a task, as the page has them."""
     return [chart for chart in page_data(report)["charts"] if chart["task"] == task]
-
-
-def runs_of(chart: dict) -> int:
-    return len(chart["rows"])
-
-
-def test_drawn_anew_at_another_width(open_page) -> None:
-    page = open_page(address("charts", task="corr2cause"))
-    drawings = page.locator("main figure svg[role=group]")
-    expect(drawings.first).to_be_visible()
-    wide = drawings.first.bounding_box()["width"]
-    for width in (360, 700):
-        page.set_viewport_size({"width": width, "height": 800})
-        page.wait_for_function(DRAWN_WITHIN, arg=width)
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
-    # In one go: a drawing that was found a moment ago may have made room for the next.
-    width, lefts = drawings.first.evaluate(
-        """(one) => [one.getBoundingClientRect().width,
-          [...one.querySelectorAll("text")].map((text) => text.getBoundingClientRect().x)]"""
-    )
-    assert 0 < width < wide and len(lefts) > 3 and min(lefts) >= 0

@@ -83,27 +83,6 @@ def test_small_breakdowns_are_a_line_until_they_are_opened(open_page, runs: Runs
     assert max(most.values()) > 10
 
 
-def test_a_breakdown_that_repeats_another_is_a_line(open_page, runs: Runs) -> None:
-    page = open_page(address("run", runs.get("org/careful").id), modules=True)
-    words = page.evaluate(
-        """async (id) => {
-          const { breakdownFolds } = await import("/views/run/breakdowns.js");
-          const { findRun } = await import("/data/runs.js");
-          const groups = (...names) => Object.fromEntries(names.map((name, k) => [name, { f1: k / 4, items: 40 + k }]));
-          const rungs = groups("1", "2");
-          const queries = { b: rungs["2"], a: rungs["1"] };
-          const breakdowns = [["rung", rungs], ["query", queries], ["story", groups("x", "y", "z")]];
-          return breakdownFolds(findRun(id), breakdowns).map((fold) => [fold.open, fold.firstChild.textContent]);
-        }""",
-        runs.get("org/careful").id,
-    )
-    assert words == [
-        [True, "By rung 2 groups"],
-        [False, "By query 2 groups, the same as by rung"],
-        [True, "By story 3 groups"],
-    ]
-
-
 @pytest.mark.parametrize("beside", few([False, True], 1))
 def test_items_have_their_whole_names_on_a_narrow_screen(open_page, runs: Runs, beside: bool) -> None:
     run, other = (
@@ -129,20 +108,3 @@ def test_items_have_their_whole_names_on_a_narrow_screen(open_page, runs: Runs, 
     in_order = runs.get("always_no") if beside else run
     expect(last).to_have_text(in_order.replies[-1].item)
     assert last.evaluate("(one) => one.getBoundingClientRect().bottom <= innerHeight + scrollY")
-
-
-def test_names_of_lines_are_broken_not_cut(open_page) -> None:
-    page = open_page(modules=True)
-    name = "meta-llama/Llama-4-Scout-17B-16E-Instruct · samples=1500"
-    lines, widths = page.evaluate(
-        """async (name) => {
-          const { wrapped, textWidth } = await import("/charts/labels.js");
-          const lines = wrapped(name, 90);
-          return [lines, lines.map((line) => textWidth(line.trim(), 12))];
-        }""",
-        name,
-    )
-    assert "".join(lines) == name
-    assert len(lines) > 3 and max(widths) <= 90
-    go(page, address("charts", task="causalbench/causality"))
-    assert "…" not in page.locator("main").inner_text()

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 from facts import Run, Runs, address
-from moving import go, wait_for_view
+from moving import wait_for_view
 from playwright.sync_api import Page, expect
 from support.thinned import few
 
@@ -28,13 +28,6 @@ PANELS = """() => [...document.querySelectorAll("main figure")].map((figure) => 
 }))"""
 LINE = """(edge) => { const path = edge.querySelector("path"), style = getComputedStyle(path);
   return [style.stroke, style.strokeDasharray, style.strokeWidth]; }"""
-# Edges whose arrow ends within the box of its node, which is drawn over it.
-HIDDEN = """() => [...document.querySelectorAll("main figure .edge")].filter((edge) => {
-  const node = edge.closest("svg").querySelector(`.node[data-node="${edge.dataset.b}"] rect`).getBoundingClientRect();
-  const head = edge.querySelector(".head").getBoundingClientRect(), half = [head.width / 2, head.height / 2];
-  return Math.abs(head.x + half[0] - node.x - node.width / 2) < node.width / 2
-    && Math.abs(head.y + half[1] - node.y - node.height / 2) < node.height / 2;
-}).map((edge) => edge.querySelector("title").textContent)"""
 WHY = {"unreadable": "unreadable", "failed": "failed call", "": "not asked"}
 Edges = dict[str, set[tuple[str, str]] | dict[tuple[str, str], str]]
 
@@ -131,51 +124,6 @@ def test_edges_are_those_of_the_answers(
     assert sorted(rows[1:]) == sorted(edge.replace(": ", "") for edge in different)
 
 
-@pytest.mark.parametrize("network", few(["asia", "cancer"], 1))
-def test_every_arrow_head_is_in_sight(open_page, runs: Runs, network: str) -> None:
-    page = open_page(address("graphs", graph_run(runs, "always_yes").id, network, template="direct"))
-    hidden = page.evaluate(HIDDEN)
-    assert hidden == [], "between neighbours in a layer, too, who have an edge each way here"
-    assert page.locator("main figure .edge .head").count() > 16
-
-
-def test_why_nothing_was_read_is_told(open_page, runs: Runs) -> None:
-    page = open_page(modules=True)
-    page.evaluate(
-        """async ([id, whys]) => {
-          const { loadChunk, report } = await import("/data/store.js");
-          const run = report.runs.find((one) => one.id === id);
-          const { direct } = (await loadChunk(run.graphs.chunk)).networks.cancer.templates;
-          direct.yes = [direct.true[3]];
-          direct.lost = whys.map((why, k) => [...direct.true[k], why]);
-        }""",
-        [graph_run(runs, "org/hasty").id, ["unreadable", "failed", "not asked"]],
-    )
-    go(page, address("graphs", graph_run(runs, "org/hasty").id, "cancer", template="direct"))
-    _, answered = page.evaluate(PANELS)
-    assert sorted(title.partition(": ")[2] for title in answered["edges"]) == [
-        "in both",
-        *(f"no answer read ({why})" for why in ("failed call", "not asked", "unreadable")),
-    ]
-
-
-def test_a_chooser_keeps_the_focus_and_the_place(open_page, runs: Runs) -> None:
-    page = open_page(address("graphs", graph_run(runs, "org/hasty").id, "asia"))
-    question = page.get_by_role("combobox", name="Question")
-    question.focus()
-    page.evaluate("window.scrollTo(0, 60)")
-    page.keyboard.press("ArrowDown")
-    page.wait_for_url("**template=*")
-    wait_for_view(page)
-    expect(question).to_be_focused()
-    page.keyboard.press("ArrowDown")
-    wait_for_view(page)
-    expect(question).to_be_focused()
-    assert page.evaluate("window.scrollY") == 60
-    page.get_by_role("combobox", name="Network").select_option("cancer")
-    expect(page.get_by_role("heading", name="cancer: true and answered graph")).to_be_visible()
-
-
 def test_choosers_and_the_way_back(open_page, runs: Runs) -> None:
     hasty, yes = graph_run(runs, "org/hasty"), graph_run(runs, "always_yes")
     page = open_page(address("graphs", hasty.id, "asia"))
@@ -204,27 +152,6 @@ def test_choosers_and_the_way_back(open_page, runs: Runs) -> None:
     assert {opacity for _, opacity in edges} == {1, 0.18}
     assert all(("Cancer" in title) == (opacity == 1) for title, opacity in edges)
     assert "node=Cancer" in page.url
-
-
-def test_moved_and_enlarged_by_keys_and_buttons(open_page, runs: Runs) -> None:
-    page = open_page(address("graphs", graph_run(runs, "org/hasty").id, "asia"))
-
-    def boxes() -> list[str]:
-        return page.locator("main figure svg").evaluate_all("(all) => all.map((one) => one.getAttribute('viewBox'))")
-
-    start = boxes()
-    assert len(set(start)) == 1, "all graphs are at the same place"
-    page.get_by_role("button", name="Enlarge").click()
-    near = boxes()
-    assert float(near[0].split()[2]) < float(start[0].split()[2]) and len(set(near)) == 1
-    page.get_by_role("group", name="Graphs").focus()
-    page.keyboard.press("ArrowRight")
-    assert float(boxes()[0].split()[0]) > float(near[0].split()[0])
-    page.keyboard.press("-")
-    page.keyboard.press("0")
-    assert boxes() == start
-    page.keyboard.press("Tab")
-    assert page.evaluate("document.activeElement.closest('figure')") is None, "no trap"
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

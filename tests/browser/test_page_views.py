@@ -174,17 +174,6 @@ def test_a_page_with_little_in_it(open_page, runs: Runs, tmp_path: Path) -> None
         expect(page.get_by_role("main")).to_contain_text(sentence)
 
 
-def test_print_holds_the_whole_table(open_page, runs: Runs) -> None:
-    page = open_page(address("board", task="corr2cause"), width=1000)
-    page.emulate_media(media="print")
-    wide = page.locator("main table").evaluate_all("(all) => all.map((one) => one.getBoundingClientRect().right)")
-    assert max(wide) <= 1000  # of a sheet of A4, across
-    assert page.locator("main form").first.is_hidden()
-    go(page, address("run", runs.get("org/careful").id))
-    assert page.get_by_text("Compare the answers").is_hidden()
-    assert page.get_by_role("heading", name="Scores").is_visible()
-
-
 @pytest.mark.parametrize("width", few([360, 768, 1280], 1))
 def test_fits(open_page, runs: Runs, width: int) -> None:
     page = open_page(width=width)

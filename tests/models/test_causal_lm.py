@@ -75,7 +75,7 @@ def test_a_checkpoints_own_sampling_settings_do_not_leak_in(gpt2_path, tmp_path)
 
 
 def test_what_exceeds_the_context_is_a_failure_for_that_item_only(tmp_path):
-    path = lm_checkpoint(tmp_path / "short", "gpt2", max_positions=32)
+    path = lm_checkpoint(tmp_path / "short", "gpt2", max_position_embeddings=32)
     found = dict(each(lm(path).respond([choice(TEXTS[1]), choice(TEXTS[2])])))
     assert found[choice(TEXTS[1])].logprobs
     failure = found[choice(TEXTS[2])]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import islice
 from pathlib import Path
@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.yes_and_no import YesAndNo
 
 from harness.config_files import CONFIGS, listed, read_yaml
 from harness.prompting import prompts
@@ -19,7 +18,7 @@ from harness.scoring import bootstrap, choices, samples
 from harness.scoring.audit import by_judge
 from harness.scoring.summary import summarize
 from harness.settings import build, class_of
-from harness.types import JUDGE, NOT_IN_FORM, Answer, Failure, Judgement, Record, Response, Usage
+from harness.types import JUDGE, NOT_IN_FORM, Answer, Failure, Judgement, Record, Response, Result, Usage
 
 ITEMS = 40
 RULES = ("", "said", "announced", "opening", f"{NOT_IN_FORM}, said")
@@ -39,6 +38,24 @@ def few_resamples():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(bootstrap, "resamples", lambda clusters, items=0: 30)
         yield
+
+
+class YesAndNo:
+    """A task of Yes and No with every kind of breakdown."""
+
+    name = headline = "audited"
+    remarks = ()
+
+    def summarize(self, records: Iterable[Record]) -> Result:
+        return summarize(
+            records,
+            headline="audited",
+            orders={"size": ("small", "large")},
+            unreadable="wrong",
+            crossed=[("size", "kind")],
+            within=lambda record: record.groups["kind"],
+            unit="kinds",
+        )
 
 
 class Sets(YesAndNo):

@@ -26,27 +26,13 @@ def nli_checkpoint(folder: Path, labels: dict[int, str], max_positions: int = 64
         pair="[CLS] $A [SEP] $B:1 [SEP]:1",
         special_tokens=[("[CLS]", vocabulary["[CLS]"]), ("[SEP]", vocabulary["[SEP]"])],
     )
-    tokenizer = PreTrainedTokenizerFast(
-        tokenizer_object=raw,
-        pad_token="[PAD]",
-        unk_token="[UNK]",
-        cls_token="[CLS]",
-        sep_token="[SEP]",
-        model_max_length=max_positions,
-    )
+    special = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=raw, model_max_length=max_positions, **special)
     torch.manual_seed(0)
-    config = BertConfig(
-        vocab_size=len(vocabulary),
-        hidden_size=16,
-        num_hidden_layers=1,
-        num_attention_heads=2,
-        intermediate_size=32,
-        max_position_embeddings=max_positions,
-        num_labels=len(labels),
-        id2label=labels,
-        label2id={name: k for k, name in labels.items()},
-        initializer_range=0.5,
-    )
+    sizes = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 32}
+    sizes |= {"vocab_size": len(vocabulary), "max_position_embeddings": max_positions, "initializer_range": 0.5}
+    names = {"num_labels": len(labels), "id2label": labels, "label2id": {name: k for k, name in labels.items()}}
+    config = BertConfig(**sizes, **names)
     BertForSequenceClassification(config).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder
@@ -109,48 +95,24 @@ def mlm_checkpoint(folder: Path, kind: str, max_positions: int = 128) -> Path:
     return folder
 
 
-def lm_checkpoint(folder: Path, kind: str, template: str | None = None, max_positions: int = 2048) -> Path:
+def lm_checkpoint(folder: Path, kind: str, template: str | None = None, words: str = "", **sizes: object) -> Path:
+    """kind: gpt2 or llama; `words` are learned by its tokenizer as well, `sizes` are settings of its config."""
     import torch
     from tokenizers import ByteLevelBPETokenizer
     from transformers import GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
-    raw = ByteLevelBPETokenizer()
-    raw.train_from_iterator(
-        [TEXT, "Question: Answer: Yes No Just answer"] * 3, vocab_size=400, special_tokens=["<|end|>"]
-    )
+    raw, texts = ByteLevelBPETokenizer(), [TEXT, "Question: Answer: Yes No Just answer", *filter(None, [words])]
+    raw.train_from_iterator(texts * 3, vocab_size=500 if words else 400, special_tokens=["<|end|>"])
     tokenizer = PreTrainedTokenizerFast(tokenizer_object=raw._tokenizer, eos_token="<|end|>", bos_token="<|end|>")
     tokenizer.chat_template = template
     torch.manual_seed(0)
-    size = len(tokenizer)
+    small = {"hidden_size": 16, "num_hidden_layers": 2, "max_position_embeddings": 2048, "initializer_range": 0.3}
+    small |= {"vocab_size": len(tokenizer), "bos_token_id": 0, "eos_token_id": 0, **sizes}
     if kind == "gpt2":
-        model = GPT2LMHeadModel(
-            GPT2Config(
-                vocab_size=size,
-                n_positions=max_positions,
-                n_embd=16,
-                n_layer=2,
-                n_head=2,
-                initializer_range=0.3,
-                bos_token_id=0,
-                eos_token_id=0,
-            )
-        )
+        GPT2LMHeadModel(GPT2Config(**small, num_attention_heads=2)).save_pretrained(folder)
     else:
-        model = LlamaForCausalLM(
-            LlamaConfig(
-                vocab_size=size,
-                hidden_size=16,
-                intermediate_size=32,
-                num_hidden_layers=2,
-                num_attention_heads=4,
-                num_key_value_heads=2,
-                max_position_embeddings=max_positions,
-                initializer_range=0.3,
-                bos_token_id=0,
-                eos_token_id=0,
-            )
-        )
-    model.save_pretrained(folder)
+        heads = {"intermediate_size": 32, "num_attention_heads": 4, "num_key_value_heads": 2}
+        LlamaForCausalLM(LlamaConfig(**heads | small)).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from support.conftest_models import TEXT
+from support.conftest_models import lm_checkpoint
 
 TEMPLATE = (
     "{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}"
@@ -16,28 +16,5 @@ WRITE_GGUF = Path(__file__).with_name("write_gguf.py")
 
 
 def checkpoint(folder: Path) -> Path:
-    import torch
-    from tokenizers import ByteLevelBPETokenizer
-    from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
-
-    raw = ByteLevelBPETokenizer()
-    words = [TEXT, "Question: Answer: Yes No Just answer", "\nYes\nNo\n yes no YES NO"]
-    raw.train_from_iterator(words * 3, vocab_size=500, special_tokens=["<|end|>"])
-    tokenizer = PreTrainedTokenizerFast(tokenizer_object=raw._tokenizer, eos_token="<|end|>", bos_token="<|end|>")
-    tokenizer.chat_template = TEMPLATE
-    torch.manual_seed(0)
-    config = LlamaConfig(
-        vocab_size=len(tokenizer),
-        hidden_size=128,
-        intermediate_size=128,
-        num_hidden_layers=2,
-        num_attention_heads=4,
-        num_key_value_heads=2,
-        max_position_embeddings=POSITIONS,
-        initializer_range=0.1,
-        bos_token_id=0,
-        eos_token_id=0,
-    )
-    LlamaForCausalLM(config).save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
-    return folder
+    sizes = {"hidden_size": 128, "intermediate_size": 128, "max_position_embeddings": POSITIONS}
+    return lm_checkpoint(folder, "llama", TEMPLATE, "\nYes\nNo\n yes no YES NO", **sizes, initializer_range=0.1)
