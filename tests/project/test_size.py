@@ -49,7 +49,7 @@ ROOMS: dict[str, tuple[int, int]] = {
     "harness/tasks/corr2cause/fresh": (799, 6),
     "harness/tasks/questions": (396, 4),
     "harness/verify": (660, 6),
-    "packages/batches": (1472, 9),
+    "packages/batches": (1250, 8),
     "packages/bridges": (398, 7),
     "packages/discovery": (795, 5),
     "packages/lab": (2244, 15),
