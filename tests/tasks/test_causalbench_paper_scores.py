@@ -74,17 +74,6 @@ def test_a_template_with_a_failed_call_has_no_numbers_of_the_papers():
     assert any("1 of 1 networks lack some" in note for note in result.notes)
 
 
-@pytest.mark.parametrize(("kind", "settings"), [("Correlation", {}), ("Causality", {}), ("Causality", {"method": 2})])
-def test_under_a_limit_there_are_no_numbers_of_the_papers(kind, settings):
-    task = causalbench(kind, networks=["asia", "cancer"], limit=150, **settings)
-    result = task.summarize(records(task, some()))
-    for groups in result.scores["paper"].values():
-        for row in groups.values():
-            assert set(values(row)) == set(PAPERS) and set(values(row).values()) == {None}
-    assert result.scores["exact"]["overall"]["all"]["accuracy"] is not None
-    assert result.scores["exact"]["overall"]["all"].items == 150
-
-
 def test_a_run_that_was_cut_short_has_the_papers_numbers_of_whole_networks_only():
     task = causalbench("Causality", networks=["asia", "cancer"])
     run_records = records(task, some())
@@ -98,13 +87,6 @@ def test_a_run_that_was_cut_short_has_the_papers_numbers_of_whole_networks_only(
     assert paper["network/template"]["cancer/cause"]["macro_f1"] is not None
     exact = task.summarize(without_one).scores["exact"]["network/template"]
     assert exact["cancer/influence"]["shd"] is None and exact["cancer/cause"]["shd"] is not None
-
-
-@pytest.mark.parametrize(("kind", "there"), [("all", True), ("direct", False), ("indirect", False)])
-def test_the_papers_numbers_need_every_pair_and_not_those_of_a_kind(kind, there):
-    task = causalbench("Correlation", networks="asia", kind=kind)
-    paper = task.summarize(records(task, some(9))).scores["paper"]["network/template"]["asia/related"]
-    assert (paper["macro_f1"] is not None) == there
 
 
 def test_the_papers_reading_takes_yes_and_no_alone():

@@ -70,13 +70,6 @@ def test_clusters_are_joined_through_others_and_keep_the_first_name():
     assert joined_clusters(items) == {"1": "1", "2": "1", "3": "1", "4": "4"}
 
 
-def test_anticommonsense_has_hard_models_too():
-    items = list(task(variants="anticommonsense", queries=["ate", "nie", "marginal"], limit=900).items())
-    shares = Counter(item.groups["difficulty"] for item in items)
-    assert set(shares) == {"easy", "hard"} and min(shares.values()) > 300
-    assert all(("hard" in item.cluster) == (item.groups["difficulty"] == "hard") for item in items)
-
-
 @pytest.mark.parametrize("settings", few([{"limit": 4000}, {"split": "sample"}], 1))
 @pytest.mark.parametrize("query", ["all", pytest.param("back-door adjustment set", marks=pytest.mark.slow)])
 def test_intervals_are_as_wide_as_answers_by_the_text_vary(settings, query):

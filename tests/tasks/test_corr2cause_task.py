@@ -60,15 +60,6 @@ def test_the_headline_labels(settings, headline):
     assert corr2cause(**settings).headline == headline
 
 
-def test_a_test_item_has_both_label_sets_whatever_the_headline():
-    for labels in ("published", "audited"):
-        items = list(corr2cause(labels=labels).items())
-        assert [item.labels for item in items] == [item.labels for item in PLAIN]
-    assert {frozenset(item.labels) for item in PLAIN} == {frozenset(("published", "audited"))}
-    assert dict(PLAIN[115].labels) == {"published": 0, "audited": 1}
-    assert dict(PLAIN[920].labels) == {"published": 1, "audited": 0}
-
-
 # What an item says
 
 

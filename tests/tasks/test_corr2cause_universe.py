@@ -18,7 +18,7 @@ from harness.errors import ConfigError
 from harness.tasks.corr2cause import claim, enumerate
 from harness.tasks.corr2cause.claim import Claim, claim_at, claims, count
 from harness.tasks.corr2cause.enumerate import blocks, draw_classes, premises
-from harness.tasks.corr2cause.text import follows, premise, read_hypothesis, read_premise
+from harness.tasks.corr2cause.text import follows, read_hypothesis, read_premise
 
 SEVEN = 76_907
 
@@ -76,10 +76,6 @@ def test_drawn_classes_hang_on_the_seed_and_a_larger_sample_has_the_smaller_one(
     assert not set(draw_classes(8, "all", seed=0, classes=30)) & set(draw_classes(8, "all", seed=1, classes=30))
 
 
-def test_the_sample_stays_as_it_is():
-    assert draw_classes(8, "all", seed=0, classes=3) == [280120, 43907173, 47855354]
-
-
 def test_a_class_with_too_many_members_is_not_drawn(monkeypatch):
     monkeypatch.setattr(enumerate, "MEMBERS", 3)
     for number in draw_classes(8, "all", seed=0, classes=20):
@@ -100,12 +96,6 @@ def test_large_items_have_the_text_and_the_labels_of_their_class(n, classes):
         read = read_premise(item.fields["premise"])
         assert read.independences == frozenset(independences(dag))
         assert follows(read, read_hypothesis(item.fields["hypothesis"], read.names)) == item.labels["audited"]
-
-
-def test_the_longest_premise_of_each_size():
-    # Nothing is connected: 2^(n-3) n(n-1) sentences.
-    for n, length in ((6, 9_169), (7, 26_833), (8, 74_625), (10, 517_023)):
-        assert len(premise((0,) * n)) == length
 
 
 @pytest.mark.parametrize("settings", [{"num_nodes": [4, 5]}, {"num_nodes": [8], "classes": 3}, {"split": "dev"}])
