@@ -83,24 +83,15 @@ def _write(rows: Sequence[Run], settings: ReportSettings) -> str:
     except OSError as error:
         raise cannot_write(settings.out, error) from error
     folder = bundle.write(out, TITLE, data, chunks, place)
-    runs = "1 run" if len(rows) == 1 else f"{len(rows):,} runs"
-    sentences = [f"{out}: {runs}{_missing_answers(data)}, {out.stat().st_size / 1e6:.1f} MB.", *_unreadable(data)]
+    reasons = [run.get("no_answers") for run in data["runs"] if not run["answers"]]
+    missing = sum(reason != NOT_WANTED for reason in reasons)
+    runs = f"{len(rows):,} run{'s' * (len(rows) != 1)}" + f", {missing:,} without answers" * bool(missing)
+    sentences = [f"{out}: {runs}, {out.stat().st_size / 1e6:.1f} MB."]
+    sentences += [str(reason) for reason in reasons if reason not in (NO_RECORDS, NOT_WANTED)]  # which cannot be read
     if folder:
         size = sum(file.stat().st_size for file in folder.iterdir())
         sentences.append(f"{folder}/ holds the answers, {size / 1e6:.1f} MB: keep it beside the page.")
     return "\n".join(sentences)
-
-
-def _missing_answers(data: dict[str, JSON]) -> str:
-    """Return the remark on runs whose answers were wanted but are missing from the page; "" if all are there."""
-    missing = sum(not run["answers"] and run["no_answers"] != NOT_WANTED for run in data["runs"])
-    return f", {missing:,} without answers" if missing else ""
-
-
-def _unreadable(data: dict[str, JSON]) -> list[str]:
-    """Return a line for each run whose records exist but cannot be read."""
-    reasons = (run.get("no_answers") for run in data["runs"])
-    return [str(reason) for reason in reasons if reason not in (None, NO_RECORDS, NOT_WANTED)]
 
 
 def content(rows: Sequence[Run], title: str, *, answers: bool) -> tuple[dict[str, JSON], dict[str, str]]:
@@ -108,8 +99,7 @@ def content(rows: Sequence[Run], title: str, *, answers: bool) -> tuple[dict[str
     names = run_ids(rows)
     replies = ReplyReader()
     builder = ChunkBuilder(replies, answers=answers)
-    for _ in Progress("making the page").watch(builder.read(rows), range(builder.steps(rows))):
-        pass
+    builder.read(Progress("making the page").watch(rows, rows))
     tasks = dict.fromkeys(row.task for row in rows)
     published = [table for task in tasks for tables in plugin.published() for table in tables(task, rows)]
     data = {

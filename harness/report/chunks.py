@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Iterable
 
 from harness.errors import DataError, HarnessError
 from harness.plugin import load
@@ -41,19 +41,13 @@ class ChunkBuilder:
         self._items: dict[tuple[str, ...], tuple[str, ItemColumns]] = {}
         self._names: dict[tuple[str, str], str] = {}
 
-    def steps(self, runs: Sequence[Run]) -> int:
-        """Return about how often `read` yields."""
-        with_records = [run for run in runs if self._with_answers and any(run.folder.glob(f"{RECORDS}*"))]
-        sets = {_key(run): run.result.overall.items for run in with_records}
-        return sum(sets.values()) + sum(run.result.overall.items for run in with_records)
-
-    def read(self, runs: Sequence[Run]) -> Iterator[None]:
-        """Read the runs; yield after every item and every record."""
+    def read(self, runs: Iterable[Run]) -> None:
+        """Read the runs."""
         for run in runs:
             parts: dict[str, JSON] = {"answers": None, "graphs": None}
             try:
                 parts["graphs"] = self._graphs(run)
-                parts["answers"] = yield from self._answers(run)
+                parts["answers"] = self._answers(run)
             except DataError as error:
                 parts["no_answers"] = str(error)
             self.parts_of_runs.append(parts)
@@ -66,18 +60,17 @@ class ChunkBuilder:
             return None
         return {"chunk": self._chunk("graphs", content), "networks": list(content["networks"])}
 
-    def _answers(self, run: Run) -> Generator[None, None, JSON]:
+    def _answers(self, run: Run) -> JSON:
         if not self._with_answers:
             raise DataError(NOT_WANTED)
         if run.records_file is None:
             raise DataError(NO_RECORDS)
-        name, items = yield from self._items_of(run)
+        name, items = self._items_of(run)
         answers, requests = Answers(), RequestTexts()
         for line in self._replies.passing(run):
             row = items.row(line)
             answers.add(row, line, run.right(line))
             requests.add(row, line)
-            yield
         prompts = self._chunk("prompts", requests.json()) if requests.kind else None
         return {
             "items": name,
@@ -86,12 +79,11 @@ class ChunkBuilder:
             "count": len(answers),
         }
 
-    def _items_of(self, run: Run) -> Generator[None, None, tuple[str, ItemColumns]]:
+    def _items_of(self, run: Run) -> tuple[str, ItemColumns]:
         """Return the name and the items of a run's chunk, which runs on the same items and label set share."""
-        key = _key(run)
+        key = run.task, run.result.headline, run.items or str(run.folder)
         if key not in self._items:
-            items = yield from items_of(run)
-            self._items[key] = f"items/{len(self._items)}", items
+            self._items[key] = f"items/{len(self._items)}", items_of(run)
         return self._items[key]
 
     def _chunk(self, kind: str, value: JSON) -> str:
@@ -102,10 +94,6 @@ class ChunkBuilder:
             self._names[key] = f"{kind}/{sum(other == kind for other, _ in self._names)}"
             self.chunks[self._names[key]] = text
         return self._names[key]
-
-
-def _key(run: Run) -> tuple[str, ...]:
-    return run.place["task"], run.result.headline, run.items or str(run.folder)
 
 
 FOLDER = "graphs"

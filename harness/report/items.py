@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from operator import itemgetter
 from typing import Any
@@ -39,14 +39,13 @@ class ItemColumns:
         path = benchmark_of(task).explanations
         self.explanations: Explanations[Any] | None = load(path)() if path else None
 
-    def add_all(self, items: Iterable[Item]) -> Iterator[None]:
-        """Add the items of a task; yield after each."""
+    def add_all(self, items: Iterable[Item]) -> None:
+        """Add the items of a task."""
         for item in items:
             words = next((str(item.fields[name]) for name in _IN_WORDS if name in item.fields), "")
             self._add(item.id, words, item.cluster, item.groups, item.labels)
             if self.explanations:
                 self.explanations.add(item)
-            yield
 
     def row(self, line: Line) -> int:
         """Return the row of a record's item, adding the item if it is new."""
@@ -83,10 +82,10 @@ class ItemColumns:
             column.append(label)
 
 
-def items_of(run: Run) -> Generator[None, None, ItemColumns]:
+def items_of(run: Run) -> ItemColumns:
     """Rebuild the items of a run from its settings; none if that is impossible or they have changed.
 
-    No more are made than the run has records for: its settings may claim a thousand million. Yield after each.
+    No more are made than the run has records for: its settings may claim a thousand million.
     """
     items = ItemColumns(run.place["task"], run.result.headline, run.result.choices)
     try:
@@ -96,7 +95,7 @@ def items_of(run: Run) -> Generator[None, None, ItemColumns]:
         source = rebuild.items_of(rebuild.task_of(run.manifest), run.manifest, run.records_file)
         # Of a complete run one more, to see that there are no others.
         traced = TracedItems(islice(source, count + run.complete))
-        yield from items.add_all(traced)
+        items.add_all(traced)
         if traced.summary == run.manifest.items:
             return items
     except (KeyError, TypeError, ValueError, AttributeError, OSError, ImportError, HarnessError):
