@@ -34,7 +34,7 @@ ROOMS: dict[str, tuple[int, int]] = {
     "harness/plot": (244, 3),
     "harness/prompting": (2130, 15),
     "harness/recorded": (399, 4),
-    "harness/report": (737, 5),
+    "harness/report": (714, 5),
     "harness/reread": (196, 3),
     "harness/runtime": (725, 8),
     "harness/scoring": (2084, 15),
