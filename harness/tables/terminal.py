@@ -15,7 +15,7 @@ from harness.runtime.console import capable, clean, rich_console
 from harness.tables.table import Part, Table
 
 if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
+    from rich.console import RenderableType
 
 GAP = 2
 """Spaces between columns."""
@@ -28,16 +28,12 @@ NAMES = 20
 def show(parts: Sequence[Part], *, title: str = "", stream: TextIO | None = None) -> None:
     """Print paragraphs and tables, on standard output if no other stream is given; on a terminal below a title."""
     stream = sys.stdout if stream is None else stream
-    if capable(stream):
-        draw(parts, rich_console(stream), title=title)
-    else:
+    if not capable(stream):
         from harness.tables.markdown_csv_json import markdown
 
         print(markdown(parts), file=stream, flush=True)
-
-
-def draw(parts: Sequence[Part], console: Console, *, title: str = "") -> None:
-    """Print paragraphs and tables, an empty line between two."""
+        return
+    console = rich_console(stream)
     for number, block in enumerate(_blocks(parts, title, console.width)):
         if number:
             console.print()

@@ -247,29 +247,24 @@ def of_kind(rows, kind):
     return {chart.id: as_json(chart) for chart in charts_of(rows) if chart.kind == kind}
 
 
-def test_runs_that_differ_in_names_alone_make_a_line():
-    plain, readable = made(CAUSALITY, "gpt4"), made(CAUSALITY, "gpt4", variant="names=readable")
-    alone = made(CAUSALITY, "gpt35", variant="names=readable")
-    charts = of_kind([plain, readable, alone], "names")
-    chart = charts["causalbench/causality/names/f1"]
-    assert chart["steps"] == ["original", "readable"] and chart["title"] == "F1 with original and with readable names"
+@pytest.mark.parametrize(
+    ("kind", "task", "variants", "steps", "place"),
+    [
+        ("names", CAUSALITY, ("default", "names=readable"), ["original", "readable"], ""),
+        ("names", CAUSALITY, ("method=2", "method=2,names=readable"), ["original", "readable"], "/method=2"),
+        ("directness", CORRELATION, ("kind=direct", "kind=indirect"), ["direct", "indirect"], ""),
+    ],
+)
+def test_runs_that_differ_in_a_setting_alone_make_a_line(kind, task, variants, steps, place):
+    runs = [made(task, "gpt4", variant=variant) for variant in variants]
+    alone = made(task, "gpt35", variant=variants[1])
+    charts = of_kind([*runs, alone], kind)
+    chart = charts[f"{task}{place}/{kind}/f1"]
+    assert chart["steps"] == steps and chart["title"].startswith("F1 ") and bool(chart["heading"]) == bool(place)
     (row,) = chart["rows"]
-    assert row["label"] == "gpt4"
-    values = [point["value"] for point in row["points"]]
-    assert values == [of.result.overall["f1"] for of in (plain, readable)]
-    assert not of_kind([plain, alone], "names")
-
-
-def test_other_settings_stand_apart():
-    runs = [made(CAUSALITY, "gpt4", variant=v) for v in ("method=2", "method=2,names=readable", "names=readable")]
-    (chart,) = [chart for name, chart in of_kind(runs, "names").items() if name.endswith("/f1")]
-    assert chart["id"] == "causalbench/causality/method=2/names/f1" and chart["heading"]
-
-
-def test_direct_and_indirect_pairs_stand_beside_each_other():
-    runs = [made(CORRELATION, model, variant=f"kind={kind}") for model in ("a", "b") for kind in ("direct", "indirect")]
-    chart = of_kind(runs, "directness")["causalbench/correlation/directness/f1"]
-    assert chart["steps"] == ["direct", "indirect"] and len(chart["rows"]) == 2
+    assert row["label"] == "gpt4" and row["role"] == "model"
+    assert [point["value"] for point in row["points"]] == [run.result.overall["f1"] for run in runs]
+    assert not of_kind([runs[0], alone], kind)
 
 
 def reply(body):
