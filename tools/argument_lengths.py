@@ -201,19 +201,14 @@ def members(number: int) -> Iterator[int]:
 
 def smallest_hitting_set(sets: Sequence[int]) -> int:
     """Return a smallest set that has a member of each of the sets; none of them is empty."""
-    least, size = _minimal(sets), 0
-    while (hitting := _of_size(least, size)) is None:
-        size += 1
-    return hitting
-
-
-def _minimal(sets: Sequence[int]) -> list[int]:
-    """Return the sets that contain no other one, smallest first."""
     minimal: list[int] = []
     for one in sorted(set(sets), key=lambda one: (one.bit_count(), one)):
-        if not any(smaller & one == smaller for smaller in minimal):
+        if not any(smaller & one == smaller for smaller in minimal):  # whoever meets that one meets this
             minimal.append(one)
-    return minimal
+    size = 0
+    while (hitting := _of_size(minimal, size)) is None:
+        size += 1
+    return hitting
 
 
 def _of_size(sets: Sequence[int], size: int) -> int | None:
