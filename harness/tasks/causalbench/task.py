@@ -79,12 +79,13 @@ class CausalBench(TaskBase):
             raise ConfigError(
                 f"task.columns={self.columns} orders the data: it needs task.format=data or background_data."
             )
-        if self.background == "authors" and not self.format.startswith("background"):
+        if self.background == "ours":
+            return
+        if not self.format.startswith("background"):
             raise ConfigError(
                 "task.background=authors chooses texts: it needs task.format=background or background_data."
             )
-        without = [name for name in self.chosen_networks if not networks.authors_texts(name)]
-        if self.background == "authors" and without:
+        if without := [name for name in self.chosen_networks if not networks.authors_texts(name)]:
             raise ConfigError(
                 f"task.background=authors: the authors have released texts for asia, none for {without[0]}: use "
                 "task.networks=asia."
