@@ -44,7 +44,7 @@ def test_the_manifest_says_under_which_names_the_server_answered(harness, serve,
 
     server = serve(reply)
     process = harness("model=gpt4", f"model.base_url={server.url}", "task.limit=20", OPENAI_API_KEY=KEY)
-    assert "name more than one model: snapshot-0 (10), snapshot-1 (10)" in process.stdout
+    assert process.returncode == 0, process.stderr
     place = tmp_path / "results/corr2cause/limit=20/plain/gpt4"
     manifest = json.loads((place / "manifest.json").read_text())
     assert manifest["counts"]["served_models"] == {"snapshot-0": 10, "snapshot-1": 10}
