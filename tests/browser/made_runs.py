@@ -19,14 +19,10 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from hydra import compose, initialize_config_dir
-from omegaconf import OmegaConf
 from support.openai_server import Reply, Server, chat_reply, error
+from support.page_help import run
 
-from harness.__main__ import run_one
 from harness.causal.learned_graph import Pattern
-from harness.config_files import CONFIGS
-from harness.errors import RunStopped
 from harness.run import leave
 from harness.runtime.progress import Progress
 from harness.storage.configuration import folder_of, of_algorithm
@@ -94,14 +90,14 @@ def make(folder: Path, limit: int | None = 200) -> Path:
 def _corr2cause(folder: Path, server: Server, limit: str) -> None:
     for perturbation in ("none", "paraphrase", "refactorization", "permutation"):
         for name in SKILL if perturbation != "permutation" else ["careful"]:
-            _run(folder, *_api(server, name), "prompt=cot", limit, f"task.perturbation={perturbation}")
-    _run(folder, *_api(server, "careful"), "prompt=cot", "task.limit=6", "samples=3", "model.temperature=0.7")
-    _run(folder, *_api(server, "refused"), f'model.name="{OWNED}"', "prompt=cot", "task.limit=6")
+            run(folder, *_api(server, name), "prompt=cot", limit, f"task.perturbation={perturbation}")
+    run(folder, *_api(server, "careful"), "prompt=cot", "task.limit=6", "samples=3", "model.temperature=0.7")
+    run(folder, *_api(server, "refused"), f'model.name="{OWNED}"', "prompt=cot", "task.limit=6")
     for model in ("always_no", "hypothesis_only", "random_uniform", "reasoner"):
-        _run(folder, f"model={model}", limit)
+        run(folder, f"model={model}", limit)
     stopped = Server(lambda path, body, number: answer(body) if number < 20 else error(401, "The key is not valid."))
     try:
-        _run(folder, *_api(stopped, "stopped"), "prompt=cot", limit)
+        run(folder, *_api(stopped, "stopped"), "prompt=cot", limit)
     finally:
         stopped.close()
 
@@ -109,10 +105,10 @@ def _corr2cause(folder: Path, server: Server, limit: str) -> None:
 def _causalbench(folder: Path, server: Server) -> None:
     networks = "task.networks=[asia,cancer]"
     for settings in (_api(server, "hasty"), ["model=random_uniform"], ["model=always_yes"]):
-        _run(folder, *settings, "task=causalbench/causality", "task.method=2", networks)
-    _run(folder, "model=column_order", "task=causalbench/causality", "task.format=data", "task.networks=[asia]")
-    _run(folder, "model=random_uniform", "task=causalbench/skeleton", networks)
-    _run(folder, "model=always_yes", "task=causalbench/causality", "task.method=1", "task.networks=[alarm]")
+        run(folder, *settings, "task=causalbench/causality", "task.method=2", networks)
+    run(folder, "model=column_order", "task=causalbench/causality", "task.format=data", "task.networks=[asia]")
+    run(folder, "model=random_uniform", "task=causalbench/skeleton", networks)
+    run(folder, "model=always_yes", "task=causalbench/causality", "task.method=1", "task.networks=[alarm]")
     next(folder.rglob("networks=alarm/**/records.jsonl")).unlink()
     _learned(folder)
 
@@ -123,24 +119,14 @@ def _learned(folder: Path) -> None:
     algorithm = SimpleNamespace(name="hc", identity={"kind": "hill climbing"})
     place, configuration = of_algorithm(task, algorithm, 500, 0)
     manifest = Manifest(run=place, configuration=configuration, role="algorithm", **provenance({}))
-    items, run = TracedItems(task.items()), Folder(path=folder_of(str(folder), place), manifest=manifest)
+    items, there = TracedItems(task.items()), Folder(path=folder_of(str(folder), place), manifest=manifest)
     answered = task.learned(items, lambda network: Pattern.of((*load(network).dag[:-1], 0)))
-    leave(task, items, answered, run, Progress("hc"))
+    leave(task, items, answered, there, Progress("hc"))
 
 
 def _api(server: Server, name: str) -> list[str]:
     price = ["model.price.input=2.5", "model.price.output=10"]
     return ["model=openai", f"model.model={name}", f"model.name=org/{name}", f"model.base_url={server.url}", *price]
-
-
-def _run(folder: Path, *settings: str) -> None:
-    with initialize_config_dir(str(CONFIGS), version_base="1.3"):
-        config = OmegaConf.to_container(compose("config", [*settings, f"results={folder}", "cache=off"]), resolve=True)
-    try:
-        run_one(config, brief=True)
-    except RunStopped as reason:
-        if not any(f"model.model={name}" in settings for name in ("stopped", "refused")):
-            raise reason
 
 
 if __name__ == "__main__":

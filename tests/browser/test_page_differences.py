@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 from facts import Runs, address
-from moving import go, wait_for_view
-from playwright.sync_api import Page, expect
-from support.thinned import few
+from moving import wait_for_view
+from playwright.sync_api import Page
 
 from harness.compare.__main__ import main as compare
 from harness.leaderboard.__main__ import main as leaderboard
@@ -66,45 +65,3 @@ def test_models_on_the_same_items_beside_the_best(open_page, runs: Runs, tmp_pat
     page.get_by_role("region", name="Models, a sample of 80").get_by_role("link", name="org/careful").click()
     wait_for_view(page)
     assert address("run", other.id) in page.url, "a model leads to its run"
-
-
-def test_small_breakdowns_are_a_line_until_they_are_opened(open_page, runs: Runs) -> None:
-    page = open_page(address("run", runs.get("org/careful", variant="limit=6,samples=3").id))
-    folds = page.locator("details.breakdown")
-    assert folds.evaluate_all("(all) => all.map((one) => one.open)") == [False, False]
-    assert folds.locator("table").count() == 0
-    folds.first.locator("summary").click()
-    expect(folds.first.get_by_role("table")).to_be_visible()
-    large = runs.get("org/careful")
-    go(page, address("run", large.id))
-    scores = large.result["scores"]["published"]
-    most = {name: max(row["items"] for row in scores[name].values()) for name in ("relation", "num_nodes")}
-    assert folds.evaluate_all("(all) => all.map((one) => one.open)") == [most[name] > 10 for name in most]
-    assert max(most.values()) > 10
-
-
-@pytest.mark.parametrize("beside", few([False, True], 1))
-def test_items_have_their_whole_names_on_a_narrow_screen(open_page, runs: Runs, beside: bool) -> None:
-    run, other = (
-        runs.get(name, task="causalbench/skeleton", variant="networks=asia+cancer")
-        if not beside
-        else runs.get(f"org/{name}")
-        for name in (("random_uniform",) * 2 if not beside else ("careful", "hasty"))
-    )
-    page = open_page(address("answers", run.id, vs=other.id if beside else ""), width=360)
-    names = page.locator(".list .id a")
-    assert names.first.is_visible()
-    cut = """(all) => all.map((one) => one.closest("td")).filter((one) =>
-      one.scrollWidth > one.clientWidth || one.scrollHeight > one.clientHeight
-      || one.getBoundingClientRect().right > innerWidth).map((one) => one.textContent)"""
-    assert names.evaluate_all(cut) == []
-    box = page.locator(".list-box")
-    assert box.evaluate("(one) => one.scrollWidth <= one.clientWidth"), "nothing is out of sight at its right"
-    assert box.evaluate("(one) => one.querySelector('[data-place]').offsetHeight") == 66, "as the list counts"
-    box.focus()
-    page.keyboard.press("End")
-    last = page.locator(".list .active .id")
-    # The list is in the order of the items, as a baseline's records are; a server's are in the order of its answers.
-    in_order = runs.get("always_no") if beside else run
-    expect(last).to_have_text(in_order.replies[-1].item)
-    assert last.evaluate("(one) => one.getBoundingClientRect().bottom <= innerHeight + scrollY")

@@ -19,17 +19,9 @@ from harness.types import Failure, Item, Record, Response
 from support.openai_server import chat_reply
 
 MISSED = Failure("timeout", "late")
-
-
 COUNTED = ("f1", "precision", "recall", "accuracy")
-
-
 PAPERS = ("macro_f1", "cell_accuracy", "cell_shd", "parent_set_errors", "cell_density", "degree")
-
-
 DISTANCES = ("shd", "sid", "density", "average_in_degree", "average_out_degree", "acyclic")
-
-
 SIZES = {
     "asia": 8, "cancer": 5, "earthquake": 5, "survey": 6, "sachs": 11, "child": 20, "insurance": 27, "water": 32,
     "mildew": 35, "alarm": 37, "barley": 48, "hailfinder": 56, "hepar2": 70, "win95pts": 76, "pathfinder": 109,
@@ -144,11 +136,7 @@ FIVE = [
     ("Skeleton", {}),
     ("Skeleton", {"convention": "paper"}),
 ]
-
-
 HOLES = {"asia/cause/asia/tub": "Hard to say.", "asia/cause/smoke/lung": MISSED}
-
-
 SENTENCE = (
     "You are a highly intelligent question-answering bot with profound knowledge of causal inference and causal "
     "discovery."

@@ -41,15 +41,6 @@ def on_path(tmp_path, monkeypatch):
     return make
 
 
-def test_without_scheduler_or_cluster_that_is_told(tmp_path, monkeypatch):
-    monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(ConfigError, match=r"workers=slurm needs submitit .*and a login node of Slurm"):
-        Slurm().check("workers=slurm")
-    monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(ConfigError, match=r"workers=ray: no Ray cluster answers .*(ModuleNotFound|Import)Error"):
-        RayTasks().check("workers=ray")
-
-
 def test_a_task_that_left_the_queue_without_an_outcome_is_lost_and_while_squeue_is_silent_none_is(
     on_path, tmp_path, monkeypatch
 ):

@@ -228,32 +228,21 @@ def test_nothing_of_the_test_sets_is_ever_written_as_a_question(bases, tmp_path,
 
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
-    few(
-        [
-            (["task.split=test"], "models are scored on the test split, so nothing is learned from it"),
-            (
-                ["task.split=all", "task.limit=null"],
-                "premises to learn from are premises of the test split, up to names",
-            ),
-            (["task.split=dev", "task.limit=null"], "premises to learn from are premises of the dev split"),
-            (
-                ["prompt=one_text", "recipe.max_length=100"],
-                "would lose the end of their hypothesis and keep their label",
-            ),
-            (["recipe.max_length=5"], "24 of 24 examples do not fit"),
-            (["recipe.labels=[yes,no,maybe]"], "has no class entailment (its classes: yes, no, maybe)"),
-            (["recipe.learning_rate=1e30"], "the loss is no number any more at step"),
-            (["dev_limit=1", "task.relations=[parent]"], "is a Yes, so that F1 chooses nothing"),
-            (["task.limit=1"], "examples to learn from have the same answer"),
-            (["task.source=file", "task.path=a.csv"], "leave out task.perturbation and task.split"),
-            (["recipe.kind=causal_lm", "recipe.labels=[a,b]"], "is for classifiers"),
-            (["recipe=causal_lm"], "has no weights for"),
-            (["recipe.trainer={save_steps: 5}"], "recipe.trainer.save_steps: the recipe"),
-            (["recipe.trainer={gradient_checkpoint: true}"], "unexpected keyword argument 'gradient_checkpoint'"),
-            (["recipe.path=/nothing"], "recipe.path=/nothing: there is no such folder"),
-        ],
-        4,
-    ),
+    [
+        (["task.split=test"], "models are scored on the test split, so nothing is learned from it"),
+        (["task.split=all", "task.limit=null"], "premises to learn from are premises of the test split, up to names"),
+        (["task.split=dev", "task.limit=null"], "premises to learn from are premises of the dev split"),
+        (["prompt=one_text", "recipe.max_length=100"], "would lose the end of their hypothesis and keep their label"),
+        (["recipe.max_length=5"], "24 of 24 examples do not fit"),
+        (["recipe.labels=[yes,no,maybe]"], "has no class entailment (its classes: yes, no, maybe)"),
+        (["recipe.learning_rate=1e30"], "the loss is no number any more at step"),
+        (["dev_limit=1", "task.relations=[parent]"], "is a Yes, so that F1 chooses nothing"),
+        (["task.limit=1"], "examples to learn from have the same answer"),
+        (["task.source=file", "task.path=a.csv"], "leave out task.perturbation and task.split"),
+        (["recipe.kind=causal_lm", "recipe.labels=[a,b]"], "is for classifiers"),
+        (["recipe.trainer={save_steps: 5}"], "recipe.trainer.save_steps: the recipe"),
+        (["recipe.trainer={gradient_checkpoint: true}"], "unexpected keyword argument 'gradient_checkpoint'"),
+    ],
 )
 def test_what_cannot_be_learned_is_a_sentence(bases, tmp_path, monkeypatch, arguments, sentence):
     monkeypatch.chdir(tmp_path)
