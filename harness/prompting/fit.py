@@ -18,7 +18,7 @@ from harness.types import ChatRequest, ChoiceRequest, Request
 def check_samples(samples: int, prompt: Prompt, model: Model) -> None:
     """Raise ConfigError for samples > 1 of answers that would all be the same."""
     if samples > 1:
-        _written(prompt, model, f"samples={samples}", "it has one outcome (model.method=generate, if it can)")
+        _written(prompt, model, f"samples={samples}", "it has one outcome")
         if not model.traits.varies:
             raise ConfigError(
                 f"samples={samples}: model {model.name} would give the same answer each time: set model.temperature "
@@ -30,13 +30,13 @@ def with_room(prompt: Prompt, model: Model, max_tokens: int | None) -> Prompt:
     """Return a prompt whose replies have that much room (max_tokens=N), None for its own. Raises ConfigError."""
     if max_tokens is None:
         return prompt
-    _written(prompt, model, f"max_tokens={max_tokens}", "there is nothing to limit: leave it out")
+    _written(prompt, model, f"max_tokens={max_tokens}", "there is nothing to limit")
     return prompt if max_tokens == prompt.words.max_tokens else replace(prompt, max_tokens=max_tokens)
 
 
 def held_to_choices(prompt: Prompt, model: Model) -> Prompt:
     """Return a prompt whose replies the model's server holds to its choices (answer=choice). Raises ConfigError."""
-    _written(prompt, model, "answer=choice", "it gives each choice a probability: leave it out, or see model.method")
+    _written(prompt, model, "answer=choice", "it gives each of them a probability")
     service = model.traits.service
     if service is None or service.means is None:
         raise ConfigError(
@@ -48,8 +48,11 @@ def held_to_choices(prompt: Prompt, model: Model) -> Prompt:
 
 
 def _written(prompt: Prompt, model: Model, setting: str, why: str) -> None:
-    if fitting(prompt, model) is not ChatRequest:
-        raise ConfigError(f"{setting}: with prompt {prompt.name} model {model.name} writes no reply: {why}.")
+    if (kind := fitting(prompt, model)) is not ChatRequest:
+        otherwise = "leave it out, or set model.method=generate" if kind is ChoiceRequest else "leave it out"
+        raise ConfigError(
+            f"{setting}: with prompt {prompt.name} model {model.name} writes no reply: {why}: {otherwise}."
+        )
 
 
 def choose_prompt(task: Task, model: Model, name: str | None, replies: Replies = "model") -> Prompt:
