@@ -30,6 +30,8 @@ Columns = Mapping[str, Any]
 TABLES = (".csv", ".tsv")
 ENDINGS = (*TABLES, ".jsonl", ".json", ".parquet")
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs"}
+TYPOGRAPHIC = frozenset("“”„«»")
+"""Quotation marks that hold no cell of a CSV together."""
 
 
 @dataclass(frozen=True)
@@ -117,7 +119,7 @@ class DataFile:
             try:
                 rows = (cells for cells in lines if len(cells) > 1 or "".join(cells).strip())
                 names = [name.strip() for name in next(rows, [])]
-                longer = next(((row, len(cells)) for row, cells in enumerate(rows, 1) if len(cells) > len(names)), None)
+                longer = next(((row, cells) for row, cells in enumerate(rows, 1) if len(cells) > len(names)), None)
             except csv.Error as error:
                 raise DataError(
                     f'{self.path}, line {lines.line_num}: its quotation marks do not close ({error}): a text with " in '
@@ -126,9 +128,12 @@ class DataFile:
         if twice := [name for name, count in Counter(names).items() if name and count > 1]:
             raise DataError(f"{self.path} has two columns called {twice[0]!r}: give one of them another name.")
         if longer:
+            row, cells = longer
+            marks = " ".join(sorted(TYPOGRAPHIC.intersection("".join(cells))))
             raise DataError(
-                f"{self.path}, row {longer[0]}{self.counted} has {longer[1]} cells, and the first line names "
-                f'{len(names)} columns: put a text that holds {SEPARATORS[separator]} in "…".'
+                f"{self.path}, row {row}{self.counted} has {len(cells)} cells, and the first line names {len(names)} "
+                f'columns: put a text that holds {SEPARATORS[separator]} in "…"'
+                + (f" (typographic marks, {marks}, do not hold it together)." if marks else ".")
             )
         if not names:
             raise self._empty
