@@ -42,7 +42,7 @@ ROOMS: dict[str, tuple[int, int]] = {
     "harness/storage": (2138, 14),
     "harness/sweep": (511, 5),
     "harness/tables": (928, 8),
-    "harness/tasks": (1043, 8),
+    "harness/tasks": (1040, 8),
     "harness/tasks/causalbench": (1693, 13),
     "harness/tasks/cladder": (2434, 16),
     "harness/tasks/corr2cause": (1758, 12),
