@@ -19,7 +19,7 @@ from harness.cli import hydra_app
 from harness.config_files import own_files
 from harness.errors import ConfigError
 from harness.runtime import signals
-from harness.settings import build, chosen, validated
+from harness.settings import build, chosen, class_of, validated
 
 if TYPE_CHECKING:
     from harness.causal.learned_graph import Algorithm, Pattern
@@ -119,9 +119,9 @@ def prepare(config: Mapping[str, Any]) -> PreparedDiscovery:
 
     config, own = own_files(config)
     settings = validated(DiscoverSettings, config)
-    task: Causality = build(settings.task, "task")
-    if not isinstance(task, Causality):
+    if not issubclass(class_of(str(settings.task.get("_target_")), "task"), Causality):  # whose settings it may lack
         raise ConfigError("an algorithm answers the questions of task=causalbench/causality, no other task's.")
+    task: Causality = build(settings.task, "task")
     if idle := [f"task.{name}" for name in chosen(task) if name in _WORDS]:
         raise ConfigError(f"{', '.join(idle)}: an algorithm reads no words; samples= and seed= choose its data.")
     algorithm: Algorithm = build(settings.algorithm, "algorithm")
