@@ -9,8 +9,9 @@ import { sortableTable } from "../ui/table.js";
 
 const ABOUT =
   "Runs on the same items, compared item by item. An interval that does not reach zero, the line in the middle, and " +
-  "a small p speak for a difference that chance does not make; of several in one table one is soon found by chance. A " +
-  "star (*) marks those that stay below 0.05 when all p of their table are corrected together (Holm): go by the star.";
+  "a small p speak for a difference that chance does not make; of several in one table one is soon found by chance. " +
+  "A star (*) marks those that stay below 0.05 when all p of their table are corrected together (Holm): go by the " +
+  "star.";
 
 export const differencesView = {
   title: "Differences",
