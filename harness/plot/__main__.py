@@ -74,14 +74,14 @@ def job(folders: list[str], settings: PlotSettings) -> str:
         raise ConfigError(unknown("format", wrong[0], FORMATS))
     check(settings.out, folder=True)
     try:
-        from harness.plot.draw import drawn
+        from harness.plot.draw import figure_files
     except ImportError:
         raise ConfigError(f"figures need matplotlib: {installing('plot')}.") from None
     charts = _wanted(charts_of(find_runs(folders or ["results"])), settings)
     lines: list[str] = []
     for chart in Progress("figures").watch(charts, charts):
         names = []
-        for format, content in drawn(chart, settings.width, settings.format):
+        for format, content in figure_files(chart, settings.width, settings.format):
             names.append(str(Path(settings.out, f"{safe(chart.id.replace('/', '-'))}.{format}")))
             with atomic_file(names[-1]) as file:
                 file.buffer.write(content)  # type: ignore[attr-defined]

@@ -41,7 +41,7 @@ _DATES: dict[str, dict[str, None]] = {"pdf": {"CreationDate": None}, "svg": {"Da
 """What is left out of a file, so that the same chart gives the same bytes."""
 
 
-def drawn(chart: Chart, width: str, formats: Sequence[str]) -> Iterator[tuple[str, bytes]]:
+def figure_files(chart: Chart, width: str, formats: Sequence[str]) -> Iterator[tuple[str, bytes]]:
     """Yield each format with the file of a chart in it, drawn in our style whatever the user's matplotlibrc says."""
     with matplotlib.rc_context():
         matplotlib.rcdefaults()

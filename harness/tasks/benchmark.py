@@ -47,7 +47,7 @@ class Explanations(ABC, Generic[G]):
         """Return classes (graphs), of (the class of each item), names and why; None where nothing is explained."""
         if not self._graphs:
             return None
-        classes: list[JSON] = [self.drawn(graphs) for _, graphs in self._graphs.values()]
+        classes: list[JSON] = [self.for_page(graphs) for _, graphs in self._graphs.values()]
         names = {"table": [list(names) for names in self._names], "codes": self._called}
         return {"classes": classes, "of": self._of, "names": names, "why": self._why}
 
@@ -62,7 +62,7 @@ class Explanations(ABC, Generic[G]):
         """Return the place of the item's graphs, its variables' names, and why; None without graphs."""
 
     @abstractmethod
-    def drawn(self, graphs: G) -> dict[str, JSON]:
+    def for_page(self, graphs: G) -> dict[str, JSON]:
         """Return graphs as the page shows them."""
 
 

@@ -83,7 +83,7 @@ def test_a_provider_has_an_address_and_a_key_of_its_own(name):
 
 def test_a_server_without_keys_is_asked_without_one(monkeypatch):
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    merged("ollama").check_key()
+    assert merged("ollama").check_key() is None and merged("ollama").key == "none"
 
 
 @pytest.mark.parametrize("name", LOCAL)

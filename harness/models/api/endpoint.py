@@ -215,7 +215,7 @@ class Endpoint(ABC):
         reason = choice.get("finish_reason")
         if ended(reason) == "refused":
             return Failure("content_filter", f"the server withheld the reply ({reason})")
-        text, thoughts, refusal = self.said(choice, request)
+        text, thoughts, refusal = self.content_of(choice, request)
         if isinstance(request, ChoiceRequest):
             plain = response(reply, text, seconds, reason, thoughts)
             return ranked(choice, request.choices, plain, self.base_url, self.model)
@@ -227,5 +227,5 @@ class Endpoint(ABC):
         return response(reply, text, seconds, reason, thoughts)
 
     @abstractmethod
-    def said(self, choice: Mapping[str, Any], request: Request) -> tuple[str, str, str]:
+    def content_of(self, choice: Mapping[str, Any], request: Request) -> tuple[str, str, str]:
         """Return text, thoughts and refusal in a reply's choice. Raises InvalidReplyError without a text."""

@@ -128,7 +128,7 @@ class Chat(Endpoint):
             parameters |= _held(request.form)
         return "/chat/completions", parameters
 
-    def said(self, choice: Mapping[str, Any], request: Request) -> tuple[str, str, str]:
+    def content_of(self, choice: Mapping[str, Any], request: Request) -> tuple[str, str, str]:
         message = choice.get("message")
         if not isinstance(message, dict):
             raise InvalidReplyError("the reply's choice has no message")
@@ -200,7 +200,7 @@ class Completions(Endpoint):
             parameters["stop"] = list(request.stop)
         return "/completions", parameters
 
-    def said(self, choice: Mapping[str, Any], request: Request) -> tuple[str, str, str]:
+    def content_of(self, choice: Mapping[str, Any], request: Request) -> tuple[str, str, str]:
         if not isinstance(choice.get("text"), str):  # parts are the chat endpoint's
             raise InvalidReplyError("the reply's choice has no text")
         return choice["text"], thoughts_of(choice), ""

@@ -26,7 +26,7 @@ class QuestionExplanations(Explanations[Graph]):
         number, graph = self.place(stated.graph.name, lambda: stated.graph)
         return number, tuple(called[node] for node in graph.nodes), _why(stated, item.labels)
 
-    def drawn(self, graphs: Graph) -> dict[str, JSON]:
+    def for_page(self, graphs: Graph) -> dict[str, JSON]:
         hidden = f", one of them unobserved ({graphs.unobserved})" if graphs.unobserved else ""
         caption = f"The graph that the question tells: {graphs.name}, {len(graphs.nodes)} variables{hidden}."
         return {"nodes": len(graphs.nodes), "total": 1, "members": [_places(graphs, graphs.edges)], "caption": caption}

@@ -174,7 +174,7 @@ class ClaimExplanations(Explanations[Class]):
         except (KeyError, ValueError):
             return None
 
-    def drawn(self, graphs: Class) -> dict[str, JSON]:
+    def for_page(self, graphs: Class) -> dict[str, JSON]:
         visible = [[list(edge) for edge in edges(graphs.members[place])] for place in graphs.visible]
         return {"nodes": len(graphs.premise.names), "total": len(graphs.members), "members": visible}
 
