@@ -203,3 +203,18 @@ def test_what_takes_no_choice_is_none(reply):
 )
 def test_the_choice_that_is_left_or_concluded_is_taken(reply, place):
     assert read(reply, choices=CHOICES[0]).label == place
+
+
+@pytest.mark.parametrize("marks", ["✗✓", "✘✔", "❌✅", "✖☑"])
+@pytest.mark.parametrize("form", ["{w} {m}", "{m} {w}", "{w}: {m}", "{m} **{w}**", "- {w} {m}"])
+@pytest.mark.parametrize("between", [" ", "\n", "; "])
+def test_of_a_marked_list_the_ticked_one_is_read(marks, form, between):
+    for words, asked in (
+        (("Yes", "No"), {}),
+        (("No", "Yes"), {}),
+        (("A", "B"), {"choices": ("It rained", "A dog barked")}),
+    ):
+        for ticked in range(2):
+            reply = between.join(form.format(w=word, m=marks[place == ticked]) for place, word in enumerate(words))
+            expected = ticked if asked else int(words[ticked] == "Yes")
+            assert read(reply, statement=STATEMENTS[0], **asked).label == expected, reply

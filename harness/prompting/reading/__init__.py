@@ -12,7 +12,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from harness.prompting.reading.forms import choices_marked, held_alone, judged, listed_words, marked, of_json
+from harness.prompting.reading.forms import (
+    choices_marked,
+    held_alone,
+    judged,
+    listed_words,
+    marked,
+    of_json,
+    without_judged_letters,
+)
 from harness.prompting.reading.own_words import next_questions, own_words, said_again
 from harness.prompting.reading.verdicts import UNREAD, decide, verdicts
 from harness.prompting.reading.words import compiled, label_of, normalised
@@ -83,7 +91,7 @@ class _Question:
         if not self.choices and (listed := listed_words(words)):
             taken = replace(self, choices=listed).answer(words, cut_off=cut_off)
             return replace(taken, label=None if taken.label is None else int(listed[taken.label] in ("yes", "true")))
-        text, right = judged(self.marked(words)) if self.choices else (self.marked(words), None)
+        text, right = judged(self.marked(words)) if self.choices else (self.marked(without_judged_letters(words)), None)
         answer = decide(*verdicts(text, choices=bool(self.choices)), cut_off=cut_off)
         if not self.choices:
             back = answer.rule == "opening" and compiled(_TURNED_BACK[answer.label == 1]).match(text)

@@ -74,6 +74,11 @@ _JUDGED = (
     rf"(?:(?P<right>{_RIGHT})|(?P<wrong>{_WRONG})|)(?:(?![,)]\s*C\d)[^.;\n])*+[.;,)]*"
 )
 """What is said of one option, in a list of them: "C0: wrong. C1: right, because …"."""
+_LETTER_JUDGED = (
+    r"(?m)(?:^|(?<=[.;,!?)])\s)[^\w\n]{0,4}(?:(?:option|choice|statement) )?(?P<option>[a-j])\b"
+    r"(?:\s*[:=→(]|\s*-+|[.)])?\s+(?:is )?(?:(?P<right>«positive»)|«negative»)\s*(?:[.;,)!]+|$)"
+)
+"""What is said of a letter that is no choice of the item: "A: wrong. B: right.", where Yes or No was asked."""
 _LONG = 5
 """Characters of words that are no others' by chance."""
 _BEFORE = (
@@ -120,6 +125,13 @@ def judged(text: str) -> tuple[str, int | None]:
         return text, None
     right = {int(each["option"]) for each in said if each["right"]}
     return compiled(_JUDGED).sub("\n", text), right.pop() if len(right) == 1 else None
+
+
+def without_judged_letters(text: str) -> str:
+    """Return a normalised text without what it says of letters, where it calls one of them right and another wrong."""
+    said = {(bool(each["right"]), each["option"]) for each in compiled(_LETTER_JUDGED).finditer(text)}
+    both = len(dict(said)) > 1 and len({letter for _, letter in said}) > 1
+    return compiled(_LETTER_JUDGED).sub("\n", text) if both else text
 
 
 def held_alone(text: str, choices: Sequence[str]) -> int | None:

@@ -89,6 +89,12 @@ _PICTURES = ("So", "Sk", "Cf", "Co", "Cn", "Cs", "Cc")
 """The Unicode categories of what is no letter, digit or punctuation."""
 _UNTICKED = r"(?:\[ ?\]|☐|□)[^\n☐☑☒✅\[]*"
 _TICKED = r"\[[xX✓✔]\]|☑|☒|✅"
+_CROSS, _TICK = "✗✘❌✖❎", "✓✔✅☑"
+_MARKED = rf"[{_CROSS}{_TICK}]"
+_CROSSED = (rf"[{_CROSS}][^\n{_CROSS}{_TICK}]*", rf"[^\n{_CROSS}{_TICK}]*[{_CROSS}]")
+"""What a cross marks: what comes after it where a list begins with a mark, else what stands before it."""
+_LONGEST_MARKED = 200
+"""Characters of a list of marked answers; in a longer reply they are marks of an argument."""
 _EMPHASIS = str.maketrans(dict.fromkeys('*#<>"~$[]{}|', " "))
 _EDGES = r"(?<!\w)'|'(?!\w)|(?<!\w)_+|_+(?!\w)|={2,}"
 """Quotation marks, underscores and rulers around words; those inside of them stay."""
@@ -107,7 +113,7 @@ def normalised(text: str) -> str:
     if ("[" in text or "☐" in text) and compiled(_TICKED).search(text):
         text = compiled(_TICKED).sub(" ", compiled(_UNTICKED).sub("", text))
     if not text.isascii():
-        text = _plain_characters(text)
+        text = _plain_characters(_without_crossed(text) if len(text) <= _LONGEST_MARKED else text)
     elif not text.isprintable():
         text = compiled(INVISIBLE).sub("", text)
     text = text.replace("`", "'")
@@ -117,6 +123,15 @@ def normalised(text: str) -> str:
     text = compiled(r"[^\S\n]+").sub(" ", compiled(_EDGES).sub(" ", text.translate(_EMPHASIS)))
     text = "\n".join(stripped for line in text.split("\n") if (stripped := line.strip())).lower()
     return compiled(_NOT_SAID).sub(" ", compiled(_SHORTENED).sub(_without_stops, text) if "." in text else text)
+
+
+def _without_crossed(text: str) -> str:
+    """Return what is ticked of a list of answers in which others bear a cross ("Yes ❌ No ✅"); else the text."""
+    text = text.replace("\ufe0f", "")
+    if {sign in _TICK for sign in compiled(_MARKED).findall(text)} != {True, False}:
+        return text
+    crossed = _CROSSED[compiled(rf"\W*{_MARKED}").match(text) is None]
+    return compiled(crossed).sub("\n", text).strip(" \n,;:")
 
 
 def _without_stops(short: re.Match[str]) -> str:
