@@ -20,8 +20,7 @@ from harness.codec import request_digest
 from harness.config_files import PROMPTS
 from harness.errors import ConfigError, HarnessError, RunStopped
 from harness.prompting import prompts
-from harness.prompting.constrained import ROOM, ConstrainedPrompt, constrained
-from harness.prompting.prompts import Prompt
+from harness.prompting.prompts import Prompt, constrained
 from harness.prompting.reading.own_words import own_words
 from harness.prompting.schema import read
 from harness.protocols import Model, Task
@@ -223,12 +222,11 @@ def request_to_judge(words: Prompt, item: Mapping[str, JSON], reply: str) -> Cha
             "options": "\n".join(f"{letter}. {text}" for letter, text in options),
             name: item[name],
         }
-    request = Prompt.render(words, fields, (), ChatRequest)
+    request = words.render(fields, (), ChatRequest)
     assert isinstance(request, ChatRequest)
-    if not isinstance(words, ConstrainedPrompt):
+    if words.means is None:
         return request
-    form = AnswerForm(judge_words(number_of_choices(words, item)), words.means)
-    return replace(request, form=form, max_tokens=request.max_tokens + ROOM)
+    return replace(request, form=AnswerForm(judge_words(number_of_choices(words, item)), words.means))
 
 
 def reading_of(outcome: Response | Failure, choices: int) -> Answer:

@@ -9,8 +9,7 @@ from harness.codec import KINDS
 from harness.config_files import prompt_files
 from harness.errors import ConfigError, UnfitError
 from harness.prompting import prompts
-from harness.prompting.constrained import constrained
-from harness.prompting.prompts import Prompt, Replies
+from harness.prompting.prompts import Prompt, Replies, constrained
 from harness.protocols import Model, Task
 from harness.types import ChatRequest, ChoiceRequest, Request
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -11,10 +12,14 @@ from unicodedata import normalize
 
 from harness.prompting import reading
 from harness.prompting.reading.own_words import own_words
-from harness.types import LETTERS, RECORDED, Answer, Response, ended
+from harness.types import LETTERS, RECORDED, Answer, AnswerForm, Response, ended
 
 UNREAD = Answer(label=None)
 CONFIDENCE = "{confidence}"
+FIELD = "answer"
+"""The field of the verdict in a JSON reply that is held to a form."""
+_BARE = frozenset(("structured_outputs", "guided_choice", "regex"))
+"""Means by which such a reply without reasoning is the choice itself; by the others it is always JSON."""
 _LONGEST_REPLY = 100_000
 _PERCENT = re.compile(r"\s*(?P<digits>[0-9]{1,3}(?:[.,][0-9]{1,9})?)\s*(?P<sign>%)?")
 
@@ -48,6 +53,25 @@ def choice(response: Response, choices: Sequence[str]) -> Answer:
     weights = [math.exp(response.logprobs[choice] - top) for choice in choices]
     label = None if answer.label is None else int(answer.label == 0)
     return replace(answer, label=label, probability=weights[0] / sum(weights))
+
+
+def choice_in(text: str, form: AnswerForm) -> str | None:
+    """Return the choice that a reply makes in the form it is held to; None where the reply is not of the form."""
+    if form.means in _BARE and not form.reasoning:
+        return text.strip() if text.strip() in form.choices else None
+    try:
+        content = json.loads(text, object_pairs_hook=_once)
+    except (ValueError, RecursionError):
+        return None
+    choice = content.get(FIELD) if isinstance(content, dict) else None
+    return choice if isinstance(choice, str) and choice in form.choices else None
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object's members. Raises ValueError where it says one twice: which of them counts, nobody knows."""
+    if len(members := dict(pairs)) < len(pairs):
+        raise ValueError("a name stands twice")
+    return members
 
 
 def entailment(response: Response) -> Answer:

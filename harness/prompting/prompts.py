@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 from string import Formatter
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from harness.codec import KINDS, digest
 from harness.config_files import own_file, prompt_files
@@ -15,11 +15,15 @@ from harness.errors import ConfigError, unknown
 from harness.prompting import parsing
 from harness.prompting.schema import Words, check, fill, names_in, parser_of, read
 from harness.types import (
+    IN_FORM,
     JSON,
     LETTERS,
+    NOT_IN_FORM,
     Answer,
+    AnswerForm,
     ChatRequest,
     ChoiceRequest,
+    Means,
     Message,
     PairRequest,
     Request,
@@ -27,6 +31,8 @@ from harness.types import (
     Transcript,
 )
 
+ROOM = 32
+"""Tokens that a form takes, beside max_tokens (answer=choice): braces, names, and spaces where a model likes."""
 _BEGINNING = 60
 """Characters of a text that hold its first five words."""
 Replies = Literal["model", "fixed"]
@@ -44,6 +50,8 @@ class Prompt:
     replies: Replies = "model"
     max_tokens: int | None = None
     """Room for a reply that the command has set; None: as the words say."""
+    means: Means | None = None
+    """By which the server holds replies to the choices (answer=choice); None: nothing does. The words stay the same."""
 
     @property
     def makes(self) -> tuple[type[Request], ...]:
@@ -65,23 +73,25 @@ class Prompt:
     def settings(self) -> Mapping[str, JSON]:
         """Return the command's prompt settings that differ from the defaults: they name the run's folder."""
         replies = {"replies": self.replies} if self.words.opening and self.replies != "model" else {}
-        return replies | ({} if self.max_tokens is None else {"max_tokens": self.max_tokens})
+        room: dict[str, JSON] = {} if self.max_tokens is None else {"max_tokens": self.max_tokens}
+        return replies | room | ({"answer": "choice"} if self.means else {})
 
     @property
     def model_settings(self) -> Mapping[str, JSON]:
-        """Return the settings of the model that change what it is asked with this prompt, for the manifest."""
-        return {}
+        """Return the settings of the model that change what it is asked with this prompt alone, for the manifest."""
+        return {"constrain": self.means} if self.means else {}
 
     @property
     def as_json(self) -> dict[str, JSON]:
         """Return the words as JSON, for the manifest, without what is as by default: `recorded` reads them again."""
-        return {
+        words: dict[str, JSON] = {
             setting.name: list(value) if isinstance(value, tuple) else value
             for setting in fields(self.words)
             if setting.name not in ("formats", "reasoning")  # neither changes what a plain run sends
             # What a file leaves out is not told, so that a new kind of word leaves the digest of older files alone.
             and (value := getattr(self.words, setting.name)) != setting.default
         }
+        return words | ({"reasoning": True} if self.means and self.words.reasoning else {})
 
     def opening(self, fields: Mapping[str, JSON]) -> tuple[str, ...]:
         """Return the user turns that the model answers before the question; () for most prompts.
@@ -112,7 +122,10 @@ class Prompt:
             return ChoiceRequest(messages, self.choices(fields))
         own = self.choices(fields) if self.words.choices_from else ()
         most = self.max_tokens or self.words.max_tokens
-        return ChatRequest(messages, most, self.words.stop, sample, choices=own)
+        if self.means is None:
+            return ChatRequest(messages, most, self.words.stop, sample, choices=own)
+        # No stop: the form ends by itself, and may hold any sign.
+        return ChatRequest(messages, most + ROOM, (), sample, choices=own, form=self._form(fields, self.means))
 
     def choices(self, fields: Mapping[str, JSON]) -> tuple[str, ...]:
         """Return what the question about an item may be answered with, as it is ranked: the first one says Yes.
@@ -123,6 +136,10 @@ class Prompt:
             return self.words.choices
         texts = self._texts(fields)
         return texts if self.words.answer_with == "text" else tuple(LETTERS[: len(texts)])
+
+    def _form(self, fields: Mapping[str, JSON], means: Means) -> AnswerForm:
+        """Return what a reply about an item is held to: the prompt's choices, or the item's own."""
+        return AnswerForm(self.choices(fields), means, self.words.reasoning)
 
     def _texts(self, fields: Mapping[str, JSON]) -> tuple[str, ...]:
         texts = fields.get(str(self.words.choices_from))
@@ -139,12 +156,18 @@ class Prompt:
         answer = self._parse(response, fields)
         if not self.words.confidence or answer.label is None or response.logprobs is not None:
             return answer
-        from harness.prompting.parsing import stated_confidence
-
-        return replace(answer, stated_confidence=stated_confidence(response, self.words.confidence))
+        return replace(answer, stated_confidence=parsing.stated_confidence(response, self.words.confidence))
 
     def _parse(self, response: Response, fields: Mapping[str, JSON]) -> Answer:
         own_choices = self.words.choices_from is not None
+        if self.means is not None:
+            choices = self.choices(fields)
+            choice = parsing.choice_in(response.text, self._form(fields, self.means))
+            if choice is not None:
+                place = choices.index(choice)
+                return Answer(place if own_choices else int(place == 0), span=choice, rule=IN_FORM)
+            answer = replace(self, means=None)._parse(response, fields)
+            return replace(answer, rule=f"{NOT_IN_FORM}, {answer.rule}".removesuffix(", "))
         if response.logprobs is None:
             parser = parser_of(self.words.parser, self.where)
             if parser is not parsing.verdict:
@@ -216,6 +239,13 @@ def _opening(
 def _joined(first: str, rest: str) -> str:
     """Return both as one text: the same object for the same words, which may be long."""
     return f"{first} {rest}"
+
+
+def constrained(prompt: Prompt, means: Any) -> Prompt:
+    """Return a prompt whose replies are held to its choices. Raises ConfigError for means that there are none."""
+    if means not in get_args(Means):
+        raise ConfigError(f"model.constrain={means!s:.80} is none of {', '.join(get_args(Means))}.")
+    return replace(prompt, means=means)
 
 
 def has_format(task: str, name: str, format: str) -> bool:

@@ -9,7 +9,7 @@ from heapq import nsmallest
 
 from msgspec.structs import replace
 
-from harness.prompting.constrained import choice_in
+from harness.prompting.parsing import choice_in
 from harness.prompting.reading.own_words import own_words
 from harness.types import JUDGE, LETTERS, TOKENS, Answer, AnswerForm, Failure, Judged, Record, Response, Scores, Usage
 

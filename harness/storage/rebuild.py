@@ -90,9 +90,7 @@ def prompt_of(task: Task, manifest: Manifest) -> Prompt:
         prompt = replace(prompt, max_tokens=most)
     if config.get("answer") != "choice":
         return prompt
-    from harness.prompting.constrained import constrained
-
-    return constrained(prompt, _section(manifest, "model").get("constrain"))
+    return prompts.constrained(prompt, _section(manifest, "model").get("constrain"))
 
 
 def shipped_prompt(task: Task, like: Prompt) -> Prompt | None:

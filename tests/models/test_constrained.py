@@ -13,9 +13,9 @@ from harness.codec import request_digest, request_json
 from harness.errors import ConfigError
 from harness.models.api.openai import Chat
 from harness.models.baselines import Baseline
-from harness.prompting.constrained import choice_in, constrained
 from harness.prompting.fit import held_to_choices
-from harness.prompting.prompts import load
+from harness.prompting.parsing import choice_in
+from harness.prompting.prompts import constrained, load
 from harness.scoring.graphs import NO, UNREADABLE, YES
 from harness.tasks.causalbench.answer_matrix import readings
 from harness.types import IN_FORM, NOT_IN_FORM, AnswerForm, ChatRequest, Failure, Means, Message, Record, Response

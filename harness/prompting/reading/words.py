@@ -87,14 +87,11 @@ _STEPS = (
 """What is taken off or made plain where one of the signs stands in a text, in this order."""
 _PICTURES = ("So", "Sk", "Cf", "Co", "Cn", "Cs", "Cc")
 """The Unicode categories of what is no letter, digit or punctuation."""
-_UNTICKED = r"(?:\[ ?\]|☐|□)[^\n☐☑☒✅\[]*"
-_TICKED = r"\[[xX✓✔]\]|☑|☒|✅"
-_CROSS, _TICK = "✗✘❌✖❎", "✓✔✅☑"
-_MARKED = rf"[{_CROSS}{_TICK}]"
-_CROSSED = (rf"[{_CROSS}][^\n{_CROSS}{_TICK}]*", rf"[^\n{_CROSS}{_TICK}]*[{_CROSS}]")
-"""What a cross marks: what comes after it where a list begins with a mark, else what stands before it."""
-_LONGEST_MARKED = 200
-"""Characters of a list of marked answers; in a longer reply they are marks of an argument."""
+_TICK, _CROSS = r"\[[xX✓✔]\]|[☑☒✅✓✔]", r"\[ ?\]|[☐□✗✘❌✖❎]"
+_UNTICKED = rf"(?:(?!{_TICK}|{_CROSS})[^\n])*"
+_MARKS_LEAD = rf"(?m)[\[☐□]|^[^\w\n]*(?:{_TICK}|{_CROSS})"
+_LONGEST_LIST = 200
+"""Characters of a list of answers with crosses; in a longer reply they are marks of an argument, but for boxes."""
 _EMPHASIS = str.maketrans(dict.fromkeys('*#<>"~$[]{}|', " "))
 _EDGES = r"(?<!\w)'|'(?!\w)|(?<!\w)_+|_+(?!\w)|={2,}"
 """Quotation marks, underscores and rulers around words; those inside of them stay."""
@@ -110,10 +107,10 @@ def normalised(text: str) -> str:
     has been struck out goes with its words. A box and an answer's tag become the words that announce an answer.
     """
     text = unescape(text) if "&" in text else text
-    if ("[" in text or "☐" in text) and compiled(_TICKED).search(text):
-        text = compiled(_TICKED).sub(" ", compiled(_UNTICKED).sub("", text))
+    if "[" in text or not text.isascii():
+        text = _ticked(text)
     if not text.isascii():
-        text = _plain_characters(_without_crossed(text) if len(text) <= _LONGEST_MARKED else text)
+        text = _plain_characters(text)
     elif not text.isprintable():
         text = compiled(INVISIBLE).sub("", text)
     text = text.replace("`", "'")
@@ -125,13 +122,13 @@ def normalised(text: str) -> str:
     return compiled(_NOT_SAID).sub(" ", compiled(_SHORTENED).sub(_without_stops, text) if "." in text else text)
 
 
-def _without_crossed(text: str) -> str:
-    """Return what is ticked of a list of answers in which others bear a cross ("Yes ❌ No ✅"); else the text."""
-    text = text.replace("\ufe0f", "")
-    if {sign in _TICK for sign in compiled(_MARKED).findall(text)} != {True, False}:
-        return text
-    crossed = _CROSSED[compiled(rf"\W*{_MARKED}").match(text) is None]
-    return compiled(crossed).sub("\n", text).strip(" \n,;:")
+def _ticked(text: str) -> str:
+    """Return a text without ticks, and without what bears a cross or an empty box beside what is ticked."""
+    tick, cross = (compiled(marks).search(text) for marks in (_TICK, _CROSS))
+    if tick and cross and (cross[0][0] in "[☐□" or len(text) <= _LONGEST_LIST):
+        crossed = rf"(?:{_CROSS}){_UNTICKED}" if compiled(_MARKS_LEAD).search(text) else rf"{_UNTICKED}(?:{_CROSS})"
+        text = compiled(crossed).sub("\n", text).strip(" \n,;:")
+    return compiled(_TICK).sub(" ", text) if tick else text
 
 
 def _without_stops(short: re.Match[str]) -> str:
