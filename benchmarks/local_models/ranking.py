@@ -105,6 +105,7 @@ def command(checkpoint: str, items: Sequence[Item]) -> Way[ChoiceRequest]:
                 rows.writerow(["premise", "hypothesis", "label"])
                 rows.writerows([i.fields["premise"], i.fields["hypothesis"], i.labels["published"]] for i in items)
             settings = [f"model.path={checkpoint}", "model.name=random", "model.dtype=float32", "model.device=cpu"]
+            settings += ["model.chat_template=false"]
             settings += ["task=corr2cause", "task.source=file", "task.path=items.csv", "prompt=plain"]
             started = time.perf_counter()
             run = [sys.executable, "-m", "harness", "model=causal_lm", *settings]
