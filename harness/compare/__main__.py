@@ -11,8 +11,8 @@ from pydantic import Field
 
 from harness.cli import key_value
 from harness.cli.key_value import Words
-from harness.compare.measure import compare
-from harness.compare.runs import Replies, load
+from harness.compare.comparison import compare
+from harness.compare.pairing import Loader, Replies, one_run
 from harness.compare.tables import tables
 from harness.errors import ConfigError, DataError, unknown
 from harness.scoring.definitions import definition, leading_first, of_counts
@@ -46,7 +46,7 @@ an interval over clusters and a p from swapping A and B in whole clusters; all p
 class CompareSettings:
     """The command's settings; HELP says what each one means."""
 
-    metrics: Words | None = None
+    metrics: Words = ()
     by: Words = ()
     pairs: Literal["first", "all"] = "first"
     margin: Annotated[float, Field(ge=0, le=100)] | None = None
@@ -67,19 +67,18 @@ def job(folders: list[str], settings: CompareSettings) -> list[Part]:
         raise ConfigError(f"{twice[0]} is given twice: a run is compared with another one.")
     if settings.out is not None:
         form_of(settings.out)
-    replies, left_out = [load(folders[0])], []
-    for name in folders[1:]:
+    load, replies, left_out = Loader(), [], []
+    for place, name in enumerate(folders):
         try:
-            replies.append(load(name))
+            replies.append(load(one_run(name)))
         except DataError as error:
-            if len(folders) == 2:
+            if not place or len(folders) == 2:
                 raise
             left_out.append(str(error))
-    settings = replace(settings, metrics=metrics_to_compare(settings.metrics, replies))
     comparisons, problems = compare(
         replies,
         all_pairs=settings.pairs == "all",
-        metrics=settings.metrics or (),
+        metrics=metrics_to_compare(settings.metrics, replies),
         by=settings.by,
         labels=settings.labels,
     )
@@ -91,21 +90,19 @@ def job(folders: list[str], settings: CompareSettings) -> list[Part]:
     return [*found]
 
 
-def metrics_to_compare(metrics: Words | None, replies: Sequence[Replies]) -> Words:
+def metrics_to_compare(metrics: Words, replies: Sequence[Replies]) -> Words:
     """Return what to compare, where nothing is said F1, or the accuracy of questions with choices.
 
     Raises ConfigError.
     """
     known = [metric.name for metric in of_counts()]
-    for name in ("",) if metrics == () else metrics or ():
+    usual = [name for name in leading_first(known) if definition(name).lead == "first"]
+    if any(each.run.result.choices for each in replies):
+        known = usual = ["accuracy"]
+    for name in metrics:
         if name not in known:
             raise ConfigError(unknown("metric to compare", name, known))
-    if not any(each.run.result.choices for each in replies):
-        usual = (name for name in leading_first(known) if definition(name).lead == "first")
-        return tuple(dict.fromkeys(metrics or usual))
-    if metrics not in (None, ("accuracy",)):
-        raise ConfigError("of runs on questions with choices the accuracy is compared: leave metrics= out.")
-    return ("accuracy",)
+    return tuple(dict.fromkeys(metrics or usual))
 
 
 if __name__ == "__main__":

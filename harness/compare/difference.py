@@ -11,8 +11,9 @@ Bars to Evals (arXiv:2411.00640, 2024), sections on clustered and on paired diff
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from statistics import NormalDist
 from typing import TYPE_CHECKING
 
@@ -82,25 +83,19 @@ def of_counts(cells: Cells) -> Columns:
     """Return what each cluster adds: true and false positives of the first run and of the second, positives, items."""
     import numpy as np
 
-    yes_of_first, yes_of_second = cells[:, :, 1, :].sum(axis=2), cells[:, :, :, 1].sum(axis=2)
+    first, second = cells[:, ::-1, 1, :].sum(axis=2), cells[:, ::-1, :, 1].sum(axis=2)
     positives, items = cells[:, 1].sum(axis=(1, 2)), cells.sum(axis=(1, 2, 3))
-    parts = [yes_of_first[:, 1], yes_of_first[:, 0], yes_of_second[:, 1], yes_of_second[:, 0], positives, items]
-    return np.stack(parts, axis=1).astype(np.float64)
-
-
-def _counts_of(run: int) -> Callable[[Columns], Sequence[Values]]:
-    """Return the function that gives true and false positives, false and true negatives of a run."""
-
-    def counts(columns: Columns) -> Sequence[Values]:
-        tp, fp, positives, items = (columns[..., place] for place in (_OWN * run, _OWN * run + 1, -2, -1))
-        return tp, fp, positives - tp, items - positives - fp
-
-    return counts
+    return np.column_stack([first, second, positives, items]).astype(np.float64)
 
 
 def of_runs(name: str) -> tuple[Ratio, Ratio, Ratio]:
     """Return a metric of the first run, of the second, and the second's less the first's."""
-    first, second = (ratio_of(definition(name), _counts_of(run)) for run in (0, 1))
+
+    def counts(columns: Columns, run: int) -> Sequence[Values]:
+        tp, fp, positives, items = (columns[..., place] for place in (_OWN * run, _OWN * run + 1, -2, -1))
+        return tp, fp, positives - tp, items - positives - fp
+
+    first, second = (ratio_of(definition(name), partial(counts, run=run)) for run in (0, 1))
     return first, second, difference(first, second)
 
 
@@ -114,12 +109,12 @@ def differences(
     p, swaps = swap_test(columns, apart, draws=resamples, seed=seed) if len(columns) > 1 else ({}, None)
     rows = []
     for name, of in estimates.items():
-        if name == "f1" and not total[-2]:  # without positives it says nothing
-            rows.append(Difference(None, metric=name, first=None, second=None, p=None))
-            continue
         first, second = (number_of(ratio.of(total)) for ratio in ratios[name][:2])
-        parts = of.value, of.interval, of.error, of.reason
-        rows.append(Difference(*parts, metric=name, first=first, second=second, p=p.get(name)))
+        row = Difference(
+            of.value, of.interval, of.error, of.reason, metric=name, first=first, second=second, p=p.get(name)
+        )
+        without_positives = name == "f1" and not total[-2]  # of which it says nothing
+        rows.append(Difference(None, metric=name, first=None, second=None, p=None) if without_positives else row)
     return rows, swaps
 
 
@@ -169,3 +164,16 @@ def _some_swaps(changes: NDArray[np.float64], draws: int, seed: int) -> Iterator
     for start in range(0, draws, height):
         rows = min(height, draws - start)
         yield random.integers(0, 2, size=(rows, len(changes)), dtype=np.int8).astype(np.float64) @ changes
+
+
+def holm(values: Sequence[float | None]) -> list[float | None]:
+    """Correct p-values of one family together: by chance any of them falls below 5% in 5% of such families.
+
+    None stays None and does not count. Equal to statsmodels' multipletests(method="holm"). Holm (1979).
+    """
+    ranked = sorted((p, place) for place, p in enumerate(values) if p is not None)
+    corrected: list[float | None] = [None] * len(values)
+    highest = 0.0
+    for rank, (p, place) in enumerate(ranked):
+        corrected[place] = highest = max(highest, min(1.0, p * (len(ranked) - rank)))
+    return corrected

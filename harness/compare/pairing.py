@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from harness.compare.runs import Replies
 from harness.errors import ConfigError, DataError, unknown
+from harness.scoring.definitions import definition
+from harness.scoring.samples import votes
 from harness.scoring.summary import OVERALL, rows_of
 from harness.scoring.tally import Group, Tally, named_units, unordered
-from harness.storage.replies import Reply
+from harness.storage.find import below
+from harness.storage.replies import Reply, ReplyReader, reply_of
 from harness.storage.runs import Run
 
 if TYPE_CHECKING:
@@ -23,12 +26,52 @@ LEAST = 0.5
 """The share of the smaller run's items that both have to have."""
 
 
-class Differing(NamedTuple):
-    """An item that the two runs answered differently."""
+@dataclass(frozen=True)
+class Replies:
+    """The replies of one run."""
 
-    gold: int
-    first: Reply
-    second: Reply
+    run: Run
+    by_item: Mapping[str, Reply]
+    """In the order of the file."""
+
+    @property
+    def path(self) -> Path:
+        return self.run.folder
+
+    @property
+    def label_sets(self) -> list[str]:
+        """Return the label sets that each item has."""
+        sets = [[name for name, _ in labels] for labels in {reply.labels for reply in self.by_item.values()}]
+        return [name for name in sets[0] if all(name in other for other in sets)] if sets else []
+
+
+class Loader:
+    """Makes the replies of runs, from what `read` remembers: a page sets each run beside several others."""
+
+    def __init__(self, read: ReplyReader | None = None) -> None:
+        self._read = read or ReplyReader()
+
+    def __call__(self, run: Run) -> Replies:
+        """Return the replies of a run by item, of several to an item their vote. Raises DataError."""
+        if run.manifest_error:
+            raise run.manifest_error
+        shared: dict[Any, Any] = {}
+        replies: Iterable[Reply] = self._read.of(run) if run.samples == 1 else ()
+        if run.samples > 1:
+            replies = (reply_of(vote, shared) for vote in votes(run.records(), run.samples))
+        if any(definition(metric.name).made_of == "items" for metric in run.result.overall.metrics):
+            raise DataError(
+                f"{run.folder} has scores that are means over items: only right and wrong answers are compared."
+            )
+        return Replies(run, {reply.item: reply for reply in replies})
+
+
+def one_run(folder: str) -> Run:
+    """Return the one run in or below a folder. Raises ConfigError where there are several, and as `below` does."""
+    runs = [run for run, _ in below([folder]).values()]
+    if len(runs) > 1:
+        raise ConfigError(f"{folder} holds {len(runs):,} runs: give the folder of one, such as {runs[0].folder}.")
+    return runs[0]
 
 
 @dataclass
@@ -42,11 +85,13 @@ class Pairing:
     """Items that both answered: only these are compared."""
     first_only: int = 0
     second_only: int = 0
-    """Items that only one run has records of; they are not compared."""
+    """Items that only one run has records of."""
     failed: int = 0
-    """Items that both have and at least one failed; they are not compared."""
-    unreadable: tuple[int, int] = (0, 0)
-    differing: list[Differing] = field(default_factory=list)
+    """Items that both have and at least one failed."""
+    unreadable: list[int] = field(default_factory=lambda: [0, 0])
+    """Replies of each run that could not be read."""
+    differing: list[tuple[int, Reply, Reply]] = field(default_factory=list)
+    """The items that the two answered differently: the gold label, and both replies."""
     tally: Tally[Kind] = field(default_factory=Tally)
     """The shared items by kind, cluster and unit: in CausalBench an unordered pair of variables."""
 
@@ -69,77 +114,60 @@ def pair(first: Replies, second: Replies, *, by: Sequence[str], labels: str | No
     if first.run.task != second.run.task:
         raise DataError(f"{first.path} is a run of {first.run.task}, {second.path} of {second.run.task}.")
     pairing = Pairing(_labels(first, second, labels), by)
-    both = [item for item in first.by_item if item in second.by_item]
+    both = [(reply, second.by_item[item]) for item, reply in first.by_item.items() if item in second.by_item]
     pairing.first_only, pairing.second_only = len(first.by_item) - len(both), len(second.by_item) - len(both)
-    fewer = min(len(first.by_item), len(second.by_item))
-    if not both or len(both) < LEAST * fewer:
+    if not both or len(both) < LEAST * min(len(first.by_item), len(second.by_item)):
         raise DataError(
             f"{first.path} and {second.path} share {len(both):,} items of {len(first.by_item):,} and "
             f"{len(second.by_item):,}: too few to pair. Both need the same split and sample (items pair by their ids)."
         )
-    disagreeing = _disagreeing(both, first, second, pairing.labels)
-    if disagreeing:
+    gold_of = [dict(a.labels)[pairing.labels] for a, _ in both]
+    others = [a.item for gold, (a, b) in zip(gold_of, both, strict=True) if gold != dict(b.labels)[pairing.labels]]
+    if others:
         raise DataError(
-            f"{len(disagreeing):,} of {len(both):,} shared items have another {pairing.labels} label in {second.path} "
-            f"than in {first.path}, such as {disagreeing[0]}: choose other labels=."
+            f"{len(others):,} of {len(both):,} shared items have another {pairing.labels} label in {second.path} "
+            f"than in {first.path}, such as {others[0]}: choose other labels=."
         )
-    _check(by, first)
-    unreadable = [0, 0]
-    for item in both:
-        a, b = first.by_item[item], second.by_item[item]
+    breakdowns = {name for groups in {a.groups for a, _ in both} for name, _ in groups}
+    for name in by:
+        if name not in breakdowns:
+            raise ConfigError(unknown("breakdown", name, breakdowns))
+    for gold, (a, b) in zip(gold_of, both, strict=True):
         if a.failed or b.failed:
             pairing.failed += 1
             continue
         pairing.shared += 1
-        unreadable[0] += a.answer is None
-        unreadable[1] += b.answer is None
-        gold = dict(a.labels)[pairing.labels]
         if a.answer != b.answer:
-            pairing.differing.append(Differing(gold, a, b))
-        if (
-            first.run.result.choices or max(gold, a.answer or 0, b.answer or 0) > 1
-        ):  # right or wrong, as if Yes were right
-            cell = 4 + 2 * (a.answer == gold) + (b.answer == gold)
-        else:
-            cell = 4 * gold + 2 * scored_answer(a, gold, first.run) + scored_answer(b, gold, second.run)
-        kind = tuple(group for group in a.groups if group[0] in by), cell
-        pairing.tally.add(kind, a.cluster, unordered(a.unit))
+            pairing.differing.append((gold, a, b))
+        # Of several choices right or wrong, as if Yes were right.
+        kind = 1 if first.run.result.choices or max(gold, a.answer or 0, b.answer or 0) > 1 else gold
+        cell = 4 * kind
+        for place, (reply, run) in enumerate(((a, first.run), (b, second.run))):
+            pairing.unreadable[place] += reply.answer is None
+            cell += (2 - place) * (_right(reply, gold, run) == kind)
+        groups = tuple(group for group in a.groups if group[0] in by)
+        pairing.tally.add((groups, cell), a.cluster, unordered(a.unit))
     if not pairing.shared:
         raise DataError(f"{first.path} and {second.path} have no item that both answered: {pairing.failed:,} failed.")
-    pairing.unreadable = unreadable[0], unreadable[1]
     return pairing
 
 
-def _labels(first: Replies, second: Replies, label_set: str | None) -> str:
-    """Return the label set that both are scored by. Raises ConfigError or DataError where they share none."""
+def _labels(first: Replies, second: Replies, labels: str | None) -> str:
+    """Return the label set that both are scored by. Raises ConfigError where they share none."""
     common = [name for name in first.label_sets if name in second.label_sets]
-    if label_set is not None and label_set not in common:
-        raise ConfigError(unknown("label set that both runs have", label_set, common))
     headline, other = first.run.result.headline, second.run.result.headline
-    if label_set is None and common and headline != other:
+    if labels is None and common and headline != other:
         raise ConfigError(
             f"{first.path} is scored by {headline} labels, {second.path} by {other}: choose one with labels= "
             f"({', '.join(common)})."
         )
-    if (labels := label_set or headline) not in common:
-        raise DataError(f"{first.path} and {second.path} have no label set in common that all their items have.")
-    return labels
+    if (chosen := labels or headline) not in common:
+        raise ConfigError(unknown("label set that both runs have", chosen, common))
+    return chosen
 
 
-def _disagreeing(items: Sequence[str], first: Replies, second: Replies, labels: str) -> list[str]:
-    gold = ((item, first.by_item[item].labels, second.by_item[item].labels) for item in items)
-    return [item for item, a, b in gold if a != b and dict(a)[labels] != dict(b)[labels]]
-
-
-def _check(by: Sequence[str], run: Replies) -> None:
-    breakdowns = {name for groups in {reply.groups for reply in run.by_item.values()} for name, _ in groups}
-    for name in by:
-        if name not in breakdowns:
-            raise ConfigError(unknown("breakdown", name, breakdowns))
-
-
-def scored_answer(reply: Reply, gold: int, run: Run) -> int:
-    """Return the answer as it is scored: one that could not be read as the run's task has it count."""
-    if reply.answer is not None:
-        return reply.answer
-    return 0 if run.unreadable_is_no else 1 - gold
+def _right(reply: Reply, gold: int, run: Run) -> bool:
+    """Return whether an answer scores as right: one that could not be read as the run's task has it count."""
+    if reply.answer is None:
+        return run.unreadable_is_no and not gold and not run.result.choices
+    return reply.answer == gold

@@ -15,16 +15,14 @@ from functools import partial
 from os.path import commonprefix
 from statistics import fmean, median, stdev
 
-from harness.compare.difference import Difference, differences, of_counts
-from harness.compare.measure import holm
-from harness.compare.pairing import pair
-from harness.compare.runs import Loader
-from harness.compare.tables import difference_cells, difference_columns, star_note
+from harness.compare.comparison import RESAMPLED, star_note
+from harness.compare.difference import Difference, differences, holm, of_counts
+from harness.compare.pairing import Loader, pair
+from harness.compare.tables import difference_cells, difference_columns
 from harness.errors import ConfigError, HarnessError
 from harness.leaderboard.columns import about_runs, constants, interval_note, lost_notes
 from harness.leaderboard.comparable import best_first, capitalized, items_text, runs_text, settings_words, sort_key
 from harness.leaderboard.series import RunSetting, Series, series_of, sets_of, steps_of
-from harness.scoring.bootstrap import RESAMPLES
 from harness.scoring.definitions import definition, main_metrics
 from harness.scoring.means import mean_of
 from harness.storage.runs import Run
@@ -166,8 +164,8 @@ def difference_notes(base: str, several: Iterable[Found]) -> Iterator[str]:
     several = list(several)
     if known := [d for d in several if isinstance(d, Difference)]:
         yield (
-            f"− {base}: the difference on the same items, as harness compare has it: 95% over {RESAMPLES:,} resamples "
-            f"of whole clusters, the same for both; p from swapping the two in whole clusters. {star_note(known)}"
+            f"− {base}: the difference on the same items, as harness compare has it: {RESAMPLED}, "
+            f"the same for both; p from swapping the two in whole clusters. {star_note(known)}"
         )
     if words := sorted({d for d in several if isinstance(d, str)}):
         yield f"No difference where the runs cannot be paired: {', '.join(words)}."

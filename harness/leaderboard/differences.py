@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from harness.compare.runs import Loader
+from harness.compare.pairing import Loader
 from harness.compare.tables import difference_cells, difference_columns
 from harness.errors import ConfigError
 from harness.leaderboard import by_setting

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
 from pydantic import Field
 
 from harness.cli import key_value
+from harness.compare.pairing import one_run
 from harness.errors import ConfigError, nearest
 from harness.scoring.grades import GRADES, grade_of
-from harness.storage.find import below
 from harness.storage.record_lines import Line
 from harness.storage.runs import Run
 
@@ -56,20 +56,18 @@ def job(arguments: list[str], settings: ShowSettings) -> list[str]:
     """Return a paragraph for each answer, and one that says which of how many they are."""
     if not 1 <= len(arguments) <= 2:
         raise ConfigError(f"give the folder of one run, and which answers: {', '.join(KINDS)}, or an item's id.")
-    folder, kind = arguments[0], [*arguments, "all"][1]
-    runs = [run for run, _ in below([folder]).values()]
-    if len(runs) > 1:
-        raise ConfigError(f"{folder} holds {len(runs):,} runs: give the folder of one, such as {runs[0].folder}.")
-    (run,) = runs
-    if kind not in KINDS:
-        return list(_of_item(run, kind))
+    run, kind = one_run(arguments[0]), [*arguments, "all"][1]
+    fits = KINDS.get(kind) or (lambda run, line: line.item == kind)
     first, count, blocks = (settings.page - 1) * TEN, 0, []
     for line in run.lines():
-        if KINDS[kind](run, line):
-            if first <= count < first + TEN:
-                blocks.append(_block(run, line, count + 1, SHOWN))
+        if fits(run, line):
             count += 1
-    what = "answers" if kind == "all" else f"{kind} answers"
+            if first < count <= first + TEN:
+                blocks.append(_block(run, line, count, SHOWN if kind in KINDS else None))
+    if not count and kind not in KINDS:
+        near = nearest(kind, [*KINDS, *dict.fromkeys(line.item for line in run.lines())])
+        raise ConfigError(f"{run.folder} has no item {kind!r}{near}: say {', '.join(KINDS)}, or an item's id.")
+    what = "answers" if kind == "all" or kind not in KINDS else f"{kind} answers"
     if not blocks:
         more = f" on page {settings.page}: the last is {-(-count // TEN)}" if count else ""
         return [f"{run.folder} has no {what}{more}."]
@@ -77,45 +75,24 @@ def job(arguments: list[str], settings: ShowSettings) -> list[str]:
     return [*blocks, f"{first + 1:,} to {first + len(blocks):,} of {count:,} {what}{more}."]
 
 
-def _of_item(run: Run, item: str) -> Iterator[str]:
-    """Yield the answers to an item, every word of them. Raises ConfigError where there is none of that name."""
-    items: dict[str, None] = {}
-    for line in run.lines():
-        items[line.item] = None
-        if line.item == item:
-            yield _block(run, line, line.sample + 1, None)
-    if item not in items:
-        near = nearest(item, [*KINDS, *items])
-        raise ConfigError(f"{run.folder} has no item {item!r}{near}: say {', '.join(KINDS)}, or an item's id.")
-
-
 def _block(run: Run, line: Line, number: int, most: int | None) -> str:
     """Return an answer as a paragraph; of longer texts than `most` a part."""
-    names, answer = run.result.answers, line.answer
-    groups = ", ".join(f"{name} {group}" for name, group in line.groups.items())
+    names, answer, response = run.result.answers, line.answer, line.response
+    groups = f" ({', '.join(f'{name} {group}' for name, group in line.groups.items())})" if line.groups else ""
     question = "\n\n".join(turn["content"] for turn in line.turns[-1:]) or "(its words are not in the records)"
-    if most is not None and len(question) > most:
-        question = f"… {question[-most:]}"
-    if answer is None:
-        assert line.failure is not None
-        read, reply = "– (the call failed)", f"{line.failure.kind}: {line.failure.detail}"
+    if answer is None or response is None:
+        read, reply = "– (the call failed)", f"{line.failure.kind}: {line.failure.detail}" if line.failure else ""
     else:
-        assert line.response is not None
-        read = (
-            "–, no answer was found" if answer.label is None else f"{names[answer.label]}, {GRADES[grade_of(answer)]}"
-        )
-        reply = line.response.text or "(empty)"
-        if line.response.reasoning and most is None:
-            reply = f"{reply}\n\nthoughts: {line.response.reasoning}"
-    reply = reply if most is None or len(reply) <= most else f"{reply[:most]} …"
-    return "\n".join(
-        [
-            f"{number:,}. {line.item} ({groups})" if groups else f"{number:,}. {line.item}",
-            question,
-            f"→ right: {names[line.gold]}; read: {read}",
-            f"→ reply: {reply}",
-        ]
-    )
+        label = answer.label
+        read = "–, no answer was found" if label is None else f"{names[label]}, {GRADES[grade_of(answer)]}"
+        reply = response.text or "(empty)"
+        if response.reasoning and most is None:
+            reply = f"{reply}\n\nthoughts: {response.reasoning}"
+    if most is not None:
+        question = question if len(question) <= most else f"… {question[-most:]}"
+        reply = reply if len(reply) <= most else f"{reply[:most]} …"
+    right = f"→ right: {names[line.gold]}; read: {read}"
+    return f"{number:,}. {line.item}{groups}\n{question}\n{right}\n→ reply: {reply}"
 
 
 if __name__ == "__main__":

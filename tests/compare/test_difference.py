@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from support.late import Late
 
-from harness.compare.difference import Difference, differences, of_counts, of_runs, swap_test
-from harness.compare.measure import holm
+from harness.compare.difference import Difference, differences, holm, of_counts, of_runs, swap_test
 from harness.scoring.bootstrap import CONSTANT, RESTS_ON_FEW
 
 stats = Late("scipy.stats")

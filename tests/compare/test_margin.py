@@ -11,11 +11,9 @@ from hypothesis import strategies as st
 from support.compared_runs import put, record
 
 from harness.compare import __main__ as compare
+from harness.compare.comparison import NO_WORSE, UNKNOWN, WORSE, Comparison, Row, verdict
 from harness.compare.difference import Difference
-from harness.compare.margin import NO_WORSE, UNKNOWN, WORSE, verdict
-from harness.compare.measure import Comparison, Row
-from harness.compare.pairing import Pairing
-from harness.compare.runs import Replies
+from harness.compare.pairing import Pairing, Replies
 from harness.errors import ConfigError
 from harness.scoring.definitions import definitions
 from harness.scoring.summary import OVERALL

@@ -18,7 +18,6 @@ from support.page_help import run
 from support.written_runs import board_row, write_manifest
 
 from harness.charts import charts_of
-from harness.compare import runs as replies
 from harness.compare.__main__ import main as compare
 from harness.errors import ConfigError
 from harness.leaderboard import __main__ as leaderboard
@@ -110,7 +109,6 @@ def test_the_page_reads_each_run_once_while_there_is_room(rows, monkeypatch, mos
     read, lines = [], Run.lines
     monkeypatch.setattr(Run, "lines", lambda run: read.append(run.folder) or lines(run))
     monkeypatch.setattr(storage_replies, "MOST_REMEMBERED", most)
-    monkeypatch.setattr(replies, "MOST_REMEMBERED", most)
     data, _ = content(rows, "", answers=True)
     assert len(data["differences"]) > 2 and len({*read}) == len(rows)
     assert (len(read) > len({*read})) == again

@@ -34,7 +34,7 @@ from typing import IO, Any
 
 EVERY = (
     "hydra", "hydra.core.plugins", "numpy", "aiohttp", "filelock",
-    "harness.cache.__main__", "harness.compare.measure", "harness.compare.tables",
+    "harness.cache.__main__", "harness.compare.comparison", "harness.compare.tables",
     "harness.runtime.interrupt", "harness.items", "harness.leaderboard.__main__", "harness.models.baselines",
     "harness.models.api.openai",
     "harness.tasks.corr2cause.reasoner", "harness.cost.plan", "harness.cost.spending", "harness.run",
