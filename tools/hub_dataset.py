@@ -23,8 +23,8 @@ from harness.protocols import Task
 from harness.settings import build
 from harness.tables.markdown_csv_json import markdown
 from harness.tables.table import Table
+from harness.tasks.benchmark import benchmark_of
 from harness.tasks.check import CheckedItems
-from harness.tasks.find import benchmark_of
 from harness.types import LETTERS, ChatRequest, Item
 
 CONFIGURATIONS: Mapping[str, Mapping[str, Any]] = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text())

@@ -13,7 +13,7 @@ import numpy as np
 from pairs import FOLDER, matched, sentences_of
 from sklearn.ensemble import HistGradientBoostingClassifier
 
-from harness.tasks.corr2cause.fresh.matching import FLOOR, Half, Pair, index
+from harness.tasks.corr2cause.fresh.pairs import FLOOR, Half, Pair, index
 from harness.tasks.corr2cause.shortcut import CLAIMS
 
 FOLDS, MOST = 5, 2000  # of the pairs of each kind

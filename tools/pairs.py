@@ -21,8 +21,8 @@ from harness.causal.separation import independences
 from harness.tasks.corr2cause.arguments import SYMMETRIC
 from harness.tasks.corr2cause.claim import truth
 from harness.tasks.corr2cause.enumerate import premises
-from harness.tasks.corr2cause.fresh.blocks import public
-from harness.tasks.corr2cause.fresh.matching import FILE, SIZES, Matching
+from harness.tasks.corr2cause.fresh.blocks import SIZES, public
+from harness.tasks.corr2cause.fresh.pairs import FILE, Matching
 from harness.tasks.corr2cause.shortcut import CLAIMS, FEATURES, SentenceCounts, count, features
 
 FOLDER = Path(__file__).parents[1] / "harness" / "data" / "corr2cause"

@@ -77,16 +77,11 @@ def topological_order(dag: DAG) -> list[int]:
     return order
 
 
-def descendants(dag: DAG, without: int = 0) -> tuple[int, ...]:
-    """Return, for each node, the set of nodes that a directed path of one or more edges reaches.
-
-    Paths that touch a node of `without` do not count; its own entries are empty.
-    """
+def descendants(dag: DAG) -> tuple[int, ...]:
+    """Return, for each node, the set of nodes that a directed path of one or more edges reaches."""
     below = children(dag)
     reach = [0] * len(dag)
     for v in reversed(topological_order(dag)):
-        if without >> v & 1:
-            continue
-        for w in bits(below[v] & ~without):
+        for w in bits(below[v]):
             reach[v] |= 1 << w | reach[w]
     return tuple(reach)

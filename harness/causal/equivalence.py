@@ -1,4 +1,4 @@
-"""Markov equivalence: the members of a class, one DAG for a pattern, and all classes up to renaming."""
+"""Markov equivalence: the members of a class, one DAG for a pattern, and classes up to renaming, all or one by one."""
 
 from __future__ import annotations
 
@@ -135,12 +135,67 @@ def _swap(n: int, k: int, numbers: NDArray[np.int64], up_to_equivalence: bool) -
     return swapped
 
 
-def pattern(dag: DAG) -> tuple[set[frozenset[int]], set[tuple[int, int]]]:
-    """Return (skeleton, edges of v-structures), equal for two DAGs iff they are Markov equivalent.
+Pattern = tuple[tuple[int, ...], tuple[int, ...]]
+"""(neighbours, tails): for each node its neighbours in the skeleton, and the tails of the v-structures' arrows
+into it. Equal for two DAGs iff they are Markov equivalent (Verma and Pearl 1990)."""
 
-    Verma and Pearl (1990).
+
+def smallest(dag: DAG) -> int:
+    """Return the smallest number among the DAGs of this class up to renaming: its representative.
+
+    A number is a DAG with one of its topological orders, and the orders of a class's members are those in
+    which sinks can be taken from the pattern one by one (Dor and Tarsi 1992). A number's highest bits belong to
+    the last places. So the places are filled from the last to the first, each with all nodes that make its bits
+    smallest. Equal to the entry of `representatives` up to n = 7, and feasible beyond. Time and memory grow with
+    the ties, of which only patterns with many symmetries have many.
     """
-    neighbours = [above | below for above, below in zip(dag, children(dag), strict=True)]
-    skeleton = {frozenset((u, v)) for v, above in enumerate(dag) for u in bits(above)}
-    arrows = {(u, v) for v, above in enumerate(dag) for u in bits(above) if above & ~neighbours[u] & ~(1 << u)}
-    return skeleton, arrows
+    n, own = len(dag), pattern_of(dag)
+    number, width = 0, n * (n - 1) // 2
+    # What is left, and for each node the places after it that hold a neighbour: the future depends on no more.
+    ties: set[tuple[int, tuple[int, ...]]] = {((1 << n) - 1, (0,) * n)}
+    for place in reversed(range(n)):
+        width -= n - 1 - place
+        best = min(after[x] for rest, after in ties for x in _sinks(rest, own))
+        number |= best >> place + 1 << width
+        ties = {
+            (
+                rest & ~(1 << x),
+                tuple(0 if u == x else a | (own[0][x] >> u & 1) << place for u, a in enumerate(after)),
+            )
+            for rest, after in ties
+            for x in _without_twins(_sinks(rest, own), own)
+            if after[x] == best
+        }
+    return number
+
+
+def pattern_of(dag: DAG) -> Pattern:
+    """Return what tells the classes apart."""
+    neighbours = tuple(above | below for above, below in zip(dag, children(dag), strict=True))
+    tails = tuple(mask_of(u for u in bits(above) if above & ~neighbours[u] & ~(1 << u)) for above in dag)
+    return neighbours, tails
+
+
+def _sinks(rest: int, pattern: Pattern) -> Iterator[int]:
+    """Yield the nodes of `rest` that are a sink of some member of the class restricted to `rest`."""
+    neighbours, tails = pattern
+    for x in bits(rest):
+        around = neighbours[x] & rest
+        undirected = list(bits(around & ~tails[x]))
+        if not any(tails[y] >> x & 1 or around & ~neighbours[y] & ~(1 << y) for y in undirected):
+            yield x
+
+
+def _without_twins(nodes: Iterator[int], pattern: Pattern) -> list[int]:
+    """Return the nodes without those that a symmetry exchanges with an earlier one."""
+    neighbours, tails = pattern
+    heads = children(tails)
+    distinct: list[int] = []
+    for x in nodes:
+        for y in distinct:
+            both = ~(1 << x | 1 << y)
+            if all(not (kind[x] ^ kind[y]) & both for kind in (neighbours, tails, heads)):
+                break
+        else:
+            distinct.append(x)
+    return distinct

@@ -15,8 +15,7 @@ from harness.leaderboard.series import RunSetting, Series, series_of, sets_of, s
 from harness.scoring.definitions import main_metrics
 from harness.storage.replies import ReplyReader
 from harness.storage.runs import Run
-from harness.tasks.benchmark import PERTURBATION
-from harness.tasks.find import benchmark_of
+from harness.tasks.benchmark import PERTURBATION, benchmark_of
 
 STEPS = {
     "robustness": (RunSetting("task", PERTURBATION), "when the questions are perturbed"),

@@ -9,13 +9,14 @@ from harness.charts.names import labels, shared_data
 from harness.charts.values import Chart
 from harness.errors import DataError
 from harness.leaderboard.comparable import capitalized
+from harness.plugin import load
 from harness.scoring.definitions import definition, leading_first, main_metrics
 from harness.scoring.probabilities import reliability
 from harness.storage.replies import ReplyReader
 from harness.storage.runs import Run
 from harness.tables.numbers import shown
 from harness.tables.results import interval_notes
-from harness.tasks.find import benchmark_of
+from harness.tasks.benchmark import benchmark_of
 from harness.types import JSON, Scores
 
 Row = dict[str, JSON]
@@ -151,7 +152,7 @@ class ChartsOfSet:
         """Yield scores by network, smallest first, where the benchmark knows the sizes of its networks."""
         names = {name for part in self.parts for name in part.get("network", {})}
         sizes = benchmark_of(self.task).graph_sizes
-        if len(names) < 2 or sizes is None or not (graphs := sizes(names)):
+        if len(names) < 2 or not sizes or not (graphs := load(sizes)(names)):
             return
         graphs = sorted(graphs, key=lambda graph: (graph.nodes, graph.edges))
         networks = [{"name": g.name, "nodes": g.nodes, "edges": g.edges, "scale": g.scale} for g in graphs]

@@ -16,8 +16,7 @@ from harness.storage.configuration import setting_text
 from harness.storage.find import below
 from harness.storage.runs import Run
 from harness.tables.table import Cell
-from harness.tasks.benchmark import Benchmark
-from harness.tasks.find import benchmark_of
+from harness.tasks.benchmark import Benchmark, benchmark_of
 
 DEFAULT = "default settings"
 _WORDS = {

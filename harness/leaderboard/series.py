@@ -11,8 +11,7 @@ from harness.errors import ConfigError
 from harness.leaderboard.comparable import items_of, sort_key
 from harness.storage.configuration import as_options, setting_text, variant
 from harness.storage.runs import Run
-from harness.tasks.benchmark import PERTURBATION
-from harness.tasks.find import benchmark_of
+from harness.tasks.benchmark import PERTURBATION, benchmark_of
 
 PARTS = ("task", "model", "data")
 """The parts of a configuration that have settings; data are those that an algorithm has learned from."""

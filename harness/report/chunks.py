@@ -15,8 +15,7 @@ from harness.storage.rebuild import task_of
 from harness.storage.replies import ReplyReader
 from harness.storage.run_folder import RECORDS
 from harness.storage.runs import Run
-from harness.tasks.benchmark import Graphs
-from harness.tasks.find import benchmark_of
+from harness.tasks.benchmark import Graphs, benchmark_of
 from harness.types import JSON
 
 NO_RECORDS = (

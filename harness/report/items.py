@@ -14,8 +14,7 @@ from harness.storage import rebuild
 from harness.storage.manifest import TracedItems
 from harness.storage.record_lines import Line, reply_columns
 from harness.storage.runs import Run
-from harness.tasks.benchmark import Explanations
-from harness.tasks.find import benchmark_of
+from harness.tasks.benchmark import Explanations, benchmark_of
 from harness.types import JSON, Item
 
 _IN_WORDS = ("hypothesis", "question", "statement")

@@ -18,7 +18,6 @@ from harness.errors import DataError, NotHereError
 from harness.plugin import plugins
 from harness.settings import build, without_path
 from harness.storage import records
-from harness.tasks.find import every as installed_benchmarks
 
 if TYPE_CHECKING:
     from harness.causal.learned_graph import Algorithm
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from harness.storage.manifest import Manifest
     from harness.types import Item
 
-_READS_NO_FILE = ("harness.models.api.openai.", "harness.models.baselines.")
+_READS_NO_FILE = ("harness.models.api.openai.", "harness.models.baselines.", "harness.tasks.")
 """Models whose identity follows from their settings alone, as that of a benchmark's own; a checkpoint's needs files."""
 
 
@@ -114,8 +113,7 @@ def model_of(manifest: Manifest, group: str = "model") -> Model | None:
     """
     settings = _section(manifest, group)
     target = str(settings.get("_target_", ""))
-    known = {own for benchmark in installed_benchmarks() for own in benchmark.own_models}
-    known |= {own for plugin in plugins() for own in plugin.models}
+    known = {own for plugin in plugins() for own in plugin.models}
     if not target.startswith(_READS_NO_FILE) and target not in known:
         return None
     model: Model = _part(settings, group)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Literal
 
-from harness.tasks.find import benchmark_of
+from harness.tasks.benchmark import benchmark_of
 
 
 @dataclass(frozen=True, slots=True)

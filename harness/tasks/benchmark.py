@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Generic, Protocol, TypeVar
+from functools import cache
+from pathlib import Path
+from typing import Any, Generic, Protocol, TypeVar
 
+from harness.plugin import load, plugins
 from harness.protocols import Task
 from harness.types import JSON, Item, Record, Result
 
@@ -109,15 +112,47 @@ class Benchmark:
     # What charts and the page show besides scores.
     perturbations: Mapping[str, str] = field(default_factory=dict)
     """Values of task.perturbation by what charts call them, `none` first: the steps of robustness."""
-    graph_sizes: Callable[[Collection[str]], Sequence[GraphSize]] | None = None
-    """Gives the graphs that groups of the breakdown `network` name; () where one of them is not known."""
+    graph_sizes: str = ""
+    """What gives the graphs (`GraphSize`) that groups of the breakdown `network` name; () where one is not known."""
     explanations: str = ""
     """The class of its `Explanations`, as "module:name"; "" without."""
     graphs: str = ""
     """What draws the graphs of its runs, the class of its `Graphs`."""
 
-    own_models: tuple[str, ...] = ()
-    """Classes of models that are made for its questions and read no file: what they answered is asked again."""
-
     def labels_title(self, labels: str) -> str:
         return self.label_titles.get(labels, f"{labels} {self.label_word}")
+
+
+def benchmark_of(task: str) -> Benchmark:
+    """Return the benchmark of a task, or of a benchmark's own name; an empty one for any that is not installed.
+
+    A results folder may come from anybody, so nothing is imported for the names that stand in it: they are compared
+    with those of the packages below harness/tasks and of plug-ins.
+    """
+    name = task.partition("/")[0]
+    return _installed(name) if name in _packages() else Benchmark(name=name, title=name)
+
+
+@cache
+def _packages() -> Mapping[str, str]:
+    """Return the paths ("module:value") of the benchmarks of the harness and of plug-ins, by name."""
+    added = {name: path for plugin in plugins() for name, path in plugin.benchmarks.items()}
+    own = (file.parent.name for file in Path(__file__).parent.glob("*/__init__.py"))
+    return added | {name: f"harness.tasks.{name}:BENCHMARK" for name in own}
+
+
+@cache
+def _installed(name: str) -> Benchmark:
+    benchmark: Benchmark = load(_packages()[name])
+    return benchmark
+
+
+def lazily(package: str, **modules: str) -> Callable[[str], Any]:
+    """Return the `__getattr__` of a benchmark's package: views import it and none of its tasks, `Name="module"`."""
+
+    def attribute(name: str) -> Any:
+        if name in modules:
+            return load(f"{modules[name]}:{name}")
+        raise AttributeError(f"module {package!r} has no attribute {name!r}")
+
+    return attribute

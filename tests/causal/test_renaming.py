@@ -1,50 +1,15 @@
 from __future__ import annotations
 
 import random
-from math import factorial
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.brute_force import dags, same_up_to_renaming, separations
+from support.brute_force import dags
 from support.thinned import few
 
 from harness.causal.dag import from_edges, from_integer, relabel
-from harness.causal.equivalence import members, representatives
-from harness.causal.renaming import labellings, smallest, symmetries
-
-LABELLED = [(2, 2), (3, 11), (4, 185), (5, 8782), (6, 1_067_825)]
-
-
-@pytest.mark.parametrize(("n", "count"), LABELLED)
-def test_labelled_classes(n, count):
-    assert sum(labellings(n, number) for number in representatives(n)) == count
-
-
-@pytest.mark.slow
-def test_labelled_classes_of_seven_variables():
-    assert sum(labellings(7, number) for number in representatives(7)) == 312_510_571
-
-
-@pytest.mark.parametrize("n", [2, 3, 4])
-def test_each_class_has_its_own_number_of_labellings(n):
-    for number in representatives(n):
-        assert labellings(n, number) == len(same_up_to_renaming(n, separations(from_integer(n, number))))
-
-
-@pytest.mark.parametrize(
-    ("n", "edges", "count"),
-    [
-        (7, [], factorial(7)),
-        (7, [(i, j) for j in range(7) for i in range(j)], factorial(7)),
-        (5, [(0, 1), (2, 3)], 8),
-        (4, [(0, 3), (1, 3), (2, 3)], 6),  # the tails of a collider
-        (4, [(0, 1), (1, 2), (2, 3)], 2),  # a path turned around
-        (4, [(0, 1), (2, 1), (2, 3)], 1),  # the same path with a collider
-    ],
-)
-def test_symmetries(n, edges, count):
-    assert symmetries(from_edges(n, edges)) == count
+from harness.causal.equivalence import members, representatives, smallest
 
 
 @pytest.mark.parametrize("n", [2, 3, 4, 5])

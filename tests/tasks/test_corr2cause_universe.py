@@ -10,9 +10,8 @@ from support.corr2cause_help import corr2cause, meaning
 from support.thinned import few
 
 from harness.causal.dag import from_integer
-from harness.causal.equivalence import members, representatives
+from harness.causal.equivalence import members, representatives, smallest
 from harness.causal.relations import Relation
-from harness.causal.renaming import smallest
 from harness.causal.separation import independences
 from harness.errors import ConfigError
 from harness.tasks.corr2cause import claim, enumerate

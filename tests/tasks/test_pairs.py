@@ -19,8 +19,8 @@ from support.premise_theory import assert_label
 from harness.errors import ConfigError, DataError
 from harness.settings import build
 from harness.tasks.corr2cause.enumerate import public_test
-from harness.tasks.corr2cause.fresh import matching, pairs
-from harness.tasks.corr2cause.fresh.matching import floors, index
+from harness.tasks.corr2cause.fresh import pairs
+from harness.tasks.corr2cause.fresh.pairs import floors, index
 from harness.types import Answer, Failure, Record, Response
 
 LISTS = [(name, same) for name in ("counts", "strict") for same in (False, True)]
@@ -178,10 +178,10 @@ def test_the_pages_table_counts_the_index():
     page = (Path(__file__).parents[2] / "docs" / "tasks.md").read_text(encoding="utf-8")
     for name, same in LISTS:
         kinds = Counter((pair.n, pair.kind) for pair in index(f"{name}_same" if same else name))
-        cells = " | ".join(f"{kinds[7, kind]:,} ({kinds[6, kind]})" for kind in matching.CLAIMS)
+        cells = " | ".join(f"{kinds[7, kind]:,} ({kinds[6, kind]})" for kind in pairs.CLAIMS)
         assert f"| {name}{', same premise' if same else ''} | {cells} |" in page
-        floor = matching.floors(f"{name}_same" if same else name)
-        cells = " | ".join(f"{floor[kind][0]:.1f}" if kind in floor else "–" for kind in matching.CLAIMS)
+        floor = pairs.floors(f"{name}_same" if same else name)
+        cells = " | ".join(f"{floor[kind][0]:.1f}" if kind in floor else "–" for kind in pairs.CLAIMS)
         assert f"| {name}{', same premise' if same else ''} | {cells} |" in page
 
 

@@ -13,7 +13,7 @@ from support.tools import TOOLS, tool
 from harness.causal.relations import Relation
 from harness.tasks.cladder.shortcut import WordWeights, features
 from harness.tasks.cladder.task import CLadder
-from harness.tasks.corr2cause.fresh.matching import index
+from harness.tasks.corr2cause.fresh.pairs import index
 from harness.tasks.corr2cause.shortcut import CLAIMS
 from harness.tasks.corr2cause.small_models import _text
 from harness.tasks.question import questions

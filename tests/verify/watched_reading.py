@@ -40,8 +40,8 @@ COMMANDS: dict[str, Command] = {
 }
 
 HEAVY = ("numpy", "matplotlib.font_manager", "matplotlib.backends.backend_svg", "harness.compare.difference",
-         "harness.tasks.causalbench.task", "harness.tasks.causalbench.benchmark",
-         "harness.tasks.corr2cause.task", "harness.tasks.corr2cause.benchmark", "yaml")  # fmt: skip
+         "harness.tasks.causalbench.task", "harness.tasks.causalbench", "harness.tasks.corr2cause.task",
+         "harness.tasks.corr2cause", "yaml")  # fmt: skip
 """What commands import when they have begun."""
 
 _FOREIGN = ("subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.spawn", "socket.connect", "socket.bind",

@@ -1,14 +1,28 @@
 """CausalBench, now CausalBN-Bench (Zhou et al.): fifteen networks; what is related, what causes what, chains."""
 
-from typing import Any
+from __future__ import annotations
 
-__all__ = ["Causality", "Chains", "Correlation", "Skeleton"]
+from harness.tasks.benchmark import Benchmark, lazily
 
+BENCHMARK = Benchmark(
+    name="causalbench",
+    title="CausalBench",
+    source="Zhou et al., CausalBench (now CausalBN-Bench): A Comprehensive Benchmark for Causal Learning Capability "
+    "of LLMs",
+    year=2024,
+    defaults={"format": "variable_name", "kind": "all", "method": "1", "names": "original"},
+    label_word="convention",
+    label_titles={
+        "paper": "the paper's convention",
+        "exact": "the exact convention",
+        "our": "scores of this project, not the paper's",
+    },
+    graph_sizes="harness.tasks.causalbench.networks:graph_sizes",
+    graphs="harness.tasks.causalbench.page_graphs:NetworkGraphs",
+)
 
-def __getattr__(name: str) -> Any:
-    """Return a task, imported when it is first asked for: views read benchmark.py alone."""
-    if name in __all__:
-        from harness.tasks.causalbench import chains, task
-
-        return getattr(chains if name == "Chains" else task, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__ = lazily(
+    __name__,
+    Chains="harness.tasks.causalbench.chains",
+    **dict.fromkeys(("Causality", "Correlation", "Skeleton"), "harness.tasks.causalbench.task"),
+)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import gzip
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from harness.causal.dag import DAG, bits, from_edges, topological_order
 from harness.errors import ConfigError, unknown
+from harness.tasks.benchmark import GraphSize
 
 if TYPE_CHECKING:
     import numpy as np
@@ -171,6 +172,14 @@ def edges(network: Network) -> list[tuple[str, str]]:
     """Return (cause, effect) of each edge by name, effects in the order of the variables."""
     names = network.variables
     return [(names[u], names[v]) for v, above in enumerate(network.dag) for u in bits(above)]
+
+
+def graph_sizes(names: Collection[str]) -> Sequence[GraphSize]:
+    """Return the sizes of some networks, in the paper's order; () where one of them is not known."""
+    if not set(names) <= set(NETWORKS):
+        return ()
+    graphs = {name: load(name) for name in NETWORKS if name in names}
+    return [GraphSize(name, len(g.variables), len(edges(g)), SCALES[name]) for name, g in graphs.items()]
 
 
 def _text(name: str) -> str:

@@ -1,14 +1,20 @@
 """CLadder: questions on all three rungs of causation, about small networks that are told as stories."""
 
-from typing import Any
+from __future__ import annotations
 
-__all__ = ["CLadder"]
+from harness.tasks.benchmark import Benchmark, lazily
 
+BENCHMARK = Benchmark(
+    name="cladder",
+    title="CLadder",
+    source="Jin et al., CLadder: Assessing Causal Reasoning in Language Models, NeurIPS 2023",
+    year=2023,
+    defaults={"perturbation": "none"},
+    setting_words={
+        "perturbation": {"none": "as it is", "nonsense": "in invented words", "letters": "in letters"},
+    },
+    perturbations={"none": "original", "nonsense": "nonsense", "letters": "letters"},
+    explanations="harness.tasks.cladder.explain:QuestionExplanations",
+)
 
-def __getattr__(name: str) -> Any:
-    """Return the task, imported when it is first asked for: views read benchmark.py alone."""
-    if name in __all__:
-        from harness.tasks.cladder import task
-
-        return getattr(task, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__ = lazily(__name__, CLadder="harness.tasks.cladder.task")

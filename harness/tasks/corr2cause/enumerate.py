@@ -14,9 +14,8 @@ from importlib import resources
 from itertools import chain, islice
 
 from harness.causal.dag import from_integer
-from harness.causal.equivalence import members, representatives
+from harness.causal.equivalence import members, representatives, smallest
 from harness.causal.relations import Relation
-from harness.causal.renaming import smallest
 from harness.codec import uniform
 from harness.tasks.base import quotas, subset, subset_by_place
 from harness.tasks.corr2cause.claim import Claim, claim_at, claims, count

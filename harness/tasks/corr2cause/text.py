@@ -9,9 +9,8 @@ from functools import cache, lru_cache
 from itertools import combinations
 
 from harness.causal.dag import DAG
-from harness.causal.equivalence import from_independences, members
+from harness.causal.equivalence import from_independences, members, smallest
 from harness.causal.relations import Holds, Relation, common_relations
-from harness.causal.renaming import smallest
 from harness.causal.separation import Independence, conditioning_sets, independences
 from harness.tasks.text_models import UnreadableText
 

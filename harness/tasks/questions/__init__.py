@@ -1,5 +1,9 @@
 """Questions of the user's own, from a file: Yes or No, or one of several choices. No Python is needed."""
 
-from harness.tasks.questions.task import Questions
+from __future__ import annotations
 
-__all__ = ["Questions"]
+from harness.tasks.benchmark import Benchmark, lazily
+
+BENCHMARK = Benchmark(name="questions", title="Questions")
+
+__getattr__ = lazily(__name__, Questions="harness.tasks.questions.task")

@@ -18,8 +18,8 @@ from harness.storage.runs import Run
 from harness.tables.numbers import percent_text
 from harness.tables.table import Cell, Column, Line, Part, Table
 from harness.tables.write import form_of, write
+from harness.tasks.benchmark import benchmark_of
 from harness.tasks.corr2cause.text import LETTERS
-from harness.tasks.find import benchmark_of
 from harness_lab.beliefs import (
     Belief,
     Believed,

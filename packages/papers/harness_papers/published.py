@@ -15,9 +15,8 @@ from harness.scoring.definitions import definitions
 from harness.storage.runs import Run
 from harness.tables.numbers import interval_text, number_column
 from harness.tables.table import Cell, Column, Line, Table
-from harness.tasks.benchmark import Benchmark
-from harness.tasks.corr2cause.benchmark import PERTURBATIONS
-from harness.tasks.find import benchmark_of
+from harness.tasks.benchmark import Benchmark, benchmark_of
+from harness.tasks.corr2cause import PERTURBATIONS
 
 METRICS = ("f1", "precision", "recall", "accuracy")
 DATA_VERSIONS = {

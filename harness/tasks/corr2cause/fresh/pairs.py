@@ -1,17 +1,21 @@
 """task=corr2cause/pairs: matched pairs of claims, alike in all that is counted, of which one follows and one does not.
 
 A rule that sees only what is matched says the same of both halves: it never has both right, and is at chance. The index
-(matching.py) holds which claims are matched; labels and texts are made of the classes when an item is asked for.
+that ships (tools/pairs.py made it) holds which claims are matched; labels and texts are made when an item is asked for.
 """
 
 from __future__ import annotations
 
+import hashlib
+import io
+import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
+from importlib import resources
 from itertools import chain, count, islice
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, NamedTuple
 
 from harness.causal.relations import Relation
 from harness.codec import permuted, shuffled, uniform
@@ -23,9 +27,64 @@ from harness.tasks.base import Count, LazyItems, OneOrMore, in_brackets
 from harness.tasks.corr2cause.arguments import SYMMETRIC
 from harness.tasks.corr2cause.claim import Claim, Page
 from harness.tasks.corr2cause.fresh.blocks import ORDERED, PHRASINGS, names, page
-from harness.tasks.corr2cause.fresh.matching import Half, Matching, Pair, floors, index, index_digest
 from harness.tasks.corr2cause.fresh.task import MadeAnew, Sizes
+from harness.tasks.corr2cause.shortcut import CLAIMS
 from harness.types import JSON, Item, Metric, Record, Result, Scores, Unreadable, replace
+
+Matching = Literal["counts", "strict"]
+FILE = "pairs.npz"
+FLOOR = "pairs_floor.json"
+
+
+class Half(NamedTuple):
+    """A claim of one kind: class `number`, variables i and j."""
+
+    number: int
+    i: int
+    j: int
+
+
+class Pair(NamedTuple):
+    """Two claims that are matched: one that follows, and one that does not."""
+
+    n: int
+    kind: Relation
+    yes: Half
+    no: Half
+
+
+@cache
+def floors(name: str) -> dict[str, tuple[float, float]]:
+    """Return what counting reaches on a list, by kind of claim: tools/pair_trees.py measured it on pairs not fitted.
+
+    The first number is the percentage of pairs with both halves right, the second that of halves.
+    """
+    return {kind: tuple(of) for kind, of in json.loads(_file(FLOOR)).get(name, {}).items()}
+
+
+def _file(name: str = FILE) -> bytes:
+    return (resources.files("harness") / "data" / "corr2cause" / name).read_bytes()
+
+
+@cache
+def index_digest() -> str:
+    """Return the SHA-256 of the index."""
+    return hashlib.sha256(_file()).hexdigest()
+
+
+@cache
+def index(name: str) -> tuple[Pair, ...]:
+    """Return the pairs of a list: counts, strict, and of one premise counts_same and strict_same.
+
+    A row of the file holds n, the kind's place in CLAIMS, and of the half that follows and of the other one the class
+    and the two variables.
+    """
+    import numpy as np
+
+    with np.load(io.BytesIO(_file()), allow_pickle=False) as lists:
+        rows = lists[name].tolist()
+    return tuple(Pair(n, CLAIMS[kind], Half(*of[:3]), Half(*of[3:])) for n, kind, *of in rows)
+
 
 _WORDS: Mapping[Relation, tuple[Relation, ...]] = {
     Relation.PARENT: (Relation.PARENT, Relation.CHILD),
