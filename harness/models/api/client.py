@@ -39,12 +39,13 @@ class HttpClient(DefaultAioHttpClient):
 
     def __init__(self, base_url: str, timeout: float) -> None:
         """Prepare for an address; a proxy cannot reach servers on this machine, and is not to see their prompts."""
+        here = on_this_machine(base_url)
         try:
             super().__init__(
                 timeout=httpx2.Timeout(timeout, connect=min(timeout, CONNECT_TIMEOUT), pool=None),
                 follow_redirects=False,
-                trust_env=not on_this_machine(base_url),
-                verify=certificates(),
+                trust_env=not here,
+                verify=certificates() if not here or base_url.startswith("https") else False,
             )
         except Exception as error:  # ValueError, the client's own InvalidURL, ImportError for socks without its package
             named = [name for name in os.environ if name.upper() in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")]
