@@ -10,10 +10,12 @@ import os
 import shutil
 import sys
 import tempfile
+from functools import cache
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from harness.errors import ConfigError
 from harness.runtime.environment import installing
@@ -77,15 +79,17 @@ def checkpoint_of(file: Path, digest: str) -> Path:
     transformers.utils.logging.disable_progress_bar()
     MADE.mkdir(parents=True, exist_ok=True)
     making = Path(tempfile.mkdtemp(dir=MADE))
+    read_once = cache(gguf.GGUFReader)  # transformers reads it for each part, of 262,144 tokens half a minute each time
     try:
         of = {"gguf_file": file.name, "trust_remote_code": False}
-        model = transformers.AutoModelForCausalLM.from_pretrained(file.parent, dtype=torch.float32, **of)
-        tokenizer = transformers.AutoTokenizer.from_pretrained(file.parent, **of)
+        with patch.object(gguf, "GGUFReader", read_once):
+            model = transformers.AutoModelForCausalLM.from_pretrained(file.parent, dtype=torch.float32, **of)
+            tokenizer = transformers.AutoTokenizer.from_pretrained(file.parent, **of)
         model.hf_quantizer = None  # transformers keeps it for what is read of GGUF, and saves no model that has one
         del model.config.quantization_config
         model.save_pretrained(making)
         tokenizer.save_pretrained(making)
-        (making / ABOUT).write_text(json.dumps({"quantisation": _kind(gguf.GGUFReader(file))}))
+        (making / ABOUT).write_text(json.dumps({"quantisation": _kind(read_once(str(file)))}))
         making.rename(folder)
     except Exception as error:  # the readers of architectures and of tokenizers each raise kinds of their own
         if folder.is_dir():  # another process was faster
