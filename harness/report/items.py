@@ -25,17 +25,13 @@ SPARE = 100_000  # items that a stopped run may have looked at beyond those that
 class ItemColumns:
     """The items that some runs share, each in its row."""
 
-    def __init__(self, task: str, headline: str, choices: tuple[str, ...] = ()) -> None:
-        """Begin without items; the runs' tables show the label set `headline`, called No and Yes, or `choices`."""
-        self.task = task
-        self.headline = headline
-        self.choices = choices
+    def __init__(self, run: Run) -> None:
+        """Begin without items; the tables of `run` show one label set, called No and Yes or by its choices."""
+        self.task, self.headline, self.choices = run.task, run.result.headline, run.result.choices
         self._rows: dict[str, int] = {}
-        self._words: list[str] = []
-        self._clusters: list[str] = []
-        self._groups: dict[str, Codes] = {}
-        self._labels: dict[str, list[int | None]] = {}
-        path = benchmark_of(task).explanations
+        self._items: list[tuple[str, str, Mapping[str, str], Mapping[str, int]]] = []
+        """Words, cluster, groups and labels."""
+        path = benchmark_of(self.task).explanations
         self.explanations: Explanations[Any] | None = load(path)() if path else None
 
     def add_all(self, items: Iterable[Item]) -> None:
@@ -48,37 +44,29 @@ class ItemColumns:
 
     def row(self, line: Line) -> int:
         """Return the row of a record's item, adding the item if it is new."""
-        item = line.item
-        if item not in self._rows:
+        if line.item not in self._rows:
             questions = [turn["content"] for turn in line.turns if turn["role"] == "user"]
-            self._add(item, questions[-1] if questions else "", line.cluster, line.groups, line.labels)
-        return self._rows[item]
+            self._add(line.item, questions[-1] if questions else "", line.cluster, line.groups, line.labels)
+        return self._rows[line.item]
 
     def json(self, classes: str | None) -> dict[str, JSON]:
         """Return the items as columns; `classes` names the chunk of their classes."""
-        rows = len(self._rows)
+        every_group, every_label = [groups for *_, groups, _ in self._items], [labels for *_, labels in self._items]
         return {
             "task": self.task,
             "headline": self.headline,
             "ids": list(self._rows),
-            "words": self._words,
-            "clusters": self._clusters,
-            "groups": {name: codes.json(rows) for name, codes in self._groups.items()},
-            "labels": {name: column + [None] * (rows - len(column)) for name, column in self._labels.items()},
+            "words": [words for words, *_ in self._items],
+            "clusters": [cluster for _, cluster, *_ in self._items],
+            "groups": {name: codes([of.get(name) for of in every_group]) for name in _names(every_group)},
+            "labels": {name: [of.get(name) for of in every_label] for name in _names(every_label)},
             "classes": classes,
             **({"answers": list(self.choices)} if self.choices else {}),
         }
 
     def _add(self, item: str, words: str, cluster: str, groups: Mapping[str, str], labels: Mapping[str, int]) -> None:
-        row = self._rows[item] = len(self._rows)
-        self._words.append(words)
-        self._clusters.append(cluster)
-        for name, group in groups.items():
-            self._groups.setdefault(name, Codes()).set(row, group)
-        for name, label in labels.items():
-            column = self._labels.setdefault(name, [])
-            column += [None] * (row - len(column))
-            column.append(label)
+        self._rows[item] = len(self._rows)
+        self._items.append((words, cluster, groups, labels))
 
 
 def items_of(run: Run) -> ItemColumns:
@@ -86,136 +74,98 @@ def items_of(run: Run) -> ItemColumns:
 
     No more are made than the run has records for: its settings may claim a thousand million.
     """
-    items = ItemColumns(run.place["task"], run.result.headline, run.result.choices)
     try:
-        count = (run.manifest.items or {}).get("count")
-        if count is None or (count > SPARE and count > SPARE + sum(1 for _ in run.lines())):
-            return items
-        source = rebuild.items_of(rebuild.task_of(run.manifest), run.manifest, run.records_file)
-        # Of a complete run one more, to see that there are no others.
-        traced = TracedItems(islice(source, count + run.complete))
-        items.add_all(traced)
-        if traced.summary == run.manifest.items:
-            return items
+        items, count = ItemColumns(run), (run.manifest.items or {}).get("count")
+        if count is not None and (count <= SPARE or count <= SPARE + sum(1 for _ in run.lines())):
+            source = rebuild.items_of(rebuild.task_of(run.manifest), run.manifest, run.records_file)
+            # Of a complete run one more, to see that there are no others.
+            items.add_all(traced := TracedItems(islice(source, count + run.complete)))
+            if traced.summary == run.manifest.items:
+                return items
     except (KeyError, TypeError, ValueError, AttributeError, OSError, ImportError, HarnessError):
         pass
-    return ItemColumns(items.task, items.headline, items.choices)
+    return ItemColumns(run)
 
 
-class Codes:
-    """A column of repeated names: each name once, and an index for each row."""
-
-    def __init__(self) -> None:
-        self.names: dict[str, int] = {}
-        self.codes: list[int] = []
-
-    def set(self, row: int, name: str | None) -> None:
-        """Set the name of a row; rows between have none."""
-        self.codes += [-1] * (row + 1 - len(self.codes))
-        self.codes[row] = -1 if name is None else self.names.setdefault(name, len(self.names))
-
-    def json(self, rows: int) -> JSON:
-        """Return the names and a code for each of `rows` rows, -1 for no name."""
-        return {"names": list(self.names), "codes": self.codes + [-1] * (rows - len(self.codes))}
+def codes(column: Sequence[str | None]) -> dict[str, JSON]:
+    """Return a column of repeated names: each name once, and its place for each row, -1 for none."""
+    places = {name: place for place, name in enumerate(dict.fromkeys(name for name in column if name is not None))}
+    return {"names": list(places), "codes": [-1 if name is None else places[name] for name in column]}
 
 
-_OWN = {
-    "reply": "text",
+def _names(rows: Iterable[Mapping[str, Any]]) -> list[str]:
+    return list(dict.fromkeys(name for row in rows for name in row))
+
+
+_CALLED = {
+    "text": "reply",
     "reasoning": "reasoning",
-    "read": "answer",
+    "answer": "read",
     "span": "span",
     "rule": "rule",
     "grade": "grade",
     "probability": "probability",
-    "finish": "finish_reason",
-    "input": "input_tokens",
-    "output": "output_tokens",
-    "usd": "cost_usd",
+    "finish_reason": "finish",
+    "input_tokens": "input",
+    "output_tokens": "output",
+    "cost_usd": "usd",
     "seconds": "seconds",
 }
-"""The columns that the page shows in a way of their own, by its names for them; all others stand below them."""
-_FAILURE = ("failure", "failure_detail")
+"""What the page calls the columns that it shows in a way of their own; all others stand below them."""
+_ORDER = ("sample", *_CALLED.values(), "failure", "right")
 _DECIMALS = {"probability": 6, "seconds": 3}
-_NOTHING: Mapping[str, Any] = {}
-
-
-_CALLED = {column: name for name, column in _OWN.items()}
-_ORDER = ("sample", *_OWN, "failure", "right")
-
-
-def _shown(name: str, value: JSON) -> JSON:
-    """Return a value of a column as the page has it; None for what says nothing."""
-    if isinstance(value, str):
-        return value or None
-    if isinstance(value, dict):
-        return ", ".join(f"{part} {number:.4f}" for part, number in value.items())
-    if isinstance(value, list):
-        return ", ".join(value)
-    if value is False or (name == "seconds" and not value):
-        return None
-    return round(value, _DECIMALS[name]) if name in _DECIMALS else value
+_EMPTY = {"sample": 0, "reply": "", "reasoning": "", "span": ""}
 
 
 class Answers:
     """A run's answers. Records come in the order in which a server replied, and are sorted by item and sample."""
 
     def __init__(self) -> None:
-        self._rows: list[tuple[int, int, dict[str, Any], Mapping[str, Any]]] = []
+        self._rows: list[tuple[int, int, dict[str, Any], dict[str, Any]]] = []
+        """Item, sample, the page's own columns, the others."""
 
     def __len__(self) -> int:
         return len(self._rows)
 
     def add(self, item: int, line: Line, right: bool | None) -> None:
         """Add a record about the item in that row."""
-        own: dict[str, Any] = {}
-        more: dict[str, Any] = {}
-        for column, value in reply_columns(line).items():
-            shown = _shown(column, value)
-            if shown is None:
-                continue
-            if column in _CALLED:
-                own[_CALLED[column]] = shown
-            elif column not in _FAILURE:
-                more[column] = shown
-        if line.sample:
-            own["sample"] = line.sample
-        if line.failure:
-            own["failure"] = set_fields(line.failure)
-        if right is not None:
-            own["right"] = right
-        self._rows.append((item, line.sample, own, more or _NOTHING))
+        shown = {name: _shown(name, value) for name, value in reply_columns(line).items() if "failure" not in name}
+        shown = {name: value for name, value in shown.items() if value is not None}
+        own = {_CALLED[name]: value for name, value in shown.items() if name in _CALLED}
+        facts = {"sample": line.sample or None, "failure": line.failure and set_fields(line.failure), "right": right}
+        own |= {name: value for name, value in facts.items() if value is not None}
+        others = {name.replace("_", " "): value for name, value in shown.items() if name not in _CALLED}
+        self._rows.append((item, line.sample, own, others))
 
     def json(self) -> dict[str, JSON]:
         """Return the columns, all of one length; those that have nothing are left out."""
         rows = sorted(self._rows, key=itemgetter(0, 1))
-        empty = {"sample": 0, "reply": "", "reasoning": "", "span": ""}
+        every, others = [own for *_, own, _ in rows], [more for *_, more in rows]
+        there = set(_names(every))
         columns: dict[str, JSON] = {"item": [item for item, *_ in rows]}
-        names: dict[str, None] = {}
-        for _, _, fields, _ in rows:
-            if not fields.keys() <= names.keys():
-                names |= dict.fromkeys(name for name in _ORDER if name in fields)
-        for name in names:
-            columns[name] = [fields.get(name, empty.get(name)) for _, _, fields, _ in rows]
+        columns |= {name: [of.get(name, _EMPTY.get(name)) for of in every] for name in _ORDER if name in there}
         if "finish" in columns:
-            columns["finish"] = _codes(columns["finish"])
-        more = dict.fromkeys(name for *_, others in rows for name in others)
-        if more:
-            columns["more"] = {name.replace("_", " "): [others.get(name) for *_, others in rows] for name in more}
+            columns["finish"] = codes(columns["finish"])
+        if more := {name: [of.get(name) for of in others] for name in _names(others)}:
+            columns["more"] = more
         return columns
 
 
-def _codes(names: Sequence[str | None]) -> JSON:
-    codes = Codes()
-    for row, name in enumerate(names):
-        codes.set(row, name)
-    return codes.json(len(names))
+def _shown(name: str, value: JSON) -> JSON:
+    """Return a value of a column as the page has it; None for what says nothing."""
+    if isinstance(value, dict):
+        return ", ".join(f"{part} {number:.4f}" for part, number in value.items())
+    if isinstance(value, list):
+        return ", ".join(value)
+    if value == "" or value is False or value is None or (name == "seconds" and not value):
+        return None
+    return round(value, _DECIMALS[name]) if name in _DECIMALS else value
 
 
 class RequestTexts:
     """The texts of a run's requests, each text once."""
 
     def __init__(self) -> None:
-        """Begin without requests."""
         self.kind: str | None = None
         """chat, choice or pair; None where no record has a request."""
         self._messages: dict[int, list[tuple[str, str]]] = {}

@@ -109,7 +109,7 @@ def test_the_page_reads_each_run_once_while_there_is_room(rows, monkeypatch, mos
     read, lines = [], Run.lines
     monkeypatch.setattr(Run, "lines", lambda run: read.append(run.folder) or lines(run))
     monkeypatch.setattr(storage_replies, "MOST_REMEMBERED", most)
-    data, _ = content(rows, "", answers=True)
+    data, _ = content(rows, answers=True)
     assert len(data["differences"]) > 2 and len({*read}) == len(rows)
     assert (len(read) > len({*read})) == again
 

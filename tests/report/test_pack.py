@@ -5,36 +5,22 @@ from __future__ import annotations
 import pytest
 from support.page_help import Page, unpacked
 
-from harness.errors import StoreError
 from harness.report import bundle
-from harness.report.__main__ import HELP, main
+from harness.report.__main__ import main
 
 DATA = {"title": "t", "runs": []}
 
 
 def write(out, *values, **settings):
     chunks = {f"answers/{k}": bundle.pack(value) for k, value in enumerate(values)}
-    return bundle.write(out, "t", DATA, chunks, **settings)
+    return bundle.write(out, DATA, chunks, **settings)
 
 
-@pytest.mark.parametrize("count", [0, 1, 999, 1000, 1001, 2500])
-def test_long_lists_are_packed_in_slices(count):
-    value = {"a": list(range(count)), "b": {"c": [[k, "é"] for k in range(count)], "d": {}}, "e": [], "f": None}
+@pytest.mark.parametrize("text", ["é \u2028\x00", "\ud83d"])
+def test_what_is_packed_comes_out_and_what_json_has_no_number_for_is_null(text):
+    value = {"a": [*range(2500)], "b": {"c": [[k, text] for k in range(9)], "d": {}}, "e": [], "f": None}
     assert unpacked(bundle.pack(value)) == value
-    assert bundle.pack(value) == bundle.pack(value)
-
-
-def test_half_characters_become_question_marks():
-    assert unpacked(bundle.pack({"a": ["\ud83d", "\u2028\x00"]})) == {"a": ["?", "\u2028\x00"]}
-
-
-@pytest.mark.parametrize("count", [1, 2500])
-def test_what_json_has_no_number_for_is_null(count):
-    values = [float("nan"), float("inf"), 0.5] * count
-    assert unpacked(bundle.pack({"a": values, "b": [{"c": -float("inf")}]})) == {
-        "a": [None, None, 0.5] * count,
-        "b": [{"c": None}],
-    }
+    assert unpacked(bundle.pack({"a": [float("nan"), -float("inf"), 0.5]})) == {"a": [None, None, 0.5]}
 
 
 def test_too_large_for_the_page(tmp_path, monkeypatch):
@@ -51,29 +37,11 @@ def test_a_new_page_takes_away_what_the_old_one_had_beside_it(tmp_path):
     out, folder = tmp_path / "report.html", tmp_path / "report_files"
     write(out, "old", "older", place="beside")
     before = {file.name for file in folder.iterdir()}
+    (folder / "notes.txt").write_text("mine")
     write(out, "new", place="beside")
+    (folder / "notes.txt").unlink()
     assert [f"report_files/{file.name}" for file in folder.iterdir()] == list(Page(out).data["beside"].values())
     assert not before & {file.name for file in folder.iterdir()}
-
-
-def test_answers_are_not_written_through_a_link(tmp_path):
-    (tmp_path / "elsewhere").mkdir()
-    (tmp_path / "report_files").symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(StoreError, match="report_files is a link"):
-        write(tmp_path / "report.html", "new", place="beside")
-    assert not list((tmp_path / "elsewhere").iterdir())
-
-
-def test_a_folder_of_somebody_else_is_refused(tmp_path):
-    out, folder = tmp_path / "report.html", tmp_path / "report_files"
-    out.write_text("old")
-    folder.mkdir()
-    (folder / "notes.txt").write_text("mine")
-    with pytest.raises(StoreError, match=r"holds something else \(notes.txt\)"):
-        write(out, "x", place="beside")
-    assert out.read_text() == "old"
-    write(out, "x")  # inside: the folder is nobody's business
-    assert [file.name for file in folder.iterdir()] == ["notes.txt"]
 
 
 @pytest.mark.parametrize("at", ["answers-1", "report.html"])
@@ -115,11 +83,6 @@ def test_what_cannot_be_is_one_sentence(arguments, sentence, tmp_path, monkeypat
     assert main(arguments) == 1
     message = capsys.readouterr().err
     assert sentence in message and message.count("\n") == 1
-
-
-def test_help_names_every_setting(capsys):
-    assert main(["--help"]) == 0
-    assert all(f"  {name}=" in HELP for name in ("out", "answers"))
 
 
 def test_ctrl_c(monkeypatch, capsys):

@@ -46,7 +46,7 @@ def test_no_more_items_are_made_than_the_records_account_for(folder, claimed, co
     first = next(iter(task_of(read.manifest).items()))
     manifest = replace(read.manifest, items={"count": claimed, "sha256": "0"})
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(report_items.rebuild, "task_of", lambda manifest, folder: SimpleNamespace(items=items))
+        patch.setattr(report_items.rebuild, "task_of", lambda manifest: SimpleNamespace(items=items))
         report_items.items_of(dataclasses.replace(read, manifest=manifest, complete=complete))
     assert made <= min(claimed, ASKED + SPARE) + 1
 

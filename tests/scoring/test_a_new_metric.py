@@ -114,7 +114,7 @@ def test_one_definition_is_in_every_view(made, tmp_path, capsys):
 
     heat = [as_json(chart) for chart in charts_of(find_runs(["results"])) if chart.kind == "heat"]
     assert all("mcc" in chart["metrics"] for chart in heat) and heat
-    page, _ = content(find_runs(["results"]), "page", answers=False)
+    page, _ = content(find_runs(["results"]), answers=False)
     shown = {"title": "MCC", "percent": False, "decimals": 3, "best": "high", "in_heat_maps": True}
     assert page["metrics"]["mcc"] == shown
     assert any(column["name"] == "mcc" for table in page["tables"] for column in table["columns"])
