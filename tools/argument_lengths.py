@@ -30,7 +30,7 @@ from harness.causal.separation import Independence, conditioning_sets, independe
 from harness.tasks.corr2cause.arguments import FILE, SIZES, meanings
 from harness.tasks.corr2cause.claim import truth
 
-PLACE = Path(__file__).resolve().parents[1] / "harness" / "data" / "corr2cause" / FILE
+PLACE = Path(__file__).resolve().parents[1] / "harness" / "data" / FILE
 Bits = NDArray[np.uint64]
 """The last axis is a set, 64 members a word."""
 AT_ONCE = 3

@@ -17,7 +17,7 @@ from harness.tasks.cladder.task import CLadder
 
 SEED, COUNT = -1, 20_000
 """Fresh questions that are fitted on: those of a seed that nobody asks by chance."""
-OUT = Path(__file__).parents[1] / "harness" / "data" / "cladder" / FILE
+OUT = Path(__file__).parents[1] / "harness" / "data" / FILE
 
 
 def words(texts: list[str], labels: list[int]) -> dict[str, Any]:

@@ -20,9 +20,9 @@ from harness.tasks.corr2cause.arguments import SYMMETRIC
 from harness.tasks.corr2cause.claim import truth
 from harness.tasks.corr2cause.enumerate import SIZES, premises
 from harness.tasks.corr2cause.fresh import trees
-from harness.tasks.corr2cause.fresh.trees import DIGITS, ToldFacts, facts
+from harness.tasks.corr2cause.fresh.trees import ToldFacts, facts
 from harness.tasks.corr2cause.shortcut import CLAIMS, Regression, count, features
-from harness.tasks.text_models import Forest
+from harness.tasks.text_models import DIGITS, Forest
 
 
 def fit(rows: NDArray[np.uint8], labels: Sequence[int], **settings: Any) -> Any:
@@ -93,7 +93,7 @@ def main() -> None:
     """Fit the models of all kinds and write the files that ship."""
     forests = {str(kind): vars(forest(fit(*training(kind)), digits=DIGITS)) for kind in CLAIMS}
     regressions = {str(kind): vars(regression(*counted(kind))) for kind in CLAIMS}
-    folder = Path(__file__).parents[1] / "harness" / "data" / "corr2cause"
+    folder = Path(__file__).parents[1] / "harness" / "data"
     text = json.dumps(forests, separators=(",", ":"))
     (folder / trees.FILE).write_bytes(gzip.compress(text.encode(), mtime=0))
     (folder / shortcut.FILE).write_text(json.dumps(regressions, indent=1) + "\n", encoding="utf-8")

@@ -25,7 +25,7 @@ from harness.tasks.corr2cause.fresh.blocks import SIZES, public
 from harness.tasks.corr2cause.fresh.pairs import FILE, Matching
 from harness.tasks.corr2cause.shortcut import CLAIMS, FEATURES, SentenceCounts, count, features
 
-FOLDER = Path(__file__).parents[1] / "harness" / "data" / "corr2cause"
+FOLDER = Path(__file__).parents[1] / "harness" / "data"
 MATCHED: Mapping[Matching, tuple[str, ...]] = {
     "counts": FEATURES,
     "strict": (

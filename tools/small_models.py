@@ -15,32 +15,38 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from itertools import pairwise
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from harness.tasks.corr2cause.claim import ItemWriter
 from harness.tasks.corr2cause.enumerate import SIZES, universe
-from harness.tasks.corr2cause.small_models import (
-    OTHER,
-    SHARES,
-    TRAINING,
-    UNIT,
-    WEIGHTS,
-    KnownHypotheses,
-    SentenceWeights,
-    YesShares,
-    sentences,
-    smoothed,
-)
+from harness.tasks.corr2cause.small_models import OTHER, SHARES, UNIT, WEIGHTS, sentences, smoothed
 from harness.types import JSON, Item
 
 COMMAND = "python tools/small_models.py"
-SHIPPED = Path(__file__).parents[1] / "harness" / "data" / "models"
+SHIPPED = Path(__file__).parents[1] / "harness" / "data"
 REGULARISATION = 1.0
 """scikit-learn's C, as it is by default: nothing was tuned."""
 TOLERANCE = 1e-8
 """Near enough to the optimum that rounding to thousandths gives the same everywhere."""
+
+
+class Shares(NamedTuple):
+    """How many of each hypothesis are a Yes, of how many, and above which share the answer is Yes."""
+
+    claims: Mapping[str, tuple[int, int]]
+    threshold: float
+
+
+class SentenceWeights(NamedTuple):
+    """A regression for each hypothesis, in thousandths: slopes are [hypothesis, sentence]."""
+
+    hypotheses: Sequence[str]
+    sentences: Sequence[str]
+    intercepts: NDArray[np.int64]
+    slopes: NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -79,7 +85,7 @@ def train() -> LabelledClaims:
     return examples(map(ItemWriter("none", 0).item, universe(SIZES, split="train", seed=0)))
 
 
-def fit_shares(data: LabelledClaims) -> YesShares:
+def fit_shares(data: LabelledClaims) -> Shares:
     """Return the share of Yes of each hypothesis, with the threshold that has the best F1 on the same claims.
 
     Every threshold between two neighbouring shares does the same: the one half-way is taken, in whole hundredths.
@@ -94,7 +100,7 @@ def fit_shares(data: LabelledClaims) -> YesShares:
         f1 = 2 * hits / (yeses + positives)
         if f1 > best and next_yes / next_total < middle < yes / total:
             best, threshold = f1, middle
-    return YesShares({**counts, OTHER: _total(data)}, threshold)
+    return Shares({**counts, OTHER: _total(data)}, threshold)
 
 
 def _total(data: LabelledClaims) -> tuple[int, int]:
@@ -119,7 +125,7 @@ def fit_weights(data: LabelledClaims) -> SentenceWeights:
         else:
             intercept = round(UNIT * smoothed(yes, total))
         intercepts[number] = intercept
-    return SentenceWeights(KnownHypotheses(counts), columns, intercepts, slopes)
+    return SentenceWeights([*counts], columns, intercepts, slopes)
 
 
 def _regression(rows: NDArray[np.float64], labels: Sequence[int]) -> tuple[int, NDArray[np.int64]]:
@@ -131,7 +137,7 @@ def _regression(rows: NDArray[np.float64], labels: Sequence[int]) -> tuple[int, 
     return round(UNIT * float(model.intercept_[0])), np.rint(UNIT * model.coef_[0]).astype(np.int64)
 
 
-def write_shares(shares: YesShares) -> str:
+def write_shares(shares: Shares) -> str:
     """Return the shares as CSV: hypothesis, how many Yes, of how many."""
     return _csv([["hypothesis", "yes", "claims"], *([name, *counts] for name, counts in shares.claims.items())])
 
@@ -140,9 +146,7 @@ def write_weights(weights: SentenceWeights) -> str:
     """Return the weights as CSV, a line for each hypothesis; one without slopes ends after its intercept."""
     rows = [
         [name, int(intercept), *(map(int, slopes) if slopes.any() else ())]
-        for name, intercept, slopes in zip(
-            weights.vocabulary.hypotheses, weights.intercepts, weights.slopes, strict=True
-        )
+        for name, intercept, slopes in zip(weights.hypotheses, weights.intercepts, weights.slopes, strict=True)
     ]
     return _csv([["hypothesis", "intercept", *weights.sentences], *rows])
 
@@ -170,14 +174,14 @@ def training_json(data: LabelledClaims, settings: Mapping[str, JSON], file: str,
             "sha256": data.sha256,
         },
         "settings": dict(settings),
-        "numbers": {"file": file, "sha256": hashlib.sha256(text.encode()).hexdigest(), **more},
+        "numbers": {"file": Path(file).name, "sha256": hashlib.sha256(text.encode()).hexdigest(), **more},
         "versions": {name: version(name) for name in ("numpy", "scikit-learn")},
     }
     return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
 
 
 def files() -> dict[str, str]:
-    """Return the files that ship, by their path below harness/data/models."""
+    """Return the files that ship, by their path below harness/data."""
     data = train()
     shares, weights = fit_shares(data), fit_weights(data)
     share_text, weight_text = write_shares(shares), write_weights(weights)
@@ -190,10 +194,12 @@ def files() -> dict[str, str]:
         "weights": int(fitted_rows.sum()) * (len(weights.sentences) + 1),
     }
     return {
-        f"hypothesis_only/{SHARES}": share_text,
-        f"hypothesis_only/{TRAINING}": training_json(data, chosen, SHARES, share_text, shares=len(data.claims)),
-        f"linear/{WEIGHTS}": weight_text,
-        f"linear/{TRAINING}": training_json(data, fitted, WEIGHTS, weight_text, **sizes),
+        SHARES: share_text,
+        SHARES.replace("shares.csv", "training.json"): training_json(
+            data, chosen, SHARES, share_text, shares=len(data.claims)
+        ),
+        WEIGHTS: weight_text,
+        WEIGHTS.replace("weights.csv", "training.json"): training_json(data, fitted, WEIGHTS, weight_text, **sizes),
     }
 
 

@@ -14,7 +14,7 @@ from pydantic import BeforeValidator, Field
 from harness.codec import permuted, uniform
 from harness.errors import ConfigError
 from harness.settings import LOCAL
-from harness.tasks.data_files import DataFile
+from harness.tasks.data_files import DataFile, Row, hub_rows, numbered
 from harness.types import JSON, Item, Record, Result, Unreadable
 
 T = TypeVar("T")
@@ -134,6 +134,15 @@ class SourcedTask(TaskBase):
 
     def digest(self, path: str) -> str:
         return DataFile(path).digest()
+
+    def rows(self, split: str, choose: Callable[[list[str]], str] | None = None) -> Iterator[Row]:
+        """Yield the rows of the file, or of a split of the data set; `choose` takes one of its configurations."""
+        if self.source == "file":
+            file = DataFile(str(self.path))
+            return numbered(file.rows(), str(self.path), file.stem)
+        name, revision = self.hub_place
+        table, config = hub_rows(name, split, revision, choose)
+        return numbered(table, f"{name}, {split}", "-".join(filter(None, (config, split))))
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import csv
 import glob
+import gzip
+import hashlib
 import io
 import json
 import logging
@@ -16,11 +18,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
+from importlib import resources
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 from harness.codec import content_digest, open_plain, user_path
 from harness.errors import ConfigError, DataError
@@ -209,11 +212,45 @@ def _loaded(kind: str, file: Path, features: Mapping[str, str] | None = None, **
         yield from part.to_pylist()
 
 
-def filled(columns: Columns) -> str:
-    """Return the names of the columns, those without a value as such."""
-    names = [str(name) for name, value in columns.items() if value not in (None, "")]
-    empty = [str(name) for name, value in columns.items() if value in (None, "")]
-    return ", ".join(names) + (f"{'; empty: ' if names else 'empty: '}{', '.join(empty)}" if empty else "") or "none"
+def shipped(name: str) -> bytes:
+    """Return a file below harness/data, unpacked where it is packed."""
+    content = _shipped(name)
+    return gzip.decompress(content) if name.endswith(".gz") else content
+
+
+@cache
+def shipped_digest(name: str) -> str:
+    return hashlib.sha256(_shipped(name)).hexdigest()
+
+
+def _shipped(name: str) -> bytes:
+    return resources.files("harness").joinpath("data", *name.split("/")).read_bytes()
+
+
+class Row(NamedTuple):
+    """A row of a data set in a benchmark's own columns."""
+
+    columns: Columns
+    where: str
+    stem: str
+    number: int
+
+    def id(self, own: object = None) -> str:
+        """Return what its item is called: by a number of its own, or by its place."""
+        return "-".join(filter(None, (self.stem, str(self.number if own is None else own))))
+
+    @property
+    def filled(self) -> str:
+        """The names of its columns, those without a value as such."""
+        empty = [str(name) for name, value in self.columns.items() if value in (None, "")]
+        names = [str(name) for name in self.columns if name not in empty]
+        return "; empty: ".join(filter(None, (", ".join(names) or "none", ", ".join(empty))))
+
+
+def numbered(table: Iterable[Columns], where: str, stem: str = "") -> Iterator[Row]:
+    """Yield the rows of a table, which has a name in messages and one in ids."""
+    for number, columns in enumerate(table, start=1):
+        yield Row(columns, f"{where}, row {number}", stem, number)
 
 
 def hub_rows(

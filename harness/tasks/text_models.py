@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from harness.protocols import Outcomes, as_text
 from harness.types import ChatRequest, ChoiceRequest, PairRequest, Request, Response
+
+DIGITS = 4
+"""Of log-odds: fewer than machines agree on, more than a score can show."""
 
 
 class UnreadableText(ValueError):
@@ -57,7 +60,7 @@ class FittedModel(TextModel):
     accepts: ClassVar[tuple[type[Request], ...]] = (ChoiceRequest, ChatRequest)
 
     def response(self, words: str, request: ChatRequest | ChoiceRequest) -> Response:
-        value = self.log_odds(words)
+        value = round(self.log_odds(words), DIGITS) or -(10**-DIGITS)  # as likely as not is a No, and not unread
         if isinstance(request, ChatRequest):
             return Response(text="Yes" if value > 0 else "No")
         yes, no = request.choices
@@ -65,12 +68,23 @@ class FittedModel(TextModel):
 
     @abstractmethod
     def log_odds(self, words: str) -> float:
-        """Return the logarithm of P(Yes) / P(No), never 0, which would be no answer. Raises UnreadableText."""
+        """Return the logarithm of P(Yes) / P(No). Raises UnreadableText."""
 
 
 def log_share(log_odds: float) -> float:
     """Return the logarithm of the probability that these log-odds are, without overflow."""
     return -(math.log1p(math.exp(-abs(log_odds))) + max(-log_odds, 0.0))
+
+
+@dataclass(frozen=True)
+class Weights:
+    """A logistic regression over which words or sentences there are; unknown ones count for nothing."""
+
+    intercept: float
+    weights: Mapping[str, float]
+
+    def log_odds(self, seen: Iterable[str]) -> float:
+        return self.intercept + sum(self.weights.get(one, 0) for one in seen)
 
 
 @dataclass(frozen=True)

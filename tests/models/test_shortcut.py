@@ -81,7 +81,7 @@ def test_the_weights_are_those_of_scikit_learn_on_the_train_split():
         table.append(shortcut.features(counts, Relation.CONFOUNDER, i, j)[0])
     model = make_pipeline(StandardScaler(), LogisticRegression(solver="newton-cholesky", tol=1e-10, max_iter=1000))
     model.fit(np.array(table), [item.labels["audited"] for item in claims])
-    weights = shortcut.shipped()[Relation.CONFOUNDER]
+    weights = shortcut.regressions()[Relation.CONFOUNDER]
     log_odds = weights.intercept + np.array(table) @ np.array(weights.slopes)
     assert np.allclose(log_odds, model.decision_function(np.array(table)), atol=1e-6)
 

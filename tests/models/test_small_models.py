@@ -13,11 +13,11 @@ from harness.prompting.prompts import load
 from harness.tasks.corr2cause.small_models import (
     HypothesisOnly,
     Linear,
-    _text,
     sentences,
     shipped_shares,
     shipped_weights,
 )
+from harness.tasks.data_files import shipped
 from harness.types import ChatRequest, ChoiceRequest, Message
 
 PROMPT = load("corr2cause", "plain", ())
@@ -71,20 +71,22 @@ def test_a_premise_is_its_sentences_letter_for_letter():
 
 
 def test_the_score_is_the_sum_of_the_weights_of_the_sentences():
-    weights, claim = shipped_weights(), "There exists at least one collider (i.e., common effect) of A and B"
-    row = weights.vocabulary.hypotheses.index(claim)
-    known = [weights.sentences.index(sentence) for sentence in sentences(PREMISE)]
-    total = weights.intercepts[row] + sum(weights.slopes[row, k] for k in known)
-    assert weights.log_odds(f"{PREMISE}\n{claim}.") == pytest.approx(int(total) / 1000, abs=0.001) != 0
+    claim = "There exists at least one collider (i.e., common effect) of A and B"
+    own, model = shipped_weights()[claim], Linear()
+    total = own.intercept + sum(own.weights[sentence] for sentence in sentences(PREMISE))
+    assert model.log_odds(f"{PREMISE}\n{claim}.") == pytest.approx(total / 1000, abs=0.001) != 0
     # What it has no weight for counts for nothing: a seventh variable.
-    assert weights.log_odds(f"{PREMISE} A correlates with G.\n{claim}.") == weights.log_odds(f"{PREMISE}\n{claim}.")
+    assert model.log_odds(f"{PREMISE} A correlates with G.\n{claim}.") == model.log_odds(f"{PREMISE}\n{claim}.")
 
 
 def test_the_floor_sees_no_premise_and_its_probability_is_seen_from_the_threshold():
-    shares, claim = shipped_shares(), "A directly causes D"
-    yes, total = shares.claims[claim]
-    odds = (yes + 0.5) / (total - yes + 0.5) * (1 - shares.threshold) / shares.threshold
-    values = {shares.log_odds(f"{premise}\n{claim}.") for premise in (PREMISE, PREMISE[:200], "closed system of mice")}
+    claim = "A directly causes D"
+    yes, total = shipped_shares()[claim]
+    odds = (yes + 0.5) / (total - yes + 0.5) * (1 - 0.33) / 0.33
+    values = {
+        HypothesisOnly().log_odds(f"{premise}\n{claim}.")
+        for premise in (PREMISE, PREMISE[:200], "closed system of mice")
+    }
     assert [*values] == [pytest.approx(math.log(odds), abs=1e-3)]
 
 
@@ -107,19 +109,19 @@ def test_without_a_premise_there_is_no_answer(model):
 def test_a_hypothesis_that_it_was_not_fitted_on_is_answered_as_the_train_split_as_a_whole(hypothesis):
     odds = 43_429 / (205_026 - 43_429)
     words = f"{PREMISE}\n{hypothesis}"
-    assert shipped_weights().log_odds(words) == pytest.approx(math.log(odds), abs=2e-3)
-    assert shipped_shares().log_odds(words) == pytest.approx(math.log(odds * 0.67 / 0.33), abs=2e-3)
+    assert Linear().log_odds(words) == pytest.approx(math.log(odds), abs=2e-3)
+    assert HypothesisOnly().log_odds(words) == pytest.approx(math.log(odds * 0.67 / 0.33), abs=2e-3)
 
 
 def test_of_several_examples_the_last_question_is_answered():
     asked = f"{PREMISE}\nA directly causes D."
     other = f"{PREMISE}\nB directly causes C.\nYes\n\n{asked}"
-    assert shipped_weights().log_odds(other) == shipped_weights().log_odds(asked)
+    assert Linear().log_odds(other) == Linear().log_odds(asked)
 
 
 def test_the_identity_is_that_of_the_numbers():
     assert Linear().identity == {
         "kind": "linear",
-        "sha256": hashlib.sha256(_text("linear", "weights.csv").encode()).hexdigest(),
+        "sha256": hashlib.sha256(shipped("models/linear/weights.csv")).hexdigest(),
     }
     assert HypothesisOnly().identity["threshold"] == 0.33

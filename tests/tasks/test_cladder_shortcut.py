@@ -9,7 +9,7 @@ import pytest
 from support.cladder_help import task
 
 from harness.settings import build
-from harness.tasks.cladder.shortcut import FEATURES, features, shipped, words_of
+from harness.tasks.cladder.shortcut import FEATURES, features, words_of
 
 
 def model(sees):
@@ -17,7 +17,7 @@ def model(sees):
 
 
 def accuracy(sees, items):
-    right = [(shipped(sees)(str(item.fields["text"])) > 0) == item.labels["stated"] for item in items]
+    right = [(model(sees).log_odds(str(item.fields["text"])) > 0) == item.labels["stated"] for item in items]
     return sum(right) / len(right)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from harness.tasks.corr2cause.claim import ItemWriter
 from harness.tasks.corr2cause.enumerate import public_test
-from harness.tasks.corr2cause.fresh.trees import Trees, shipped
+from harness.tasks.corr2cause.fresh.trees import Trees, forests
 from harness.types import ChoiceRequest, Message
 
 
@@ -23,5 +23,5 @@ def test_names_and_places_make_no_difference():
 
 
 def test_what_ships_is_blind_to_none_of_the_relations():
-    assert len(shipped()) == 4
-    assert all(len(model.trees) == 100 for model in shipped().values())
+    assert len(forests()) == 4
+    assert all(len(model.trees) == 100 for model in forests().values())

@@ -11,13 +11,13 @@ from support.late import Late
 from support.tools import TOOLS, tool
 
 from harness.causal.relations import Relation
-from harness.tasks.cladder.shortcut import WordWeights, features
+from harness.tasks.cladder.shortcut import features, words_of
 from harness.tasks.cladder.task import CLadder
 from harness.tasks.corr2cause.fresh.pairs import index
 from harness.tasks.corr2cause.shortcut import CLAIMS
-from harness.tasks.corr2cause.small_models import _text
+from harness.tasks.data_files import shipped
 from harness.tasks.question import questions
-from harness.tasks.text_models import Forest
+from harness.tasks.text_models import Forest, Weights
 
 datasets = Late("datasets")
 
@@ -35,8 +35,8 @@ def test_the_shortcuts_of_cladder_are_fitted_anew():
     fitting = tool("cladder_shortcut")
     items = list(CLadder("cladder", ("plain",), seed=-1, limit=400).items())
     texts, labels = [str(item.fields["text"]) for item in items], [item.labels["stated"] for item in items]
-    forest, weights = Forest(**fitting.numbers(texts, labels)), WordWeights(**fitting.words(texts, labels))
-    for log_odds in (lambda text: forest.log_odds(features(text)), weights.log_odds):
+    forest, weights = Forest(**fitting.numbers(texts, labels)), Weights(**fitting.words(texts, labels))
+    for log_odds in (lambda text: forest.log_odds(features(text)), lambda text: weights.log_odds(words_of(text))):
         assert np.mean([(log_odds(text) > 0) == label for text, label in zip(texts, labels, strict=True)]) > 0.8
 
 
@@ -48,7 +48,7 @@ def test_the_threshold_is_the_best_one_on_the_data():
 
 def test_what_ships_is_made_again_byte_for_byte():
     for name, text in tool("small_models").files().items():
-        assert text == _text(*name.split("/")), name
+        assert text == shipped(name).decode(), name
 
 
 def test_the_index_is_what_its_command_makes():

@@ -66,7 +66,7 @@ def _pipe(run: Path) -> None:
 NOT_CHECKED: dict[str, Kind] = {
     "a class of the folder": _config("task", _target_="evil.X"),
     "a class of the system": _config("task", _target_="subprocess.Popen", args=["touch", "PWNED"]),
-    "a function of ours": _config("task", _target_="harness.tasks.corr2cause.sources.from_file"),
+    "a function of ours": _config("task", _target_="harness.tasks.corr2cause.sources.read_rows"),
     "a parser of the folder": _words(parser="evil:f"),
     "a parser of the system": _words(parser="os:system"),
     "a data set of somebody": _config("task", source="hub", path="owner/data"),

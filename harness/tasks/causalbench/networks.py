@@ -6,17 +6,16 @@ they come from. A small parser of our own reads a network's structure in millise
 
 from __future__ import annotations
 
-import gzip
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 from typing import TYPE_CHECKING
 
 from harness.causal.dag import DAG, bits, from_edges, topological_order
 from harness.errors import ConfigError, unknown
 from harness.tasks.benchmark import GraphSize
+from harness.tasks.data_files import shipped
 
 if TYPE_CHECKING:
     import numpy as np
@@ -150,8 +149,7 @@ def meanings(name: str) -> Mapping[str, Meaning]:
     """Return the readable name and the background text of each variable, in the order of the network."""
     import yaml
 
-    file = resources.files("harness") / "data" / "causalbench" / "variables" / f"{load(name).name}.yaml"
-    entries = yaml.safe_load(file.read_text(encoding="utf-8"))
+    entries = yaml.safe_load(shipped(f"causalbench/variables/{load(name).name}.yaml"))
     return {variable: Meaning(words["name"], words["text"].strip()) for variable, words in entries.items()}
 
 
@@ -160,8 +158,10 @@ def authors_texts(name: str) -> Mapping[str, str]:
     """Return the benchmark's authors' own background texts, which they released for asia; none for other networks."""
     import yaml
 
-    file = resources.files("harness") / "data" / "causalbench" / "authors" / f"{name}.yaml"
-    return dict(yaml.safe_load(file.read_text(encoding="utf-8"))) if file.is_file() else {}
+    try:
+        return dict(yaml.safe_load(shipped(f"causalbench/authors/{name}.yaml")))
+    except FileNotFoundError:
+        return {}
 
 
 def capitalised(words: str) -> str:
@@ -185,5 +185,4 @@ def graph_sizes(names: Collection[str]) -> Sequence[GraphSize]:
 def _text(name: str) -> str:
     if name not in NETWORKS:
         raise ConfigError(unknown("network", name, NETWORKS))
-    file = resources.files("harness") / "data" / "networks" / f"{name}.bif.gz"
-    return gzip.decompress(file.read_bytes()).decode()
+    return shipped(f"networks/{name}.bif.gz").decode()

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import hashlib
+import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
-from importlib import resources
-from typing import Literal
+from typing import Any, Literal
 
 from harness.codec import shuffled
+from harness.errors import DataError
 from harness.tasks.base import subset
 from harness.tasks.cladder.models import Variant, rounds
-from harness.tasks.cladder.queries import RUNGS, TITLES, Query
+from harness.tasks.cladder.parse_text import read_question
+from harness.tasks.cladder.queries import NUMERIC, RUNGS, TITLES, Query
 from harness.tasks.cladder.questions import ToldModel, ToldQuestion
-from harness.tasks.cladder.stories import GraphStory, invented_names, renamed
+from harness.tasks.cladder.stated import stated_answer
+from harness.tasks.cladder.stories import GraphStory, graphs_of, invented_names, names, renamed, story
+from harness.tasks.data_files import Row, numbered, shipped
+from harness.tasks.text_models import UnreadableText
 from harness.types import Item
 
 Perturbation = Literal["none", "nonsense", "letters"]
@@ -132,7 +138,7 @@ def text_digest(text: str) -> bytes:
 @cache
 def public_texts() -> frozenset[bytes]:
     """Return the digests of the authors' public texts (data/README.md says which)."""
-    digests = (resources.files("harness") / "data" / "cladder" / "public_texts.bin").read_bytes()
+    digests = shipped("cladder/public_texts.bin")
     return frozenset(digests[place : place + 8] for place in range(0, len(digests), 8))
 
 
@@ -157,3 +163,73 @@ def _renamed(model: ToldModel, perturbation: Perturbation, seed: int) -> GraphSt
     pool = invented_names() if perturbation == "nonsense" else tuple(LETTERS)
     drawn = shuffled(pool, "cladder", perturbation, seed, model.cluster)
     return renamed(model.story, dict(zip(model.story.graph.nodes, drawn, strict=False)))
+
+
+_OF_THE_GRAPH = re.compile(r" has a direct effect on | is unobserved\.")
+
+
+def balanced1000() -> Iterator[Row]:
+    """Return the first 1,000 questions of the authors' balanced set, as data/README.md says."""
+    return numbered(json.loads(shipped("cladder/balanced1000.json.gz")), "balanced1000")
+
+
+def published_items(rows: Iterable[Row], choice: QuestionChoice) -> Iterator[Item]:
+    """Yield the wanted rows, which have the Hub's columns, as items.
+
+    Those of no model's id are in one cluster with all of story, graph and variant.
+    """
+    for row in rows:
+        columns = row.columns
+        if not columns.get("prompt") or columns.get("label") in (None, ""):
+            raise DataError(
+                f"{row.where} needs the columns prompt, label and query_type; it has {row.filled}. Questions in other "
+                "columns are task=questions."
+            )
+        query: Any = columns.get("query_type")
+        if query not in RUNGS:
+            raise DataError(f"{row.where} has the query_type {query!r}; {', '.join(RUNGS)} are CLadder's.")
+        label = str(columns["label"]).strip().lower()
+        if label not in ("yes", "no"):
+            raise DataError(f"{row.where} has the label {columns['label']!r}; yes and no are allowed.")
+        text, story_id, graph = str(columns["prompt"]).strip(), str(columns.get("story_id")), columns.get("graph_id")
+        variant = _variant(story_id, text)
+        if not choice.takes(query, variant, ""):
+            continue
+        labels = {"published": int(label == "yes"), **_labels(text, query, columns.get("exact"))}
+        model = "" if (known := columns.get("model_id")) is None else f"-model{known}"
+        cluster, groups = f"{story_id}-{graph}-{variant}{model}", groups_of(query, str(graph), variant)
+        yield item_of(row.id(columns.get("id", row.number)), _parted(text), labels, cluster, groups)
+
+
+def _labels(text: str, query: Query, exact: object) -> dict[str, int]:
+    """Return the answers besides the published one; `exact` takes a column, or a question without numbers."""
+    try:
+        answer = stated_answer(read_question(text))
+    except UnreadableText:  # it is in other words, or says two things
+        answer = None
+    labels = {} if answer is None else {"stated": int(answer)}
+    if isinstance(exact, int):
+        labels["exact"] = exact
+    elif query not in NUMERIC and answer is not None:
+        labels["exact"] = int(answer)
+    return labels
+
+
+def _variant(name: str, text: str) -> str:
+    """Return which of the three: the words of the story tell, and whether all of them are there."""
+    if name.startswith("nonsense"):
+        return "nonsense"
+    if name not in names(nonsense=False):
+        return "commonsense"
+    (graph,) = graphs_of(name)
+    called = {words.name for words in story(name, graph).words.values()}
+    return "commonsense" if all(one.lower() in text.lower() for one in called) else "anticommonsense"
+
+
+def _parted(text: str) -> tuple[str, str, str]:
+    """Return a text's background, what it gives, and what it asks."""
+    sentences = re.split(r"(?<=[.:]) ", text)
+    last = max((place for place, one in enumerate(sentences) if _OF_THE_GRAPH.search(one)), default=-1)
+    parts = sentences[: last + 1], sentences[last + 1 : -1], sentences[-1:]
+    background, given, asked = (" ".join(part) for part in parts)
+    return background, given, asked

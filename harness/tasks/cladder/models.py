@@ -5,11 +5,9 @@ Fresh models are drawn from a seed, in the stories' words and with the strengths
 
 from __future__ import annotations
 
-import gzip
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from importlib import resources
 from itertools import count, product
 from typing import Any, Literal
 
@@ -18,6 +16,7 @@ from harness.tasks.cladder.graphs import GRAPHS, Graph, Scm, Table
 from harness.tasks.cladder.queries import asked_of
 from harness.tasks.cladder.questions import ToldModel
 from harness.tasks.cladder.stories import graphs_of, names, specs, story, unrelated
+from harness.tasks.data_files import shipped
 
 Variant = Literal["easy", "hard", "commonsense", "anticommonsense", "nonsense"]
 """
@@ -155,8 +154,7 @@ def _draw(*key: object) -> float:
 @cache
 def sample() -> tuple[ToldModel, ...]:
     """Return the models of the authors' five files, in their order."""
-    file = resources.files("harness") / "data" / "cladder" / "sample.json.gz"
-    return tuple(map(_model, json.loads(gzip.decompress(file.read_bytes()))))
+    return tuple(map(_model, json.loads(shipped("cladder/sample.json.gz"))))
 
 
 def _model(row: Mapping[str, Any]) -> ToldModel:

@@ -6,23 +6,21 @@ how many effects its story has, and its numbers in their order. `tools/cladder_s
 
 from __future__ import annotations
 
-import gzip
-import hashlib
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from harness.protocols import Traits
 from harness.tasks.cladder.parse_text import kind_of
 from harness.tasks.cladder.queries import ORDER
-from harness.tasks.text_models import FittedModel, Forest, UnreadableText
+from harness.tasks.data_files import shipped, shipped_digest
+from harness.tasks.text_models import FittedModel, Forest, UnreadableText, Weights
 from harness.types import JSON
 
-FILE = "shortcut.json.gz"
+FILE = "cladder/shortcut.json.gz"
 NUMBERS = 9
 """No question prints more."""
 FEATURES = (
@@ -60,36 +58,10 @@ def words_of(text: str) -> list[str]:
     return [*words, *(f"{query} {'more' if upward else 'less'} {word}" for word in words)]
 
 
-@dataclass(frozen=True)
-class WordWeights:
-    """A logistic regression over which words there are."""
-
-    intercept: float
-    weights: Mapping[str, float]
-
-    def log_odds(self, text: str) -> float:
-        """Return the logarithm of P(Yes) / P(No); unknown words count for nothing."""
-        return _rounded(self.intercept + sum(self.weights.get(word, 0.0) for word in words_of(text)))
-
-
-def _rounded(log_odds: float) -> float:
-    """Return log-odds in ten-thousandths; as likely as not is a No, and not unread."""
-    return round(log_odds, 4) or -0.0001
-
-
 @cache
-def _file() -> bytes:
-    return (resources.files("harness") / "data" / "cladder" / FILE).read_bytes()
-
-
-@cache
-def shipped(sees: str) -> Callable[[str], float]:
-    """Return what gives the logarithm of P(Yes) / P(No) of a text, by its words or by its numbers."""
-    data = json.loads(gzip.decompress(_file()))[sees]
-    if sees == "words":
-        return WordWeights(**data).log_odds
-    forest = Forest(**data)
-    return lambda text: _rounded(forest.log_odds(features(text)))
+def _numbers(sees: str) -> Any:
+    data = json.loads(shipped(FILE))[sees]
+    return Weights(**data) if sees == "words" else Forest(**data)
 
 
 @dataclass(frozen=True)
@@ -103,7 +75,9 @@ class LadderShortcut(FittedModel):
 
     @property
     def identity(self) -> Mapping[str, JSON]:
-        return {"kind": "ladder_shortcut", "sees": self.sees, "sha256": hashlib.sha256(_file()).hexdigest()}
+        return {"kind": "ladder_shortcut", "sees": self.sees, "sha256": shipped_digest(FILE)}
 
     def log_odds(self, words: str) -> float:
-        return shipped(self.sees)(last_question(words))
+        text = last_question(words)
+        seen = words_of(text) if self.sees == "words" else features(text)
+        return float(_numbers(self.sees).log_odds(seen))

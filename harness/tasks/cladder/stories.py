@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 from typing import Any
 
 from harness.codec import uniform
 from harness.tasks.cladder.graphs import GRAPHS, Graph, X, Y
+from harness.tasks.data_files import shipped
 
 ROLES: Mapping[str, Mapping[str, str]] = {
     "chain": {"V2": "Z"},
@@ -44,8 +43,7 @@ def orientations() -> Mapping[tuple[str, str, str], str]:
     The keys are the name and the words for its values 0 and 1. Up: more of what it names is the value 1. None: the name
     does not tell which value is more of it.
     """
-    file = resources.files("harness") / "data" / "cladder" / "orientation.csv"
-    rows = csv.DictReader(file.read_text(encoding="utf-8").splitlines())
+    rows = csv.DictReader(shipped("cladder/orientation.csv").decode().splitlines())
     return {(row["name"], row["value 0"], row["value 1"]): row["direction"] for row in rows}
 
 
@@ -84,8 +82,7 @@ class GraphStory:
 
 @cache
 def _data() -> Mapping[str, Any]:
-    file = resources.files("harness") / "data" / "cladder" / "stories.json.gz"
-    data: dict[str, Any] = json.loads(gzip.decompress(file.read_bytes()))
+    data: dict[str, Any] = json.loads(shipped("cladder/stories.json.gz"))
     return data
 
 

@@ -5,18 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
-from importlib import resources
 from typing import Annotated, Literal
 
 from pydantic import Field
 
 from harness.errors import ConfigError, unknown
 from harness.tasks.base import LazyItems, OneOrMore, SourcedTask, in_brackets
-from harness.tasks.cladder import sources
 from harness.tasks.cladder.graphs import GRAPHS
-from harness.tasks.cladder.items import FINITE, Perturbation, QuestionChoice, fresh_items, joined_clusters
+from harness.tasks.cladder.items import (
+    FINITE,
+    Perturbation,
+    QuestionChoice,
+    balanced1000,
+    fresh_items,
+    joined_clusters,
+    published_items,
+)
 from harness.tasks.cladder.models import Variant, sample
 from harness.tasks.cladder.queries import RUNGS, TITLES, Query
+from harness.tasks.data_files import shipped
 from harness.types import JSON, Item
 from harness.types import replace as changed
 
@@ -30,6 +37,8 @@ ORDERS: Mapping[str, Sequence[str]] = {
 AS_MANY_AS_PUBLISHED = 10_112
 """Fresh items where no limit says otherwise."""
 BALANCED = "balanced1000"
+HUB_SPLIT = "full_v1.5_default"
+"""Of the Hub's data set: the 10,112 questions of version 1.5."""
 BUILTIN = ("fresh", "sample", BALANCED)
 """What is built in: made from the seed, the questions of the authors' repository, and 1,000 of the released set."""
 
@@ -52,7 +61,7 @@ class CLadder(SourcedTask):
     queries: Annotated[tuple[Query, ...] | None, OneOrMore] = None
 
     orders = ORDERS
-    hub_path = sources.HUB_PATH
+    hub_path = "causalnlp/CLadder"
 
     def __post_init__(self) -> None:
         """Refuse combinations of settings that mean nothing."""
@@ -140,15 +149,12 @@ class CLadder(SourcedTask):
     def _listed(self) -> tuple[list[Item], int]:
         """The questions that there are, and how many the label set leaves out."""
         choice, told = self._choice, {}
-        if self.split == BALANCED and self.source == "builtin":
-            items = sources.balanced1000(choice)
-        elif self.source == "builtin":
+        if self.source == "builtin" and self.split != BALANCED:
             told = {question.name: question for question in choice.about(sample())}
             items = list(map(replace(choice, perturbation="none").item, told.values()))
-        elif self.source == "file":
-            items = sources.from_file(str(self.path), choice)
         else:
-            items = sources.from_hub(*self.hub_place, self.split or sources.HUB_SPLIT, choice)
+            rows = balanced1000() if self.source == "builtin" else self.rows(self.split or HUB_SPLIT)
+            items = list(published_items(rows, choice))
         known = [item for item in items if choice.headline in item.labels]
         if not known:
             raise ConfigError(
@@ -167,6 +173,5 @@ def _solved() -> Sequence[Mapping[str, JSON]]:
     """Return the fields of the examples, with the steps to the answer and the answer."""
     import yaml
 
-    file = resources.files("harness") / "data" / "cladder" / "examples.yaml"
-    found = yaml.safe_load(file.read_text(encoding="utf-8"))
+    found = yaml.safe_load(shipped("cladder/examples.yaml"))
     return [{"text": f"{one['background']} {one['given']} {one['question']}", **one} for one in found]

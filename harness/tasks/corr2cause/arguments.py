@@ -9,17 +9,15 @@ one; it may be 0. tools/argument_lengths.py found the index that ships by lookin
 from __future__ import annotations
 
 import csv
-import gzip
-import io
 from collections.abc import Mapping
 from functools import cache, lru_cache
-from importlib import resources
 from itertools import combinations, permutations
 
 from harness.causal.relations import Relation
+from harness.tasks.data_files import shipped
 
 SIZES = (2, 3, 4, 5, 6)
-FILE = "argument_lengths.csv.gz"
+FILE = "corr2cause/argument_lengths.csv.gz"
 GROUP = "argument"
 MANY = 10
 """From here on lengths are one group."""
@@ -50,8 +48,7 @@ def meanings(n: int) -> tuple[Meaning, ...]:
 
 @cache
 def _lines() -> Mapping[tuple[int, int], str]:
-    packed = (resources.files("harness") / "data" / "corr2cause" / FILE).read_bytes()
-    rows = csv.reader(io.StringIO(gzip.decompress(packed).decode("utf-8")))
+    rows = csv.reader(shipped(FILE).decode().splitlines())
     return {(int(n), int(number)): lengths for n, number, lengths in rows}
 
 

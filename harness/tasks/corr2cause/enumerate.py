@@ -10,7 +10,6 @@ import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
-from importlib import resources
 from itertools import chain, islice
 
 from harness.causal.dag import from_integer
@@ -20,6 +19,7 @@ from harness.codec import uniform
 from harness.tasks.base import quotas, subset, subset_by_place
 from harness.tasks.corr2cause.claim import Claim, claim_at, claims, count
 from harness.tasks.corr2cause.text import LETTERS
+from harness.tasks.data_files import shipped
 
 Stratum = tuple[Relation, int]
 """What a sample keeps the shares of: (relation, n)."""
@@ -109,18 +109,17 @@ DEV_SHARE = 0.1
 def public_test(version: str) -> list[Claim]:
     """Return the public test set in its order: v2 has 1,162 claims, v1 (Tables 4 to 6 and 12) 2,246."""
     name = {"v2": "official_test_index.csv", "v1": "v1_test_index.csv"}[version]
-    with (resources.files("harness") / "data" / "corr2cause" / name).open(encoding="utf-8") as lines:
-        return [
-            Claim(
-                n=int(row["num_nodes"]),
-                number=int(row["dag"]),
-                relation=Relation(row["relation"]),
-                i=LETTERS.index(row["var_i"]),
-                j=LETTERS.index(row["var_j"]),
-                published=int(row["published_label"]),
-            )
-            for row in csv.DictReader(lines)
-        ]
+    return [
+        Claim(
+            n=int(row["num_nodes"]),
+            number=int(row["dag"]),
+            relation=Relation(row["relation"]),
+            i=LETTERS.index(row["var_i"]),
+            j=LETTERS.index(row["var_j"]),
+            published=int(row["published_label"]),
+        )
+        for row in csv.DictReader(shipped(f"corr2cause/{name}").decode().splitlines())
+    ]
 
 
 def universe(sizes: Iterable[int] = SIZES, *, split: str, seed: int, classes: int = CLASSES) -> Iterator[Claim]:

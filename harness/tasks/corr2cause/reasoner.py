@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 from harness.protocols import Traits
 from harness.tasks.corr2cause.text import follows, read_question
@@ -20,9 +21,7 @@ class Reasoner(TextReasoner):
 
     name: str = "reasoner"
 
-    @property
-    def traits(self) -> Traits:
-        return Traits(role="solver", instant=True, tasks=("corr2cause",))
+    traits: ClassVar[Traits] = Traits(role="solver", instant=True, tasks=("corr2cause",))
 
     @property
     def identity(self) -> Mapping[str, JSON]:

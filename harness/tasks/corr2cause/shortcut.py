@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import json
 import math
+from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from importlib import resources
 from typing import TYPE_CHECKING, ClassVar
 
 from harness.causal.relations import Relation
@@ -20,6 +20,7 @@ from harness.causal.separation import Independence
 from harness.protocols import Traits
 from harness.tasks.corr2cause.arguments import SYMMETRIC
 from harness.tasks.corr2cause.text import Premise, read_question
+from harness.tasks.data_files import shipped
 from harness.tasks.text_models import FittedModel
 from harness.types import JSON
 
@@ -36,15 +37,26 @@ FEATURES = (
     "about the cause, and about the effect (added up where the claim is symmetric): is independent of, "
     "independent given, in the condition, independent given the other one",
 )
-DIGITS = 4
-"""Of a log-odds: fewer than machines agree on, more than a score can show."""
+FILE = "corr2cause/shortcut.json"
 
 
-FILE = "shortcut.json"
+class CountingModel(FittedModel):
+    """Says how likely Yes is by what sentences a premise has about the variables of a claim, whatever their names."""
+
+    traits: ClassVar[Traits] = Traits(role="baseline", instant=True, tasks=("corr2cause",))
+
+    def log_odds(self, words: str) -> float:
+        premise, hypothesis = read_question(words)
+        claim = hypothesis.canonical
+        return self.of_claim(premise, claim.relation, premise.names.index(claim.i), premise.names.index(claim.j))
+
+    @abstractmethod
+    def of_claim(self, premise: Premise, kind: Relation, i: int, j: int) -> float:
+        """Return the log-odds of a claim of one of the kinds in CLAIMS."""
 
 
 @dataclass(frozen=True)
-class Shortcut(FittedModel):
+class Shortcut(CountingModel):
     """Says how likely Yes is by the counts alone.
 
     tools/counting_models.py fitted it on the train split: n = 4 … 6, 205,026 claims with their derived labels, no
@@ -53,22 +65,16 @@ class Shortcut(FittedModel):
 
     name: str = "shortcut"
 
-    traits: ClassVar[Traits] = Traits(role="baseline", instant=True, tasks=("corr2cause",))
-
     @property
     def identity(self) -> Mapping[str, JSON]:
         return {"kind": "shortcut", "split": "train", "features": list(FEATURES)}
 
-    def log_odds(self, words: str) -> float:
+    def of_claim(self, premise: Premise, kind: Relation, i: int, j: int) -> float:
         import numpy as np
 
-        premise, read = read_question(words)
-        claim = read.canonical
-        weights = shipped()[claim.relation]
-        i, j = (np.array([premise.names.index(name)]) for name in (claim.i, claim.j))
-        (row,) = features(_count_premise(premise), claim.relation, i, j).tolist()
-        products = (slope * value for slope, value in zip(weights.slopes, row, strict=True))
-        return round(weights.intercept + math.fsum(products), DIGITS)
+        weights = regressions()[kind]
+        (row,) = features(_count_premise(premise), kind, np.array([i]), np.array([j])).tolist()
+        return weights.intercept + math.fsum(slope * value for slope, value in zip(weights.slopes, row, strict=True))
 
 
 @dataclass(frozen=True)
@@ -133,8 +139,6 @@ class Regression:
 
 
 @cache
-def shipped() -> Mapping[Relation, Regression]:
+def regressions() -> Mapping[Relation, Regression]:
     """Return the regression of each kind of claim."""
-    file = resources.files("harness") / "data" / "corr2cause" / FILE
-    found = json.loads(file.read_text(encoding="utf-8"))
-    return {Relation(kind): Regression(**numbers) for kind, numbers in found.items()}
+    return {Relation(kind): Regression(**numbers) for kind, numbers in json.loads(shipped(FILE)).items()}

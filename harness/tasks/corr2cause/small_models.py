@@ -9,59 +9,46 @@ tools/small_models.py makes both.
 from __future__ import annotations
 
 import csv
-import hashlib
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache
-from importlib import resources
-from typing import TYPE_CHECKING, Any, ClassVar
+from functools import cache, lru_cache
+from typing import ClassVar
 
 from harness.protocols import Traits
-from harness.tasks.text_models import FittedModel, UnreadableText
+from harness.tasks.data_files import shipped, shipped_digest
+from harness.tasks.text_models import FittedModel, UnreadableText, Weights
 from harness.types import JSON
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
 
 LEAD = "closed system of"
 """What every premise begins with, but for a word."""
-SHARES, WEIGHTS, TRAINING = "shares.csv", "weights.csv", "training.json"
+SHARES = "models/hypothesis_only/shares.csv"
+WEIGHTS = "models/linear/weights.csv"
 OTHER = "any other"
 """Stands for all hypotheses that are not known: their answer is that of the whole train split, a No."""
 UNIT = 1000
 """Weights are whole thousandths, so that sums are exact and the same on every machine."""
 
 
-class KnownHypotheses:
-    """The hypotheses that a model was fitted on, found in a request's words."""
+def read(words: str) -> tuple[str, str]:
+    """Return the last premise (LEAD to the end of its line) and the first known hypothesis after it, else OTHER.
 
-    def __init__(self, hypotheses: Iterable[str]) -> None:
-        """Take the hypotheses, without their full stops; OTHER stands for any other hypothesis."""
-        self.hypotheses = tuple(hypotheses)
-        either = "|".join(re.escape(name) for name in self.hypotheses if name != OTHER)
-        self._pattern = re.compile(rf"(?<![\w'-])(?:{either})(?![\w'-])")
-
-    def find(self, words: str) -> str:
-        """Return the first known hypothesis after the last premise, else OTHER. Raises UnreadableText without one."""
-        premise, rest = question(words)
-        if not premise:
-            raise UnreadableText(f'no "{LEAD} … variables, …" in the premise')
-        match = self._pattern.search(rest)
-        return match[0] if match else OTHER
-
-
-def question(words: str) -> tuple[str, str]:
-    """Return the last premise (from LEAD to the end of its line) and the words after it; ("", "") without one."""
+    Raises UnreadableText without a premise.
+    """
     _, lead, after = words.rpartition(LEAD)
     if not lead:
-        return "", ""
+        raise UnreadableText(f'no "{LEAD} … variables, …" in the premise')
     premise, _, rest = after.partition("\n")
-    return lead + premise, rest
+    match = _known().search(rest)
+    return lead + premise, match[0] if match else OTHER
+
+
+@cache
+def _known() -> re.Pattern[str]:
+    either = "|".join(re.escape(hypothesis) for hypothesis in shipped_shares() if hypothesis != OTHER)
+    return re.compile(rf"(?<![\w'-])(?:{either})(?![\w'-])")
 
 
 @lru_cache(maxsize=4096)
@@ -73,53 +60,9 @@ def sentences(premise: str) -> tuple[str, ...]:
     return (opening, *filter(None, parts))
 
 
-@dataclass(frozen=True)
-class YesShares:
-    """How often each hypothesis is a Yes in the train split, and above which share the answer is Yes."""
-
-    claims: Mapping[str, tuple[int, int]]
-    """By hypothesis: how many Yes, of how many."""
-    threshold: float
-
-    @cached_property
-    def vocabulary(self) -> KnownHypotheses:
-        return KnownHypotheses(self.claims)
-
-    def log_odds(self, words: str) -> float:
-        """Return the log-odds of Yes over those of the threshold. Raises UnreadableText."""
-        yes, total = self.claims[self.vocabulary.find(words)]
-        return round(smoothed(yes, total) - math.log(self.threshold / (1 - self.threshold)), 4)
-
-
 def smoothed(yes: int, total: int) -> float:
     """Return the log-odds of a share, with half a claim more on either side, so that they are finite."""
     return math.log((yes + 0.5) / (total - yes + 0.5))
-
-
-@dataclass(frozen=True)
-class SentenceWeights:
-    """A logistic regression for each hypothesis, over which sentences a premise has; in thousandths."""
-
-    vocabulary: KnownHypotheses
-    sentences: Sequence[str]
-    intercepts: NDArray[np.int64]
-    slopes: NDArray[np.int64]
-    """[hypothesis, sentence]; zeros where the train split has but one label."""
-
-    @cached_property
-    def _columns(self) -> Mapping[str, int]:
-        return {sentence: k for k, sentence in enumerate(self.sentences)}
-
-    @cached_property
-    def _rows(self) -> Mapping[str, int]:
-        return {hypothesis: k for k, hypothesis in enumerate(self.vocabulary.hypotheses)}
-
-    def log_odds(self, words: str) -> float:
-        """Return the log-odds of Yes; sentences that are not known count for nothing. Raises UnreadableText."""
-        row = self._rows[self.vocabulary.find(words)]
-        known = [self._columns[text] for text in sentences(question(words)[0]) if text in self._columns]
-        total = self.intercepts[row] + self.slopes[row, known].sum()
-        return (int(total) - 0.5) / UNIT  # half a unit less: as likely as not is a No, and not unread
 
 
 @dataclass(frozen=True)
@@ -135,15 +78,16 @@ class HypothesisOnly(FittedModel):
 
     @property
     def identity(self) -> Mapping[str, JSON]:
-        return {"kind": "hypothesis_only", **_identity("hypothesis_only", SHARES)}
+        return {"kind": "hypothesis_only", "sha256": shipped_digest(SHARES), "threshold": threshold()}
 
     def log_odds(self, words: str) -> float:
-        return shipped_shares().log_odds(words)
+        _, hypothesis = read(words)
+        return smoothed(*shipped_shares()[hypothesis]) - math.log(threshold() / (1 - threshold()))
 
 
 @dataclass(frozen=True)
 class Linear(FittedModel):
-    """Says how likely Yes is by a logistic regression of the hypothesis over the sentences of the premise."""
+    """Says how likely Yes is by a logistic regression of each hypothesis over which sentences the premise has."""
 
     name: str = "linear"
 
@@ -151,44 +95,32 @@ class Linear(FittedModel):
 
     @property
     def identity(self) -> Mapping[str, JSON]:
-        return {"kind": "linear", **_identity("linear", WEIGHTS)}
+        return {"kind": "linear", "sha256": shipped_digest(WEIGHTS)}
 
     def log_odds(self, words: str) -> float:
-        return shipped_weights().log_odds(words)
+        premise, hypothesis = read(words)
+        total = shipped_weights()[hypothesis].log_odds(sentences(premise))
+        return (total - 0.5) / UNIT  # half a unit less: as likely as not is a No, and not unread
 
 
 @cache
-def _identity(model: str, file: str) -> Mapping[str, JSON]:
-    """Return the digest of a model's numbers, and its threshold where it has one."""
-    threshold = _training(model)["settings"].get("threshold")
-    numbers = hashlib.sha256(_text(model, file).encode()).hexdigest()
-    return {"sha256": numbers, **({} if threshold is None else {"threshold": threshold})}
+def threshold() -> float:
+    """Return the share of Yes above which a hypothesis alone is a Yes."""
+    return float(json.loads(shipped("models/hypothesis_only/training.json"))["settings"]["threshold"])
 
 
 @cache
-def shipped_shares() -> YesShares:
-    """Return the shares of Yes: a line for each hypothesis."""
-    _, *rows = csv.reader(_text("hypothesis_only", SHARES).splitlines())
-    claims = {name: (int(yes), int(total)) for name, yes, total in rows}
-    return YesShares(claims, _training("hypothesis_only")["settings"]["threshold"])
+def shipped_shares() -> Mapping[str, tuple[int, int]]:
+    """Return how many of each hypothesis are a Yes in the train split, of how many."""
+    _, *rows = csv.reader(shipped(SHARES).decode().splitlines())
+    return {name: (int(yes), int(total)) for name, yes, total in rows}
 
 
 @cache
-def shipped_weights() -> SentenceWeights:
-    """Return the weights: a line for each hypothesis; one without slopes ends after its intercept."""
-    import numpy as np
-
-    (_, _, *columns), *rows = csv.reader(_text("linear", WEIGHTS).splitlines())
-    slopes = np.zeros((len(rows), len(columns)), dtype=np.int64)
-    for place, (_, _, *numbers) in enumerate(rows):
-        slopes[place, : len(numbers)] = [int(number) for number in numbers]
-    intercepts = np.array([int(row[1]) for row in rows])
-    return SentenceWeights(KnownHypotheses(row[0] for row in rows), columns, intercepts, slopes)
-
-
-def _text(model: str, file: str) -> str:
-    return (resources.files("harness") / "data" / "models" / model / file).read_text(encoding="utf-8")
-
-
-def _training(model: str) -> Any:
-    return json.loads(_text(model, TRAINING))
+def shipped_weights() -> Mapping[str, Weights]:
+    """Return the regression of each hypothesis; one with a single label in the train split has no weights."""
+    (_, _, *columns), *rows = csv.reader(shipped(WEIGHTS).decode().splitlines())
+    return {
+        name: Weights(int(intercept), dict(zip(columns, map(int, slopes), strict=False)))
+        for name, intercept, *slopes in rows
+    }

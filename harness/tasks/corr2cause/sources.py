@@ -11,7 +11,7 @@ from harness.causal.relations import Relation
 from harness.errors import ConfigError, DataError
 from harness.tasks.corr2cause.claim import Perturbation, item_of
 from harness.tasks.corr2cause.text import Hypothesis, class_of, follows, read_hypothesis, read_premise
-from harness.tasks.data_files import Columns, DataFile, filled, hub_rows
+from harness.tasks.data_files import Row
 from harness.tasks.text_models import UnreadableText
 from harness.types import Item
 
@@ -54,21 +54,7 @@ class HypothesisRow:
         )
 
 
-def from_file(path: str, *, derivable: bool) -> Iterator[HypothesisRow]:
-    """Yield the rows of a file. Raises DataError for one that cannot be read; `derivable`, or that no graph has."""
-    file = DataFile(path)
-    return _rows(file.rows(), derivable, where=path, stem=file.stem)
-
-
-def from_hub(
-    name: str, revision: str | None, *, split: str, perturbation: Perturbation, derivable: bool
-) -> Iterator[HypothesisRow]:
-    """Yield the rows of a data set of the Hub, or of a local folder in the same layout."""
-    table, config = hub_rows(name, split, revision, lambda names: _hub_config(names, perturbation))
-    return _rows(table, derivable, where=f"{name}, {split}", stem=f"{config}-{split}")
-
-
-def _hub_config(names: list[str], perturbation: str) -> str:
+def hub_config(names: list[str], perturbation: Perturbation) -> str:
     """Return the configuration that holds the perturbed test set: a part of its name says so."""
     part = {"none": "default", "paraphrase": "paraphras", "refactorization": "refactor"}[perturbation]
     fitting = [name for name in names if part in name]
@@ -82,43 +68,41 @@ def _hub_config(names: list[str], perturbation: str) -> str:
     return fitting[0]
 
 
-def _rows(table: Iterable[Columns], derivable: bool, *, where: str, stem: str) -> Iterator[HypothesisRow]:
-    for number, columns in enumerate(table, start=1):
-        here = f"{where}, row {number}"
-        premise, hypothesis = _texts(columns, here)
-        label = _label(columns, here)
+def read_rows(rows: Iterable[Row], *, derivable: bool) -> Iterator[HypothesisRow]:
+    """Yield the rows as questions. Raises DataError for one that cannot be read; `derivable`: or that no graph has."""
+    for row in rows:
+        premise, hypothesis = _texts(row)
+        label = _label(row)
         try:
             read = read_premise(premise)
             claim = read_hypothesis(hypothesis, read.names)
             if derivable:
                 follows(read, claim)
         except UnreadableText as departure:
-            raise DataError(f"{here} cannot be read: {departure}.{OTHER_QUESTIONS}") from None
-        yield HypothesisRow(f"{stem}-{number}", premise, hypothesis, label, claim, len(read.names))
+            raise DataError(f"{row.where} cannot be read: {departure}.{OTHER_QUESTIONS}") from None
+        yield HypothesisRow(row.id(), premise, hypothesis, label, claim, len(read.names))
 
 
-def _texts(columns: Columns, where: str) -> tuple[str, str]:
+def _texts(row: Row) -> tuple[str, str]:
+    columns = row.columns
     if columns.get("premise") and columns.get("hypothesis"):
         return str(columns["premise"]).strip(), str(columns["hypothesis"]).strip()
     if not columns.get("input"):
         raise DataError(
-            f"{where} needs the columns input and label, or premise, hypothesis and label; it has {filled(columns)}."
+            f"{row.where} needs the columns input and label, or premise, hypothesis and label; it has {row.filled}."
             f"{OTHER_QUESTIONS}"
         )
     match = _INPUT.fullmatch(str(columns["input"]).strip())
     if not match:
         raise DataError(
-            f'{where}: the input is not of the form "Premise: …", newline, "Hypothesis: …".{OTHER_QUESTIONS}'
+            f'{row.where}: the input is not of the form "Premise: …", newline, "Hypothesis: …".{OTHER_QUESTIONS}'
         )
     return match["premise"], match["hypothesis"].strip()
 
 
-def _label(columns: Columns, where: str) -> int:
-    if columns.get("label") in (None, ""):
-        raise DataError(f"{where} has no label; the column label takes 0 or 1.")
-    text = str(columns["label"]).strip()
+def _label(row: Row) -> int:
+    text = "" if row.columns.get("label") is None else str(row.columns["label"]).strip()
     if text not in ("0", "1", "False", "True"):
-        raise DataError(
-            f"{where} has the label {text!r}; 0 (does not follow) and 1 (follows) are allowed.{OTHER_QUESTIONS}"
-        )
+        what = f"the label {text!r}" if text else "no label"
+        raise DataError(f"{row.where} has {what}; 0 (does not follow) and 1 (follows) are allowed.{OTHER_QUESTIONS}")
     return int(text in ("1", "True"))

@@ -12,10 +12,10 @@ from pydantic import Field
 from harness.causal.relations import Relation
 from harness.errors import ConfigError
 from harness.tasks.base import LazyItems, OneOrMore, Share, SourcedTask, in_brackets, subset
-from harness.tasks.corr2cause import arguments, sources
+from harness.tasks.corr2cause import arguments
 from harness.tasks.corr2cause.claim import WORDINGS, Claim, ItemWriter, Perturbation
 from harness.tasks.corr2cause.enumerate import CLASSES, COMPLETE, LARGEST, SIZES, ClaimBlocks, blocks, public_test
-from harness.tasks.corr2cause.sources import HypothesisRow
+from harness.tasks.corr2cause.sources import HypothesisRow, hub_config, read_rows
 from harness.types import JSON, Item
 
 C = TypeVar("C", Claim, HypothesisRow)
@@ -173,12 +173,8 @@ class Corr2Cause(SourcedTask):
 
     @cached_property
     def _rows(self) -> list[HypothesisRow]:
-        derivable = self.headline == "audited"
-        if self.source == "file":
-            return self._filtered(list(sources.from_file(str(self.path), derivable=derivable)))
-        place, split = self.hub_place, self.split
-        rows = sources.from_hub(*place, split=split, perturbation=self.perturbation, derivable=derivable)
-        return self._filtered(list(rows))
+        rows = self.rows(self.split, lambda names: hub_config(names, self.perturbation))
+        return self._filtered(list(read_rows(rows, derivable=self.headline == "audited")))
 
     def _filtered(self, values: Sequence[C]) -> list[C]:
         fitting = [

@@ -6,14 +6,12 @@ that ships (tools/pairs.py made it) holds which claims are matched; labels and t
 
 from __future__ import annotations
 
-import hashlib
 import io
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property, partial
-from importlib import resources
 from itertools import chain, count, islice
 from typing import Annotated, ClassVar, Literal, NamedTuple
 
@@ -29,11 +27,12 @@ from harness.tasks.corr2cause.claim import Claim, Page
 from harness.tasks.corr2cause.fresh.blocks import ORDERED, PHRASINGS, names, page
 from harness.tasks.corr2cause.fresh.task import MadeAnew, Sizes
 from harness.tasks.corr2cause.shortcut import CLAIMS
+from harness.tasks.data_files import shipped, shipped_digest
 from harness.types import JSON, Item, Metric, Record, Result, Scores, Unreadable, replace
 
 Matching = Literal["counts", "strict"]
-FILE = "pairs.npz"
-FLOOR = "pairs_floor.json"
+FILE = "corr2cause/pairs.npz"
+FLOOR = "corr2cause/pairs_floor.json"
 
 
 class Half(NamedTuple):
@@ -59,17 +58,7 @@ def floors(name: str) -> dict[str, tuple[float, float]]:
 
     The first number is the percentage of pairs with both halves right, the second that of halves.
     """
-    return {kind: tuple(of) for kind, of in json.loads(_file(FLOOR)).get(name, {}).items()}
-
-
-def _file(name: str = FILE) -> bytes:
-    return (resources.files("harness") / "data" / "corr2cause" / name).read_bytes()
-
-
-@cache
-def index_digest() -> str:
-    """Return the SHA-256 of the index."""
-    return hashlib.sha256(_file()).hexdigest()
+    return {kind: tuple(of) for kind, of in json.loads(shipped(FLOOR)).get(name, {}).items()}
 
 
 @cache
@@ -81,7 +70,7 @@ def index(name: str) -> tuple[Pair, ...]:
     """
     import numpy as np
 
-    with np.load(io.BytesIO(_file()), allow_pickle=False) as lists:
+    with np.load(io.BytesIO(shipped(FILE)), allow_pickle=False) as lists:
         rows = lists[name].tolist()
     return tuple(Pair(n, CLAIMS[kind], Half(*of[:3]), Half(*of[3:])) for n, kind, *of in rows)
 
@@ -121,7 +110,7 @@ class Pairs(MadeAnew):
     @property
     def data(self) -> Mapping[str, JSON]:
         """The digest of the index."""
-        return {"index": index_digest()}
+        return {"index": shipped_digest(FILE)}
 
     @property
     def remarks(self) -> Sequence[str]:

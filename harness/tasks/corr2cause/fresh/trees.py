@@ -7,51 +7,39 @@ one for each kind of claim, as `shortcut` has. tools/counting_models.py fits the
 
 from __future__ import annotations
 
-import gzip
-import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from importlib import resources
 from itertools import combinations
-from typing import ClassVar
 
 from harness.causal.relations import Relation
 from harness.causal.separation import Independence, conditioning_sets
-from harness.protocols import Traits
 from harness.tasks.corr2cause.arguments import SYMMETRIC
 from harness.tasks.corr2cause.enumerate import SIZES
-from harness.tasks.corr2cause.shortcut import count
-from harness.tasks.corr2cause.text import Premise, read_question
-from harness.tasks.text_models import FittedModel, Forest
+from harness.tasks.corr2cause.shortcut import CountingModel, count
+from harness.tasks.corr2cause.text import Premise
+from harness.tasks.data_files import shipped, shipped_digest
+from harness.tasks.text_models import Forest
 from harness.types import JSON
 
-FILE = "trees.json.gz"
+FILE = "corr2cause/trees.json.gz"
 PLACES = max(SIZES)
 """Those of the train split. Of a larger premise the facts about its last variables are not looked at."""
-DIGITS = 4
-"""Of log-odds: more than a score can show."""
 
 
 @dataclass(frozen=True)
-class Trees(FittedModel):
+class Trees(CountingModel):
     """Says how likely Yes is by trees that were fitted on the train split (n = 4 … 6, no public premise)."""
 
     name: str = "trees"
 
-    traits: ClassVar[Traits] = Traits(role="baseline", instant=True, tasks=("corr2cause",))
-
     @property
     def identity(self) -> Mapping[str, JSON]:
-        return {"kind": "trees", "sha256": hashlib.sha256(_file()).hexdigest()}
+        return {"kind": "trees", "sha256": shipped_digest(FILE)}
 
-    def log_odds(self, words: str) -> float:
-        premise, read = read_question(words)
-        claim = read.canonical
-        i, j = premise.names.index(claim.i), premise.names.index(claim.j)
-        row = facts(_stated(premise), claim.relation, i, j)
-        return round(shipped()[claim.relation].log_odds(row), DIGITS) or -(10**-DIGITS)
+    def of_claim(self, premise: Premise, kind: Relation, i: int, j: int) -> float:
+        return forests()[kind].log_odds(facts(_stated(premise), kind, i, j))
 
 
 @dataclass(frozen=True)
@@ -118,11 +106,6 @@ def facts(stated: ToldFacts, kind: Relation, i: int, j: int) -> bytearray:
 
 
 @cache
-def _file() -> bytes:
-    return (resources.files("harness") / "data" / "corr2cause" / FILE).read_bytes()
-
-
-@cache
-def shipped() -> Mapping[Relation, Forest]:
+def forests() -> Mapping[Relation, Forest]:
     """Return the trees of each kind of claim."""
-    return {Relation(kind): Forest(**forest) for kind, forest in json.loads(gzip.decompress(_file())).items()}
+    return {Relation(kind): Forest(**forest) for kind, forest in json.loads(shipped(FILE)).items()}
