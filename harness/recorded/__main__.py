@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
 from harness.cli import hydra_app, key_value
@@ -14,7 +14,7 @@ from harness.errors import ConfigError, DataError, unknown
 from harness.leaderboard.build import build as leaderboard
 from harness.protocols import Task
 from harness.recorded import recorded_run
-from harness.recorded.rows import NAMES, matched, pairs, table_rows
+from harness.recorded.recorded_run import NAMES, matched, pairs, table_rows
 from harness.settings import Main, build
 from harness.storage.manifest import Recorded
 from harness.storage.runs import load
@@ -39,6 +39,8 @@ other, and say whose it is.
 An answer (map=answer:…) is a word that somebody has read: yes, no, the letter or the words of a choice; an empty one
 counts as unreadable. A reply (map=reply:…) is read here, by prompt=. Nothing is asked.
 """
+_TOLD = {"reply": "the replies' words", "finish_reason": "why replies ended", "output_tokens": "tokens"}
+"""What rows may tell, in words."""
 _OF_A_RUN = ("task", "prompt", "samples", "results")
 """Settings of a run that mean something here."""
 
@@ -55,20 +57,17 @@ class ImportSettings:
     licence: str = ""
 
 
-_OWN = [field.name for field in fields(ImportSettings)]
-_TOLD = {"reply": "the replies' words", "finish_reason": "why replies ended", "output_tokens": "tokens"}
-"""What rows may tell, in words."""
-
-
 def main() -> int:
-    own: list[str] = []
-    of_run: list[str] = []
-    for argument in sys.argv[1:]:
-        key = re.match(r"[+~]*([\w.@/]+)=", argument)
-        is_own = key is None or key[1] in _OWN or Path(argument).exists()
-        (own if is_own else of_run).append(argument)
-    text = HELP.replace("{names}", ", ".join(NAMES))
-    return key_value.command(text, ImportSettings, lambda files, chosen: job(files, chosen, of_run), own)
+    names, arguments = [field.name for field in fields(ImportSettings)], sys.argv[1:]
+    keys = [re.match(r"[+~]*([\w.@/]+)=", argument) for argument in arguments]
+    own = [key is None or key[1] in names or Path(key.string).exists() for key in keys]
+    of_run = [argument for argument, is_own in zip(arguments, own, strict=True) if not is_own]
+    return key_value.command(
+        HELP.replace("{names}", ", ".join(NAMES)),
+        ImportSettings,
+        lambda files, chosen: job(files, chosen, of_run),
+        [argument for argument in arguments if argument not in of_run],
+    )
 
 
 def job(files: Sequence[str], chosen: ImportSettings, of_run: Sequence[str]) -> Sequence[Part]:
@@ -80,7 +79,7 @@ def job(files: Sequence[str], chosen: ImportSettings, of_run: Sequence[str]) -> 
         raise ConfigError(f"add {', '.join(missing)}: whose answers these are stands beside them in every table.")
     for setting in of_run:
         if (name := setting.lstrip("+~").partition("=")[0]).partition(".")[0] not in _OF_A_RUN:
-            raise ConfigError(unknown("setting of an import", name, [*_OF_A_RUN, *_OWN]))
+            raise ConfigError(unknown("setting of an import", name, [*_OF_A_RUN, *asdict(chosen)]))
     path = write(files[0], chosen, hydra_app.run_settings(of_run))
     names = ", ".join(sorted(file.name for file in path.iterdir() if file.name[0] != "."))
     return [*leaderboard([load(path)]), f"{path}/ holds {names}"]
@@ -95,13 +94,7 @@ def write(file: str, chosen: ImportSettings, settings: Main) -> Path:
         raise DataError(f"{file} has no rows{' with ' + ', '.join(chosen.where) if chosen.where else ''}.")
     prompt = recorded_run.prompt_for(task, settings.prompt, replies="reply" in mapped)
     by_item, items_without, rows_without = matched(task.items(), rows, settings.samples)
-    known = {
-        name
-        for several in by_item.values()
-        for row in several
-        for name in NAMES
-        if getattr(row, name) not in (None, "")
-    }
+    known = {name for several in by_item.values() for row in several for name, text in row.items() if text}
     facts: Recorded = {
         "by": chosen.by,
         "source": chosen.source,
