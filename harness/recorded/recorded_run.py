@@ -22,8 +22,9 @@ from harness.storage.configuration import folder_of, of_model
 from harness.storage.manifest import Manifest, Recorded, TracedItems, provenance
 from harness.storage.record_lines import OF_ITEM
 from harness.storage.run_folder import Folder
+from harness.tasks import data_files
 from harness.tasks.check import CheckedItems
-from harness.tasks.data_files import DataFile, filled
+from harness.tasks.data_files import DataFile, numbered
 from harness.types import LETTERS, Failure, Item, Record, Response, Usage, ended
 
 READING = "recorded"
@@ -61,20 +62,19 @@ def table_rows(path: str, mapped: Mapping[str, str], where: Mapping[str, str]) -
             f"somebody has read. Others are {', '.join(NAMES)}."
         )
     file = DataFile(path)
-    for number, columns in enumerate(file.rows(), start=1):
-        here = f"{file.file.name}, row {number}"
-        if all(_text(columns, column, here) == value for column, value in where.items()):
-            yield {"where": here, **{name: _text(columns, column, here) for name, column in mapped.items()}}
+    for row in numbered(file.rows(), file.file.name):
+        if all(_text(row, column) == value for column, value in where.items()):
+            yield {"where": row.where, **{name: _text(row, column) for name, column in mapped.items()}}
 
 
-def _text(columns: Mapping[str, Any], column: str, where: str) -> str:
+def _text(row: data_files.Row, column: str) -> str:
     """Return the text of a column, or of a text with columns in braces; an empty cell is ""."""
     if "{" in column:
-        return _IN_BRACES.sub(lambda match: _text(columns, match[1], where), column)
-    value: Any = columns
-    for part in [column] if column in columns else column.split("."):
+        return _IN_BRACES.sub(lambda match: _text(row, match[1]), column)
+    value: Any = row.columns
+    for part in [column] if column in value else column.split("."):
         if not isinstance(value, Mapping) or part not in value:
-            raise DataError(f"{where} has no column {column!r}; it has {filled(columns):.500}.")
+            raise DataError(f"{row.where} has no column {column!r}; it has {row.filled:.500}.")
         value = value[part]
     return "" if value is None else str(value)
 
