@@ -227,6 +227,13 @@ def _shipped(name: str) -> bytes:
     return resources.files("harness").joinpath("data", *name.split("/")).read_bytes()
 
 
+def filled(columns: Columns) -> str:
+    """Return the names of the columns, those without a value as such."""
+    empty = [str(name) for name, value in columns.items() if value in (None, "")]
+    names = [str(name) for name, value in columns.items() if value not in (None, "")]
+    return "; empty: ".join(filter(None, (", ".join(names) or "none", ", ".join(empty))))
+
+
 class Row(NamedTuple):
     """A row of a data set in a benchmark's own columns."""
 
@@ -238,13 +245,6 @@ class Row(NamedTuple):
     def id(self, own: object = None) -> str:
         """Return what its item is called: by a number of its own, or by its place."""
         return "-".join(filter(None, (self.stem, str(self.number if own is None else own))))
-
-    @property
-    def filled(self) -> str:
-        """The names of its columns, those without a value as such."""
-        empty = [str(name) for name, value in self.columns.items() if value in (None, "")]
-        names = [str(name) for name in self.columns if name not in empty]
-        return "; empty: ".join(filter(None, (", ".join(names) or "none", ", ".join(empty))))
 
 
 def numbered(table: Iterable[Columns], where: str, stem: str = "") -> Iterator[Row]:

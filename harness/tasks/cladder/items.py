@@ -19,7 +19,7 @@ from harness.tasks.cladder.queries import NUMERIC, RUNGS, TITLES, Query
 from harness.tasks.cladder.questions import ToldModel, ToldQuestion
 from harness.tasks.cladder.stated import stated_answer
 from harness.tasks.cladder.stories import GraphStory, graphs_of, invented_names, names, renamed, story
-from harness.tasks.data_files import Row, numbered, shipped
+from harness.tasks.data_files import Row, filled, numbered, shipped
 from harness.tasks.text_models import UnreadableText
 from harness.types import Item
 
@@ -182,7 +182,7 @@ def published_items(rows: Iterable[Row], choice: QuestionChoice) -> Iterator[Ite
         columns = row.columns
         if not columns.get("prompt") or columns.get("label") in (None, ""):
             raise DataError(
-                f"{row.where} needs the columns prompt, label and query_type; it has {row.filled}. Questions in other "
+                f"{row.where} needs the columns prompt, label and query_type; it has {filled(columns)}. Questions in other "
                 "columns are task=questions."
             )
         query: Any = columns.get("query_type")

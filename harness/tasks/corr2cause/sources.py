@@ -11,7 +11,7 @@ from harness.causal.relations import Relation
 from harness.errors import ConfigError, DataError
 from harness.tasks.corr2cause.claim import Perturbation, item_of
 from harness.tasks.corr2cause.text import Hypothesis, class_of, follows, read_hypothesis, read_premise
-from harness.tasks.data_files import Row
+from harness.tasks.data_files import Row, filled
 from harness.tasks.text_models import UnreadableText
 from harness.types import Item
 
@@ -89,7 +89,7 @@ def _texts(row: Row) -> tuple[str, str]:
         return str(columns["premise"]).strip(), str(columns["hypothesis"]).strip()
     if not columns.get("input"):
         raise DataError(
-            f"{row.where} needs the columns input and label, or premise, hypothesis and label; it has {row.filled}."
+            f"{row.where} needs the columns input and label, or premise, hypothesis and label; it has {filled(columns)}."
             f"{OTHER_QUESTIONS}"
         )
     match = _INPUT.fullmatch(str(columns["input"]).strip())
