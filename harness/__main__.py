@@ -15,7 +15,6 @@ from harness.runtime import environment
 
 if TYPE_CHECKING:
     from harness.cli.launcher import Multirun
-    from harness.cost.budget import Accounts
     from harness.prepare import Prepared
     from harness.run import RunOutcome
     from harness.sweep.jobs import SweepCommand
@@ -67,16 +66,16 @@ def command() -> SweepCommand:
     return SweepCommand("harness.__main__", prepare_to_begin, run_one, plan_of_all)
 
 
-def run_one(config: Mapping[str, Any], *, brief: bool, accounts: Accounts | None = None) -> Path:
+def run_one(config: Mapping[str, Any], *, brief: bool, budget_file: Path | None = None) -> Path:
     """Run what the config describes and print the scores; return the results folder.
 
-    `brief`: in half a line, for a job of a sweep, whose plan has been shown. `accounts`: of a budget for all jobs.
+    `brief`: in half a line, for a job of a sweep, whose plan has been shown. `budget_file`: of a budget for all jobs.
     """
     from harness.prepare import carry_out, prepare, rehearse
     from harness.tables import results
 
     # Build task, model and prompt, see that they fit, find the run's place and price.
-    prepared = prepare(config, accounts)
+    prepared = prepare(config, budget_file)
     # A dry run says what would be asked, and for how much.
     if prepared.settings.dry_run:
         prepared.folder.check()
@@ -114,9 +113,9 @@ def show(prepared: Prepared, outcome: RunOutcome) -> None:
         print(f"cache=off: {progress.done - progress.failed:,} answers stand in the records only; none was stored.")
     if prepared.stored and service is not None and outcome.result.overall.unreadable:
         print(f"To ask again what could not be read: harness cache prune unreadable={folder.path} yes=true, then this.")
-    costs = prepared.spending.ledger.lines()
-    if (judge := prepared.judge_spending) is not None:
-        costs += [f"Judge {judge.model.name}: {line}" for line in judge.ledger.lines()]
+    costs = prepared.ledger.lines()
+    if prepared.judge is not None and prepared.judge_ledger is not None:
+        costs += [f"Judge {prepared.judge.name}: {line}" for line in prepared.judge_ledger.lines()]
     costs += own_lines(prepared.own)
     print(*costs, sep="\n", end="\n" * bool(costs))
     print(f"{folder.path}/ holds {', '.join(sorted(f.name for f in folder.path.iterdir() if f.name[0] != '.'))}")

@@ -15,12 +15,9 @@ from typing import Any
 from harness import plugin
 from harness.cache import CachedModel, Store
 from harness.config_files import own_files
-from harness.cost.budget import Accounts, Budget
-from harness.cost.budgeted import Budgeted
-from harness.cost.ledger import Metered
-from harness.cost.plan import Peek, Plan, plan_of
-from harness.cost.plan_lines import judge_line, plan_lines, prompts
-from harness.cost.spending import Spending
+from harness.cost.budget import Budget, Budgeted
+from harness.cost.ledger import Ledger, Metered
+from harness.cost.plan import Peek, Plan, judge_line, plan_lines, plan_of, prompts
 from harness.errors import ConfigError
 from harness.judge import AUDITED, Judge, judge_of, prompt_of
 from harness.prompting.fit import fitting
@@ -31,7 +28,7 @@ from harness.run import RunOutcome, run
 from harness.runtime.interrupt import interruptible
 from harness.runtime.progress import Progress
 from harness.runtime.signals import STOP
-from harness.settings import Main, build_main
+from harness.settings import Limits, Main, build_main
 from harness.storage.configuration import folder_of, of_answerer, of_judge, of_model
 from harness.storage.manifest import Manifest, provenance
 from harness.storage.run_folder import Folder
@@ -48,10 +45,12 @@ class Prepared:
     prompt: Prompt
     model: Model
     """By itself, without what goes around it."""
-    spending: Spending
+    ledger: Ledger
     judge: Judge | None
     """By itself, too."""
-    judge_spending: Spending | None
+    judge_ledger: Ledger | None
+    budget: Budget
+    """From which both take."""
     folder: Folder
     progress: Progress
     own: Mapping[str, str]
@@ -74,10 +73,10 @@ The store is None before the run begins, where settings are looked at that may n
 """
 
 
-def prepare(config: Mapping[str, Any], accounts: Accounts | None = None) -> Prepared:
+def prepare(config: Mapping[str, Any], budget_file: Path | None = None) -> Prepared:
     """Return the run that a composed config describes. Raises ConfigError for one that cannot run.
 
-    `accounts`: those of a budget from which other processes take as well.
+    `budget_file`: of a budget from which other processes take as well.
     """
     settings = build_main(config)
     # The three parts, and whether they fit each other.
@@ -100,12 +99,10 @@ def prepare(config: Mapping[str, Any], accounts: Accounts | None = None) -> Prep
     config, own = own_files(config)
     own |= prompt.own_file
     # Its price and its budget.
-    budget = Budget(settings.budget, accounts)
-    spending = Spending.of(model, budget)
-    judge_spending = None if judge is None else Spending.of(judge.model, budget, "judge")
-    for each in (spending, judge_spending):
-        if each is not None and settings.cache.mode != "frozen":  # a dry run refuses what the run will
-            each.check()
+    limits = Limits() if settings.cache.mode == "frozen" else settings.budget  # a dry run refuses what the run will
+    ledger = Ledger.of(model.traits.service, limits)
+    judge_ledger = None if judge is None else Ledger.of(judge.model.traits.service, limits, "judge")
+    budget = Budget(settings.budget, budget_file)
     # What it leaves, and what it shows meanwhile.
     folder = Folder(
         path=path,
@@ -117,18 +114,18 @@ def prepare(config: Mapping[str, Any], accounts: Accounts | None = None) -> Prep
             own_files=own or None,
             training=dict(training_of(model)) or None,
             words=prompt.as_json,
-            **spending.provenance,
+            **ledger.price_json,
             judge=None
-            if judge is None or judge_spending is None
-            else {"words": judge.words.as_json, **judge_spending.provenance},
+            if judge is None or judge_ledger is None
+            else {"words": judge.words.as_json, **judge_ledger.price_json},
             reading=reading_version(),
         ),
         overwrite=settings.overwrite,
-        ledger=spending.ledger,
-        judge_ledger=None if judge_spending is None else judge_spending.ledger,
+        ledger=ledger,
+        judge_ledger=judge_ledger,
     )
-    progress = Progress(f"{task.name} {model.name}", spending.so_far)
-    prepared = Prepared(settings, task, prompt, model, spending, judge, judge_spending, folder, progress, own)
+    progress = Progress(f"{task.name} {model.name}", partial(budget.so_far, ledger))
+    prepared = Prepared(settings, task, prompt, model, ledger, judge, judge_ledger, budget, folder, progress, own)
     for each in (model, *(() if judge is None else (judge.model,))):
         if _in_batches(each):
             _wrapped(each, prepared, None)  # refuses what cannot be
@@ -172,10 +169,11 @@ def rehearse(prepared: Prepared) -> list[str]:
     look_ahead(prepared.task)
     with opened_store(prepared, new=False) as store:
         plan = plan_of_run(prepared, stored_answer(prepared, store), examples=2)
-    judge = [] if prepared.judge_spending is None else [judge_line(plan, prepared.judge_spending, AUDITED)]
+    judge, ledger = prepared.judge, prepared.judge_ledger
+    judged = [] if judge is None or ledger is None else [judge_line(plan, judge, ledger)]
     shown = prompts(plan, prepared.model.traits.service)
     remarks = prepared.task.remarks
-    return [*_plan_lines(prepared, plan), *remarks, *judge, *shown, "\nNothing was asked (dry_run=true)."]
+    return [*_plan_lines(prepared, plan), *remarks, *judged, *shown, "\nNothing was asked (dry_run=true)."]
 
 
 def planned(prepared: Prepared, elsewhere: set[int] | None = None) -> Plan:
@@ -200,7 +198,7 @@ def announce(prepared: Prepared, known: Peek) -> None:
 
 
 def _plan_lines(prepared: Prepared, plan: Plan) -> Iterator[str]:
-    yield from plan_lines(plan, prepared.spending)
+    yield from plan_lines(plan, prepared.model, prepared.ledger, prepared.budget.limits)
     yield from own_lines(prepared.own)
 
 
@@ -226,25 +224,25 @@ def answering(prepared: Prepared, store: Store | None, *, announced: bool) -> Mo
     if prepared.instant:
         return Budgeted(prepared.model, cache=prepared.settings.cache.mode)
     plan = partial(announce, prepared, stored_answer(prepared, store))
-    before = plan if prepared.spending.paid and not announced else None
-    return _around(prepared, prepared.model, prepared.spending, store, before)
+    before = plan if prepared.ledger.paid and not announced else None
+    return _around(prepared, prepared.model, prepared.ledger, store, before)
 
 
 def judging(prepared: Prepared, store: Store | None) -> Judge | None:
     """Return the judge with the same wrappers as the model; None for a run without one."""
-    if prepared.judge is None or prepared.judge_spending is None:
+    if prepared.judge is None or prepared.judge_ledger is None:
         return None
-    return replace(prepared.judge, model=_around(prepared, prepared.judge.model, prepared.judge_spending, store))
+    return replace(prepared.judge, model=_around(prepared, prepared.judge.model, prepared.judge_ledger, store))
 
 
 def _around(
-    prepared: Prepared, model: Model, spending: Spending, store: Store | None, before: Callable[[], None] | None = None
+    prepared: Prepared, model: Model, ledger: Ledger, store: Store | None, before: Callable[[], None] | None = None
 ) -> Model:
     mode, say = prepared.settings.cache.mode, prepared.progress.say
-    model = spending.around(_wrapped(model, prepared, store), mode, before)
+    model = Budgeted(_wrapped(model, prepared, store), prepared.budget, ledger, cache=mode, before=before)
     if store is not None:
         model = CachedModel(model, store, mode=mode, task=prepared.task.name, say=say)
-    return Metered(model, spending.ledger)
+    return Metered(model, ledger)
 
 
 @contextmanager

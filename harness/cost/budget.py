@@ -1,166 +1,287 @@
-"""The budget of one run: what it has spent, and what is set aside for its calls under way.
+"""The budget of one run, and what goes directly around its model and its judge to keep within it.
 
-A call goes out if what is spent, what is set aside and the most that it may take are within the limits. What the server
-counts replaces the most once the call has ended; where it counts nothing, the most stays spent. So a limit is never
-passed by more than the calls under way.
+A call goes out if what is spent, what is set aside for calls under way and the most that it may take are within the
+limits. What the server counts replaces the most once the call has ended; where it counts nothing, the most stays spent.
+So a limit is never passed by more than the calls under way.
 
-Several processes may share a budget: what each has taken stands in a file that all of them read. A process may end at
-any moment: what a dead one had set aside counts as spent, since nobody knows what of it was billed; what a living one
-has set aside is waited for.
+Several processes may share a budget. Each may be killed at any moment: what a dead one had set aside stays aside, since
+nobody knows what of it was billed.
 """
 
 from __future__ import annotations
 
-import os
-import socket
 import sqlite3
 import time
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Iterable, Mapping
+from contextlib import closing
+from functools import cached_property
+from math import inf
 from pathlib import Path
-from uuid import uuid4
+from typing import NamedTuple
+from weakref import finalize
 
-from harness.cost.price import dollars
-from harness.errors import BudgetReached, StoreError
-from harness.settings import Limits
+from harness.cost.ledger import Ledger
+from harness.cost.price import cost_of, countable, dollars
+from harness.cost.size import size
+from harness.errors import BudgetReached, Interrupted, StoreError
+from harness.protocols import Admission, Model, Outcomes, Wrapper
+from harness.runtime.signals import STOP
+from harness.settings import CacheMode, Limits
+from harness.types import Failure, Request, Response, Usage, replace
 
-_SILENT = 3600.0
-"""Seconds after which a process of another machine that has written nothing is taken for dead."""
+_SILENT = 900.0
+"""Seconds without any change after which whoever has set something aside is taken for dead."""
+_UNBILLED = frozenset({"context_length", "rate_limit", "empty_prompt", "unanswered"})
+"""Kinds of failure in which nobody has done any work."""
+_KEPT: Mapping[CacheMode, str] = {
+    "on": "every answer so far is stored; the same command goes on from there",
+    "off": "with cache=off no answer is stored; the same command asks for everything again",
+    "refresh": "every answer so far is stored; the same command asks for everything again, cache=on only for the rest",
+}
+_INSTANT = "this model's answers are not stored, as it is quicker than a cache; the same command begins again"
 
 
-@dataclass
-class Taken:
+class Taken(NamedTuple):
     """What has been taken from a budget: spent, and set aside for tries under way."""
 
-    usd: float = 0.0
-    requests: int = 0
-    usd_aside: float = 0.0
-    requests_aside: int = 0
-
-
-class Accounts:
-    """The accounts of a budget in an SQLite file, of which this process keeps one."""
-
-    def __init__(self, file: Path, whose: str = " of all jobs together") -> None:
-        """Open a new account: a job that Slurm or Ray begins once more does not forget what it has spent.
-
-        `whose` is said of a limit that is reached.
-        """
-        self._file, self.whose = file, whose
-        self._account = uuid4().hex
-
-    @contextmanager
-    def turn(self, mine: Taken) -> Iterator[Taken]:
-        """Yield what the others have taken; write down what is `mine` at the end. One process at a time has a turn."""
-        try:
-            with closing(sqlite3.connect(self._file, timeout=60, isolation_level=None)) as connection:
-                # What the system loses with the power was spent by jobs that are gone with it.
-                connection.execute("PRAGMA synchronous=OFF")
-                connection.execute(
-                    "CREATE TABLE IF NOT EXISTS account (account TEXT PRIMARY KEY, host TEXT, process INTEGER, "
-                    "written REAL, usd REAL, requests INTEGER, usd_aside REAL, requests_aside INTEGER)"
-                )
-                connection.execute("BEGIN IMMEDIATE")
-                yield self._others(connection)
-                row = (self._account, socket.gethostname(), os.getpid(), time.time(), *vars(mine).values())
-                connection.execute("INSERT OR REPLACE INTO account VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
-                connection.execute("COMMIT")
-        except sqlite3.Error as error:
-            raise StoreError(
-                f"the budget that the jobs share cannot be kept in {self._file} ({error}): choose another results=."
-            ) from error
-
-    def _others(self, connection: sqlite3.Connection) -> Taken:
-        others = Taken()
-        rows = connection.execute("SELECT * FROM account WHERE account != ?", (self._account,))
-        for _, host, process, written, usd, requests, usd_aside, requests_aside in rows:
-            alive = _is_running(process) if host == socket.gethostname() else time.time() - written < _SILENT
-            others.usd += usd + usd_aside * (not alive)
-            others.requests += requests + requests_aside * (not alive)
-            others.usd_aside += usd_aside * alive
-            others.requests_aside += requests_aside * alive
-        return others
-
-
-def _is_running(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except OSError as error:
-        return not isinstance(error, ProcessLookupError)  # it may be there, and another's
-    return True
+    usd: float
+    requests: int
+    usd_aside: float
+    requests_aside: int
 
 
 class Budget:
-    """What one run may take, its judge included; several processes may share one."""
+    """What one run may take, its judge included: a row of SQLite, in memory or in a file that processes share."""
 
-    def __init__(self, limits: Limits, accounts: Accounts | None = None) -> None:
-        """Open an account; `accounts` are those of all processes that take from the same limits."""
+    def __init__(self, limits: Limits, shared: Path | None = None) -> None:
+        """Begin with nothing, or with what stands in the `shared` file, if there are limits at all."""
         self.limits = limits
-        self._accounts = accounts if limits else None
-        self._mine, self._others = Taken(), Taken()
+        self._file = shared if limits else None
+        self._most = {
+            "requests": inf if limits.requests is None else limits.requests,
+            # Sums of cents are not exact: the last digits must not stop a run.
+            "usd": inf if limits.usd is None else limits.usd * (1 + 1e-9),
+        }
+        # What the system loses with the power was spent by processes that are gone with it.
+        self._do("PRAGMA synchronous=OFF")
+        self._do(
+            "CREATE TABLE IF NOT EXISTS taken (usd REAL, requests INTEGER, usd_aside REAL, requests_aside INTEGER)"
+        )
+        self._do("INSERT INTO taken SELECT 0, 0, 0, 0 WHERE NOT EXISTS (SELECT * FROM taken)")
+        self._seen, self._since = self.spent, time.monotonic()
 
     @property
     def spent(self) -> Taken:
-        """What has been spent, by the others too where there are any."""
-        return Taken(self._mine.usd + self._others.usd, self._mine.requests + self._others.requests)
+        """What has been spent and set aside, by all that take from it."""
+        return Taken(*self._do("SELECT * FROM taken").fetchone())
 
-    def take(self, usd: float, surprise: float = 0.0) -> bool:
-        """Set aside what a try may take at most; return False where that and `surprise` might pass a limit."""
-        with self._turn():
-            if self.limit(usd + surprise) is not None:
-                return False
-            self._mine.usd_aside += usd
-            self._mine.requests_aside += 1
-            return True
+    def take(self, usd: float) -> bool:
+        """Set aside what a try may take at most, if there is room."""
+        taken = self._do(
+            "UPDATE taken SET usd_aside = usd_aside + :usd, requests_aside = requests_aside + 1 WHERE "
+            "usd + usd_aside + :usd <= :most AND requests + requests_aside + 1 <= :tries",
+            usd=usd, most=self._most["usd"], tries=self._most["requests"],
+        )  # fmt: skip
+        return taken.rowcount == 1
 
     def settle(self, aside: float, spent: float, *, sent: bool = True) -> None:
         """Give back what was set aside for a try, and enter what it has taken: as the server counted, or the most."""
-        with self._turn():
-            self._mine.requests_aside -= 1
-            # Exactly nothing once none is under way: the last digits of many sums do not add up.
-            self._mine.usd_aside = self._mine.usd_aside - aside if self._mine.requests_aside else 0.0
-            self._mine.usd += spent
-            self._mine.requests += sent
+        self._do(  # exactly nothing once none is under way: the last digits of many sums do not add up
+            "UPDATE taken SET usd = usd + :spent, requests = requests + :sent, requests_aside = requests_aside - 1, "
+            "usd_aside = CASE requests_aside WHEN 1 THEN 0 ELSE usd_aside - :aside END",
+            spent=spent, sent=sent, aside=aside,
+        )  # fmt: skip
 
-    def raise_most(self, under_way: float, uncounted: float) -> None:
-        """Enter that the tries under way, and those that nobody counted, may have taken so many USD more."""
-        with self._turn():
-            self._mine.usd_aside += under_way
-            self._mine.usd += uncounted
+    def refusal(self, usd: float) -> BudgetReached | None:
+        """Return the error for a try that might pass a limit although the caller has nothing under way, else None.
 
-    def limit(self, usd: float, *, alone: bool = False) -> str | None:
-        """Return the limit that a try might pass, or None; `alone`: once nothing else is under way."""
-        spent, asides = self.spent, () if alone else (self._mine, self._others)
-        most, tries = self.limits.usd, self.limits.requests
-        if tries is not None and spent.requests + 1 + sum(each.requests_aside for each in asides) > tries:
-            return "requests"
-        # Sums of cents are not exact: the last digits must not stop a run.
-        if most is not None and spent.usd + usd + sum(each.usd_aside for each in asides) > most * (1 + 1e-9):
-            return "usd"
-        return None
-
-    def wait(self) -> None:
-        """Wait a moment for what other processes may give back."""
-        time.sleep(0.1)
-        with self._turn():
-            pass
-
-    def reached(self, limit: str, usd: float) -> BudgetReached:
-        """Return the error for a limit that a next try of `usd` at most might pass."""
-        reason = f"{self.spent.requests:,} asked"
-        if limit == "usd":
-            reason = f"{dollars(self.spent.usd)} spent, and the next call may cost {dollars(usd)}"
-        whose = "" if self._accounts is None else self._accounts.whose
+        What other processes have under way may come to nothing, as long as any of them is alive.
+        """
+        spent = self.spent
+        if spent != self._seen:
+            self._seen, self._since = spent, time.monotonic()
+        dead = time.monotonic() - self._since > _SILENT
+        if spent.requests + 1 + dead * spent.requests_aside > self._most["requests"]:
+            limit, reason = "requests", f"{spent.requests:,} asked"
+        elif spent.usd + usd + dead * spent.usd_aside > self._most["usd"]:
+            limit, reason = "usd", f"{dollars(spent.usd)} spent, and the next call may cost {dollars(usd)}"
+        else:
+            return None
+        whose = "" if self._file is None else " of all jobs together"
         return BudgetReached(
             f"budget.{limit}={getattr(self.limits, limit):g}{whose} is reached ({reason}): every answer so far is "
             "kept, and the same command with a new budget asks for the rest."
         )
 
-    @contextmanager
-    def _turn(self) -> Iterator[None]:
-        if self._accounts is None:
-            yield
+    def so_far(self, ledger: Ledger) -> str:
+        """Return what a run has cost so far and used of its limits; "" if neither is known."""
+        usd = ledger.spent_now
+        parts = [dollars(usd)] if usd else []
+        if self.limits.usd is not None and ledger.price is not None:
+            parts = [f"{dollars(usd)} of ${self.limits.usd:g}"]
+        if self.limits.requests is not None:
+            parts.append(f"{self.spent.requests:,} of {self.limits.requests:,.0f} calls")
+        return " · ".join(parts)
+
+    @cached_property
+    def _connection(self) -> sqlite3.Connection:
+        """The one connection of this process."""
+        connection = sqlite3.connect(self._file or ":memory:", 60, isolation_level=None, check_same_thread=False)
+        finalize(self, connection.close)
+        return connection
+
+    def _do(self, statement: str, **values: float) -> sqlite3.Cursor:
+        try:
+            return self._connection.execute(statement, values)
+        except sqlite3.Error as error:
+            raise StoreError(
+                f"the budget that the jobs share cannot be kept in {self._file} ({error}): choose another results=."
+            ) from error
+
+
+class Budgeted(Wrapper):
+    """A model that is asked nothing more once a stop is requested or a limit is reached.
+
+    What a reply took beyond its most (a proxy's own prompt, a model that ignores max_tokens) is expected of every later
+    call.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        budget: Budget | None = None,
+        ledger: Ledger | None = None,
+        *,
+        cache: CacheMode = "on",
+        before: Callable[[], None] | None = None,
+    ) -> None:
+        """Wrap `model`, whose prices are those of `ledger`; it gets what was counted for replies that were no answer.
+
+        `cache` decides what is said of the answers so far where a stop ends the run. `before` is called once, before
+        the first request is asked.
+        """
+        super().__init__(model)
+        self.budget, self.ledger = budget or Budget(Limits()), ledger or Ledger(None, paid=False)
+        self._before = before
+        self._kept = _INSTANT if model.traits.instant else _KEPT.get(cache, _KEPT["on"])
+        self._more = 0.0
+        """USD that a call took beyond its most, at most."""
+
+    def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
+        """Yield the model's outcomes. Raises Interrupted or BudgetReached after those under way, if there are more."""
+        before, self._before = self._before, None
+        if before is not None:
+            before()
+        tries = Tries(requests, self)
+        while True:
+            try:
+                with closing(self.model.respond(tries)) as landing:
+                    for outcomes in landing:
+                        for request, outcome in outcomes:
+                            tries.landed(request, outcome)
+                        yield outcomes
+            finally:
+                tries.forfeit()
+            if STOP.requested:
+                raise Interrupted(f"interrupted: {self._kept}.")
+            if tries.ended():
+                return
+            time.sleep(0.1)  # for what other processes may give back
+
+    def most(self, request: Request) -> float:
+        """Return what a try may cost at most in USD, for all that is known."""
+        one, price = size(request, self.traits.service), self.ledger.price
+        return self._more + (price.most(one.input_most, one.output_most) if price else 0.0)
+
+    def learn(self, request: Request, cost: float) -> None:
+        """Expect of later calls what this one took beyond its most."""
+        self._more += max(0.0, cost - self.most(request))
+
+
+class Tries(Admission):
+    """The requests of one call, as long as no stop is requested and the budget has room for their tries."""
+
+    def __init__(self, requests: Iterable[Request], around: Budgeted) -> None:
+        """Take the requests from `requests`, and room from the budget of what goes around their model."""
+        super().__init__(requests)
+        self._around, self._budget = around, around.budget
+        self._aside: dict[Request, float] = {}
+        """What is set aside for each that is under way, in USD."""
+        self._next: Request | None = None
+        """One that waits for room, or has it."""
+        self._reached: BudgetReached | None = None
+
+    @property
+    def ready(self) -> bool:
+        """Whether next() returns a request or ends, without waiting for room."""
+        if self._next is None:
+            self._next = next(self._source, None)
+        return self._next is None or STOP.requested or self._take(self._next)
+
+    def __next__(self) -> Request:
+        if not self.ready or self._next is None or STOP.requested:
+            raise StopIteration
+        request, self._next = self._next, None
+        return request
+
+    def failed(self, request: Request, usage: Usage | None) -> None:
+        """Enter what a try without an answer took."""
+        if usage is not None and countable(usage):
+            self._around.ledger.discard(usage)
+        self._enter(request, usage)
+
+    def again(self, request: Request) -> bool:
+        """Return whether a try may be repeated now. Raises BudgetReached where it never may."""
+        if self._take(request):
+            return True
+        self._reached = None if self._aside else self._budget.refusal(self._around.most(request))
+        if self._reached is not None:
+            raise self._reached
+        return False
+
+    def landed(self, request: Request, outcome: Response | Failure) -> None:
+        """Enter what the last try of a request took, unless it was entered as failed."""
+        usage = outcome.usage if isinstance(outcome, Response) else None if outcome.kind in _UNBILLED else Usage()
+        self._enter(request, usage, sent=isinstance(outcome, Response) or outcome.kind != "unanswered")
+
+    def forfeit(self) -> None:
+        """Count as spent what is set aside for requests that the model has left without an outcome."""
+        if self._next is not None:
+            self._enter(self._next, None, sent=False)
+        for request in list(self._aside):
+            self._enter(request, Usage())
+
+    def ended(self) -> bool:
+        """Return whether everything was asked; False where others may give back room. Raises BudgetReached."""
+        if self._next is not None:
+            self._reached = self._reached or self._budget.refusal(self._around.most(self._next))
+        if self._reached is not None:
+            raise self._reached
+        return self._next is None
+
+    def _take(self, request: Request) -> bool:
+        """Set aside the most that a try may take, if there is room."""
+        if not self._budget.limits or request in self._aside:
+            return True
+        if not self._budget.take(usd := self._around.most(request)):
+            return False
+        self._aside[request] = usd
+        return True
+
+    def _enter(self, request: Request, usage: Usage | None, *, sent: bool = True) -> None:
+        """Enter what a try took: as the server counted, nothing where it did no work (None), else the most."""
+        if (aside := self._aside.pop(request, None)) is None:
             return
-        with self._accounts.turn(self._mine) as self._others:
-            yield
+        cost = 0.0 if usage is None else cost_of(_with_reasoning(usage), self._around.ledger.price)
+        if cost is None:
+            cost = max(aside, self._around.most(request))
+        self._budget.settle(aside, cost, sent=sent)
+        self._around.learn(request, cost)
+
+
+def _with_reasoning(usage: Usage) -> Usage:
+    """Return the counts of a call with its reasoning in its output: some servers count it beside."""
+    output, reasoning = usage.output, usage.reasoning
+    if isinstance(output, int) and isinstance(reasoning, int) and reasoning > output >= 0:
+        return replace(usage, output=output + reasoning)
+    return usage

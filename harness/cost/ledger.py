@@ -7,8 +7,10 @@ from collections.abc import Generator, Iterable
 from contextlib import closing
 
 from harness.codec import request_digest
-from harness.cost.price import Price, cost_of, dollars
-from harness.protocols import Model, Outcomes, Wrapper
+from harness.cost.price import Price, cost_of, costs_money, dollars, price_of
+from harness.errors import ConfigError
+from harness.protocols import Model, Outcomes, Service, Wrapper
+from harness.settings import Limits
 from harness.types import JSON, TOKENS, Request, Response, Usage
 
 
@@ -25,13 +27,32 @@ class Ledger:
 
         A server that says what it charges (Usage.usd) knows better than both.
         """
-        self.price = price
-        self._paid = paid
+        self.price, self._paid = price, paid
         self.usd = self.usd_now = self.usd_discarded = 0.0
         self.calls = self.calls_now = self.uncounted = self.charged = 0
         """Answers in all, asked now, without a known cost, and with a cost that the server reported."""
         self._tokens: Counter[str] = Counter()
         self._digests: set[int] = set()
+
+    @classmethod
+    def of(cls, service: Service | None, limits: Limits, group: str = "model") -> Ledger:
+        """Begin the account of a model that a server answers for; `group` is where it is set.
+
+        Raises ConfigError for a limit in USD without a known price. A server on this machine may stand before one that
+        is paid for; who says that it costs nothing is believed.
+        """
+        paid = costs_money(service)
+        ledger = cls(price_of(service) if paid else None, paid=paid)
+        if limits.usd is None or service is None or ledger.price is not None:
+            return ledger
+        why, nothing = "which is unknown", ""
+        if not paid:
+            why = f"and what runs on this machine ({service.base_url}) is taken to cost nothing"
+            nothing = f" ({group}.price.input=0 {group}.price.output=0 if it is free)"
+        raise ConfigError(
+            f"budget.usd needs the {group}'s price, {why}: give {group}.price.input=… and {group}.price.output=… in "
+            f"USD per million tokens{nothing}, or set budget.requests instead."
+        )
 
     def add(self, request: Request, response: Response) -> None:
         """Enter an answer. 64 bits of its request's digest are kept: some 15 MB for 200,000 answers."""
@@ -44,13 +65,11 @@ class Ledger:
         for kind in TOKENS:
             if (count := getattr(response.usage, kind)) is not None:
                 self._tokens[kind] += count
-        cost = self.cost(response)
         self.charged += response.usage.usd is not None
-        if cost is None:
-            self.uncounted += 1
-        else:
-            self.usd += cost
-            self.usd_now += 0.0 if response.cached else cost
+        cost = self.cost(response)
+        self.uncounted += cost is None
+        self.usd += cost or 0.0
+        self.usd_now += 0.0 if response.cached else cost or 0.0
 
     def discard(self, usage: Usage) -> None:
         self.usd_discarded += cost_of(usage, self.price) or 0.0
@@ -74,17 +93,21 @@ class Ledger:
         return Usage(**{kind: self._tokens[kind] for kind in TOKENS if kind in self._tokens})
 
     @property
+    def price_json(self) -> dict[str, JSON]:
+        """The price for the manifest; {} where free or unknown."""
+        return {} if self.price is None else {"price": self.price.to_json()}
+
+    @property
     def cost_json(self) -> dict[str, JSON]:
         """The cost for result.json: the same whether the answers were asked now or came from the cache."""
         if not self.paid:
             return {}
-        has_price = self.price is not None
         return {
             "cost": {
-                "usd": round(self.usd, 9) if has_price or self.charged else None,
+                "usd": None if self._unknown else round(self.usd, 9),
                 "answers": self.calls,
                 "answers_without_cost": self.uncounted,
-                "price": str(self.price) if has_price else None,
+                "price": None if self.price is None else str(self.price),
             }
         }
 
@@ -92,25 +115,25 @@ class Ledger:
         """Return the lines that the command prints at its end; none for free answers."""
         if not self.paid or not (self.calls or self.usd_discarded):
             return []
-        if self.price is None and not self.charged:
+        if self._unknown:
             return ["Cost of these answers: unknown, as the model's price is (model.price tells it)."]
         rest = ", the rest came from the cache" if self.calls_now < self.calls else ""
-        without = "a count of tokens" if self.price is not None else "a price"
+        without = "a price" if self.price is None else "a count of tokens"
         missing = f" {self.uncounted:,} answers came without {without} and are not in it." * (self.uncounted > 0)
         discarded = f", {dollars(self.usd_discarded)} of it for replies that were no answer" * (self.usd_discarded > 0)
+        them = "it" if self.charged == 1 else "them"
+        prices = [f"as the server told {them} with {self.charged:,} replies (usage.cost)"] * bool(self.charged)
+        if self.price is not None and (self.charged < self.calls or not prices):
+            prices.append(str(self.price))
         now = f"{dollars(self.spent_now)}{discarded}{rest}"
         return [
             f"Cost of these answers: {dollars(self.usd)}; asked now: {now}.{missing}",
-            f"Prices: {self._prices}.",
+            f"Prices: {', '.join(prices)}.",
         ]
 
     @property
-    def _prices(self) -> str:
-        reported = (
-            f"as the server told {'it' if self.charged == 1 else 'them'} with {self.charged:,} replies (usage.cost)"
-        )
-        by_table = self.charged < self.calls and self.price is not None
-        return ", ".join([reported] * bool(self.charged) + [str(self.price)] * by_table) or str(self.price)
+    def _unknown(self) -> bool:
+        return self.price is None and not self.charged
 
 
 class Metered(Wrapper):

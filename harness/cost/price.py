@@ -1,7 +1,8 @@
 """What tokens cost: by the model's config, nothing on this machine, else by the model's entry in genai-prices.
 
-genai-prices (pydantic) is a table in a package: nothing is looked up over the network. It finds the provider by the
-address and the model by rules; wherever a price is shown, its entry is named.
+genai-prices is a table in a package: nothing is looked up over the network. It finds the provider by the address and
+the model by rules; wherever a price is shown, its entry is named. A manifest holds the numbers, so that a cost can be
+computed again when the table has others.
 """
 
 from __future__ import annotations
@@ -17,7 +18,6 @@ from harness.plugin import version_of
 from harness.protocols import Service
 from harness.types import JSON, Usage
 
-PACKAGE = "genai-prices"
 _BEYOND = ("requests_kcount", "output_reasoning_mtok", "output_citation_mtok", "input_mchars")
 """Prices for something else than tokens of input and output; such an entry is not used."""
 Steps = tuple[tuple[int, float], ...]
@@ -41,8 +41,11 @@ class Price:
     cache_write: Steps | None = None
     source: str = ""
     """Where the numbers come from: the config, or an entry of genai-prices by version, provider and model."""
-    until: str | None = None
-    """The day (UTC) from which the source knows another price; None where it knows none."""
+
+    @property
+    def kinds(self) -> dict[str, Steps]:
+        """The prices by kind of token, those that are not None."""
+        return {kind: steps for kind in KINDS if (steps := getattr(self, kind)) is not None}
 
     def cost(self, usage: Usage) -> float | None:
         """Return the cost of one call in USD; None where its tokens were not counted, or cannot be those of a call.
@@ -62,9 +65,8 @@ class Price:
 
     def most(self, input: int, output: int) -> float:
         """Return an upper bound in USD for a call with at most these many tokens, whatever is cached."""
-        kinds = [steps for steps in (self.input, self.cached_input, self.cache_write) if steps]
-        dearest = max(usd for steps in kinds for start, usd in steps if start <= input)
-        return (input * dearest + output * max(usd for start, usd in self.output if start <= input)) / 1e6
+        dearest = {kind: max(usd for start, usd in steps if start <= input) for kind, steps in self.kinds.items()}
+        return (output * dearest.pop("output") + input * max(dearest.values())) / 1e6
 
     def uncached(self, input: int, output: int, a_call: int) -> float:
         """Return the cost in USD of uncached tokens in calls of `a_call` input tokens each."""
@@ -72,20 +74,26 @@ class Price:
 
     def to_json(self) -> dict[str, JSON]:
         """Return the prices as they stand, and where they come from, for the manifest."""
-        prices = {kind: [list(step) for step in steps] for kind in KINDS if (steps := getattr(self, kind))}
+        prices = {kind: [list(step) for step in steps] for kind, steps in self.kinds.items()}
         unit = "[tokens of input from which it holds, USD per million tokens]"
-        return {"unit": unit, **prices, "source": self.source, "until": self.until}
+        return {"unit": unit, **prices, "source": self.source}
 
     def __str__(self) -> str:
-        cached = "" if self.cached_input is None else f"{_per_million(self.cached_input)} cached, "
-        input, output = _per_million(self.input), _per_million(self.output)
-        return f"{input} in, {cached}{output} out per million tokens: {self.source}"
+        said = {
+            kind: f"${steps[0][1]:g}" + "".join(f" (${usd:g} above {start:,})" for start, usd in steps[1:])
+            for kind, steps in self.kinds.items()
+        }
+        cached = f"{said['cached_input']} cached, " if "cached_input" in said else ""
+        return f"{said['input']} in, {cached}{said['output']} out per million tokens: {self.source}"
+
+
+FREE = Price(((0, 0.0),), ((0, 0.0),), source="on this machine")
 
 
 def from_json(values: Mapping[str, Any]) -> Price:
     """Return the price that `to_json` wrote. Raises KeyError, TypeError or ValueError for anything else."""
     steps = {kind: tuple((int(start), float(usd)) for start, usd in values[kind]) for kind in KINDS if values.get(kind)}
-    return Price(**steps, source=str(values["source"]), until=values["until"])
+    return Price(**steps, source=str(values["source"]))
 
 
 def cost_of(usage: Usage, price: Price | None) -> float | None:
@@ -115,77 +123,65 @@ def dollars(usd: float) -> str:
     return f"${usd:.4f}" if usd >= 0.01 or usd == 0 else f"${usd:.6f}"
 
 
-def _at(steps: Steps, input: int) -> float:
-    """Return the price that holds for a call with `input` tokens of input."""
-    return max(((start, usd) for start, usd in steps[1:] if input > start), default=steps[0])[1]
-
-
-def _per_million(steps: Steps) -> str:
-    return f"${steps[0][1]:g}" + "".join(f" (${usd:g} above {start:,})" for start, usd in steps[1:])
-
-
-FREE = Price(((0, 0.0),), ((0, 0.0),), source="on this machine")
+def table() -> str:
+    """Return the name of the price table with its version."""
+    return f"genai-prices {version_of('genai-prices')}"
 
 
 def costs_money(service: Service | None) -> bool:
     """Return whether answers may cost money: they have a price or come from another machine."""
-    if service is None:
-        return False
-    return not on_this_machine(service.base_url) or any(usd is not None for usd in (service.price or {}).values())
+    return service is not None and (not on_this_machine(service.base_url) or bool(_own(service)))
 
 
-def price_of(service: Service | None) -> Price | None:
-    """Return what a model's tokens cost; None where unknown."""
+def price_of(service: Service | None, at: datetime | None = None) -> Price | None:
+    """Return what a model's tokens cost, now or at another time; None where unknown."""
     if service is None:
         return None
-    own: dict[str, Any] = {kind: ((0, float(usd)),) for kind, usd in (service.price or {}).items() if usd is not None}
-    if own:
+    if own := _own(service):
         price: Price | None = Price(**own, source="the model's config")
     elif on_this_machine(service.base_url):
         return FREE
     else:
-        price = _table_price(service.model, service.base_url, service.tier)
+        price = _table_price(service, at or datetime.now(UTC))
     if price is None or service.batch_window is None:
         return price
     shares: dict[str, Any] = {
-        kind: tuple((start, usd * service.discount) for start, usd in steps)
-        for kind in KINDS
-        if (steps := getattr(price, kind)) is not None
+        kind: tuple((start, usd * service.discount) for start, usd in steps) for kind, steps in price.kinds.items()
     }
     return replace(price, **shares, source=f"{price.source}, in batches at {100 * service.discount:g}%")
 
 
-def key_of(service: Service) -> str:
-    """Return the key under which a price is remembered."""
-    batch = "" if service.batch_window is None else f"batch {service.discount:g}"
-    parts = (PACKAGE, version_of(PACKAGE), service.base_url, service.model, service.tier or "", batch)
-    return " ".join(filter(None, parts))
+def _own(service: Service) -> dict[str, Any]:
+    """Return the prices of the model's config."""
+    return {kind: ((0, float(usd)),) for kind, usd in (service.price or {}).items() if usd is not None}
 
 
-def _table_price(name: str, base_url: str, tier: str | None) -> Price | None:
-    """Return today's price in genai-prices; None without an entry, or if more than tokens is billed."""
+def _table_price(service: Service, at: datetime) -> Price | None:
+    """Return the price in genai-prices; None without an entry, or if more than tokens is billed."""
+    from genai_prices.data_snapshot import get_snapshot
+
     try:
-        from genai_prices.data_snapshot import get_snapshot
-
-        provider = get_snapshot().find_provider(None, None, base_url)
-    except (ImportError, LookupError):
+        provider = get_snapshot().find_provider(None, None, service.base_url)
+    except LookupError:
         return None
     # Only the provider's own entries: the package would fall back on those of another provider.
-    if (model := provider.find_model(name)) is None:
+    if (model := provider.find_model(service.model)) is None:
         return None
-    now = datetime.now(UTC)
-    dated = model.prices if isinstance(model.prices, list) else []
-    starts = [day for entry in dated if (day := getattr(entry.constraint, "start_date", None)) is not None]
     # Where the price depends on the hour, take the dearest.
+    dated = model.prices if isinstance(model.prices, list) else []
     hourly = [entry.prices for entry in dated if hasattr(entry.constraint, "start_time")]
-    entries = [model.get_prices(now, None if tier is None else {"service_tier": tier}), *hourly]
+    entries = [model.get_prices(at, {"service_tier": service.tier} if service.tier else None), *hourly]
     prices = max(entries, key=lambda entry: (_steps(entry.output_mtok) or ((0, 0.0),))[0][1])
-    steps = {kind: _steps(getattr(prices, theirs)) for kind, theirs in KINDS.items()}
+    steps: dict[str, Any] = {kind: _steps(getattr(prices, theirs)) for kind, theirs in KINDS.items()}
     if steps["input"] is None or steps["output"] is None or any(vars(prices).get(name) for name in _BEYOND):
         return None
-    source = f"{PACKAGE} {version_of(PACKAGE)}, {provider.id}/{model.id}{' (its dearest hour)' * bool(hourly)}"
-    until = min((str(day) for day in starts if day > now.date()), default=None)
-    return Price(steps["input"], steps["output"], steps["cached_input"], steps["cache_write"], source, until)
+    source = f"{table()}, {provider.id}/{model.id}{' (its dearest hour)' * bool(hourly)}"
+    return Price(**steps, source=source)
+
+
+def _at(steps: Steps, input: int) -> float:
+    """Return the price that holds for a call with `input` tokens of input."""
+    return max(((start, usd) for start, usd in steps[1:] if input > start), default=steps[0])[1]
 
 
 def _steps(price: Any) -> Steps | None:

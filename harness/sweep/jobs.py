@@ -20,7 +20,6 @@ from typing import Any
 
 from harness.cli import hydra_app
 from harness.cli.launcher import Job, Multirun
-from harness.cost.budget import Accounts
 from harness.engine import Work
 from harness.errors import ConfigError, Interrupted, StoreError
 from harness.runtime import console, signals
@@ -50,8 +49,8 @@ class SweepCommand:
     prepare: Callable[[Mapping[str, Any]], Any]
     """Returns the run that a config describes, with a `folder`. Raises HarnessError for one that cannot run."""
     run_one: Callable[..., Path | None]
-    """Of a config, `brief` and `accounts` (a budget from which all jobs take): runs it, prints half a line of scores
-    if `brief`, and returns the results folder, if there is one."""
+    """Of a config, `brief` and `budget_file` (of a budget from which all jobs take): runs it, prints half a line of
+    scores if `brief`, and returns the results folder, if there is one."""
     plan: Callable[[Sequence[CheckedJob], bool], Sequence[Part]] = lambda checked, asked: ()
     """Returns the plan of all jobs; where it was not asked for, nothing if they cost nothing."""
     tables: Callable[[Sequence[Run]], Sequence[Part]] | None = None
@@ -91,8 +90,8 @@ class Order:
                 )
             config |= hydra_app.composed(self.config_name, [*self.hydra, *self.overrides], self.number)
             command: SweepCommand = import_module(self.module).command()
-            accounts = None if config.get("budget") is None else Accounts(place.parent / BUDGET)
-            _note(place, command.run_one(config, brief=True, accounts=accounts))
+            budget_file = None if config.get("budget") is None else place.parent / BUDGET
+            _note(place, command.run_one(config, brief=True, budget_file=budget_file))
         except Interrupted as stop:
             raise KeyboardInterrupt(*stop.args) from stop
         except Exception as error:

@@ -9,8 +9,7 @@ from functools import reduce
 from operator import length_hint
 
 from harness.codec import digest
-from harness.cost.plan import Plan
-from harness.cost.plan_lines import costs, dollar_range, shown_range
+from harness.cost.plan import Plan, costs, dollar_range, tokens
 from harness.cost.size import Size
 from harness.prepare import Prepared, own_lines, planned
 from harness.scoring.replies import few_prompts
@@ -34,16 +33,16 @@ class PlanLine:
         return length_hint(self.prepared.task.items()) if self.plan is None else self.plan.items
 
     @property
-    def cost(self) -> tuple[float | None, float | None]:
+    def cost(self) -> tuple[float, float] | None:
         """What it costs at least and at most in USD, its judge included; None where unknown."""
-        spending, judge = self.prepared.spending, self.prepared.judge_spending
-        if self.plan is None or not spending.paid:
+        ledger, judge = self.prepared.ledger, self.prepared.judge_ledger
+        if self.plan is None or not ledger.paid:
             return 0.0, 0.0
-        least, most = costs(self.plan.total, spending.price)
-        if judge is not None and judge.paid and most is not None:
-            _, judged = costs(self.plan.judged, judge.price)
-            most = None if judged is None else most + judged
-        return least, most
+        span = costs(self.plan.total, ledger.price)
+        if judge is None or not judge.paid or span is None:
+            return span
+        judged = costs(self.plan.judged, judge.price)
+        return None if judged is None else (span[0], span[1] + judged[1])
 
     def row(self) -> list[str]:
         """Return the job as a row of the table."""
@@ -52,8 +51,7 @@ class PlanLine:
         names = [str(self.number), task, prepared.prompt.name, prepared.model.name]
         if self.plan is None:
             return [*names, f"{self.items:,}", *["–"] * 5, "nothing"]
-        least, most = self.cost
-        cost = "unknown" if least is None or most is None else _dollars(least, most)
+        cost = "unknown" if self.cost is None else _dollars(*self.cost)
         return [*names, *_numbers(self.items, self.plan.total, self.plan.answered, self.plan.shared), cost]
 
 
@@ -63,7 +61,7 @@ def plan_of_all(jobs: Sequence[CheckedJob], asked: bool) -> list[Part]:
     One that was not asked for is shown only where something may cost money. What two jobs with one cache ask the same
     model is counted in the first: the other finds it there.
     """
-    if not asked and not any(checked.prepared.spending.paid for checked in jobs):
+    if not asked and not any(checked.prepared.ledger.paid for checked in jobs):
         return []
     lines: list[PlanLine] = []
     requests: dict[tuple[str, str], set[int]] = defaultdict(set)
@@ -81,7 +79,7 @@ def _sum(lines: Sequence[PlanLine]) -> list[str]:
     plans = [line.plan for line in lines if line.plan is not None]
     total = reduce(Size.plus, (plan.total for plan in plans), Size())
     answered, shared = sum(plan.answered for plan in plans), sum(plan.shared for plan in plans)
-    known = [(least, most) for least, most in (line.cost for line in lines) if least is not None and most is not None]
+    known = [span for line in lines if (span := line.cost) is not None]
     cost = _dollars(sum(least for least, _ in known), sum(most for _, most in known))
     if len(known) < len(lines):
         cost = f"{cost} and what is unknown" if any(most for _, most in known) else "unknown"
@@ -89,9 +87,7 @@ def _sum(lines: Sequence[PlanLine]) -> list[str]:
 
 
 def _numbers(items: int, total: Size, answered: int, shared: int) -> list[str]:
-    counts = [f"{count:,}" for count in (items, total.calls, answered, shared)]
-    tokens_in = shown_range(total.input, total.input + total.input_more)
-    return [*counts, tokens_in, shown_range(total.output_least, total.output_most)]
+    return [*(f"{count:,}" for count in (items, total.calls, answered, shared)), *tokens(total)]
 
 
 def _dollars(least: float, most: float) -> str:
@@ -105,12 +101,12 @@ def _remarks(lines: Sequence[PlanLine]) -> Iterator[str]:
     models_for: dict[str, list[str]] = defaultdict(list)
     repeats: list[str] = []
     for line in lines:
-        model, spending = line.prepared.model, line.prepared.spending
+        model, ledger = line.prepared.model, line.prepared.ledger
         if line.plan is None or (service := model.traits.service) is None:
             continue
         models_at[service.base_url].append(model.name)
-        if spending.paid:
-            models_for[str(spending.price or "unknown (model.price tells it)")].append(model.name)
+        if ledger.paid:
+            models_for[str(ledger.price or "unknown (model.price tells it)")].append(model.name)
         if remark := few_prompts(line.plan.prompts, line.plan.items):
             repeats.append(f"Job {line.number}: {remark}")
     if models_at:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import suppress
+from datetime import datetime
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.codec import content_digest, digest
 from harness.cost.ledger import Ledger
-from harness.cost.price import Price, costs_money, from_json, key_of, price_of
+from harness.cost.price import Price, costs_money, from_json, price_of, table
 from harness.errors import DataError, HarnessError, NotHereError
 from harness.prompting.fit import fitting
 from harness.prompting.version import VERSION, by_other_rules
@@ -210,11 +212,11 @@ def _of_price(manifest: Manifest, model: Model | None, price: Price | None) -> I
     if service is None or not costs_money(service):
         return
     own = any(usd is not None for usd in (service.price or {}).values())
-    if own or (manifest.price or {}).get("key") == key_of(service):
-        expected = price_of(service)
-        day = None if price is None else price.until  # a table may know of a later price by now
-        if expected != price and (expected is None or day is None or day > (manifest.ended or "")[:10]):
-            yield f"{MANIFEST}: the price is not the one that the model's settings, or its table, say."
+    if own or (price is not None and price.source.startswith(f"{table()},")):
+        with suppress(ValueError, TypeError):  # of a start that is no time
+            if price_of(service, datetime.fromisoformat(manifest.started or "")) == price:
+                return
+        yield f"{MANIFEST}: the price is not the one that the model's settings, or its table, say."
 
 
 def _price(recorded: Mapping[str, Any] | None) -> Price | None:

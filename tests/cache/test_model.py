@@ -12,8 +12,7 @@ from support.outcomes import each
 from support.scripted import Scripted
 
 from harness.cache import CachedModel, Store
-from harness.cost.budget import Budget
-from harness.cost.budgeted import Budgeted
+from harness.cost.budget import Budget, Budgeted
 from harness.cost.ledger import Ledger, Metered
 from harness.errors import StoreError
 from harness.models.api.openai import Chat

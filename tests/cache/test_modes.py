@@ -76,7 +76,7 @@ def test_mode_and_path_together_and_no_file_without_need(numbered, tmp_path):
 
 
 def test_ctrl_c_does_not_promise_what_off_cannot_keep():
-    from harness.cost.budgeted import Budgeted
+    from harness.cost.budget import Budgeted
     from harness.runtime.signals import STOP
 
     said = {}

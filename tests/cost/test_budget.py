@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,14 +13,12 @@ from support.scripted import Scripted
 from support.thinned import few
 
 from harness.cache import CachedModel, Store
-from harness.cost.budget import Accounts, Budget
-from harness.cost.budgeted import Budgeted
+from harness.cost.budget import Budget, Budgeted
+from harness.cost.ledger import Ledger
 from harness.cost.price import Price
 from harness.cost.size import size
-from harness.cost.spending import Spending
 from harness.errors import ConfigError, RunStopped
 from harness.models.api.openai import Chat
-from harness.models.baselines import Baseline
 from harness.runtime.signals import STOP
 from harness.settings import Limits
 from harness.types import ChatRequest, Message, PairRequest, Response, Usage
@@ -41,12 +37,12 @@ def asks(number: int) -> list[ChatRequest]:
     return [ChatRequest((Message("user", f"Is {k} a number?"),), max_tokens=16) for k in range(number)]
 
 
-def spend(model, asked, price: Price | None = PRICE, **limits) -> tuple[list, str, Budget]:
+def spend(model, asked, price: Price = PRICE, **limits) -> tuple[list, str, Budget]:
     """Return the answers, why they stopped, and the budget."""
     budget = Budget(Limits(**limits))
     answered: list = []
     try:
-        for outcome in each(Budgeted(model, budget, price).respond(iter(asked))):
+        for outcome in each(Budgeted(model, budget, Ledger(price, paid=True)).respond(iter(asked))):
             answered.append(outcome)
     except RunStopped as stopped:
         return answered, str(stopped), budget
@@ -59,19 +55,6 @@ def test_requests_are_asked_up_to_the_limit_and_not_one_more(serve, key):
     assert len(server.calls) == len(answered) == budget.spent.requests == 37
     assert why.startswith("budget.requests=37 is reached (37 asked)") and "asks for the rest" in why
     assert server.most_in_flight > 4
-
-
-def test_calls_begin_one_at_a_time_where_the_limit_would_not_bear_what_they_may_hide(serve, key):
-    under_way_at_first: list[int] = []
-
-    def reply(path, body, number):
-        if number <= 2:  # the second comes when the first has been answered
-            under_way_at_first.append(server.most_in_flight)
-        return chat_reply("No")
-
-    server = serve(reply, delay=0.01)
-    spend(chat(server), asks(300), usd=0.3)
-    assert under_way_at_first == [1, 1] and server.most_in_flight > 4
 
 
 def test_calls_begin_together_where_the_limit_is_far(serve, key):
@@ -206,14 +189,13 @@ def test_a_stop_asks_nothing_that_waits_for_room(serve, key, monkeypatch):
 
 def test_dollars_without_a_price_are_refused():
     local = Chat(name="m", model="m", base_url="http://localhost:8000/v1")
-    priced = replace(local, price={"input": 0, "output": 0})
+    dollar, priced = Limits(usd=1), replace(local, price={"input": 0, "output": 0})
     with pytest.raises(ConfigError, match=r"unknown: give model\.price\.input=…"):
-        Spending.of(replace(local, base_url="http://proxy.invalid/v1"), Budget(Limits(usd=1))).check()
+        Ledger.of(replace(local, base_url="http://proxy.invalid/v1"), dollar)
     with pytest.raises(ConfigError, match=r"localhost:8000/v1\) is taken to cost nothing.*judge\.price\.input=0"):
-        Spending.of(local, Budget(Limits(usd=1)), "judge").check()
-    Spending.of(local, Budget(Limits(requests=1))).check()
-    Spending.of(Baseline("b", 0.5), Budget(Limits(usd=1))).check()
-    Spending.of(priced, Budget(Limits(usd=1))).check()  # who says so is believed
+        Ledger.of(local, dollar, "judge")
+    for service, limits in ((local, Limits(requests=1)), (None, dollar), (priced, dollar)):  # who says so is believed
+        assert not Ledger.of(service, limits).usd
     assert str(Limits(usd=5, requests=90)) == "budget.usd=5, budget.requests=90" and not Limits()
 
 
@@ -228,32 +210,27 @@ def test_the_most_tokens_of_a_text_are_its_bytes(text):
 
 @pytest.fixture
 def shared(tmp_path):
-    return lambda **limits: Budget(Limits(**limits), Accounts(tmp_path / "budget.sqlite"))
+    return lambda **limits: Budget(Limits(**limits), tmp_path / "budget.sqlite")
 
 
 def test_two_jobs_never_pass_a_limit(shared):
     one, two = shared(requests=3, usd=4), shared(requests=3, usd=4)
     assert [each.take(1.0) for each in (one, two, one, two, one)] == [True, True, True, False, False]
-    assert two.limit(1.0, alone=True) is None  # what is under way may come to nothing
+    assert two.refusal(1.0) is None  # what is under way may come to nothing
     one.settle(1.0, 0.0)  # a refused try counts as one all the same
     one.settle(1.0, 0.5)
     two.settle(1.0, 1.0)
-    assert (two.limit(1.0, alone=True), two.spent.usd, two.spent.requests) == ("requests", 1.5, 3)
-    assert "budget.requests=3 of all jobs together is reached (3 asked)" in str(two.reached("requests", 1.0))
+    assert two.spent == (1.5, 3, 0.0, 0)
+    assert "budget.requests=3 of all jobs together is reached (3 asked)" in str(two.refusal(1.0))
 
 
-def test_what_a_killed_job_had_set_aside_is_spent_and_what_a_living_one_has_is_waited_for(shared, tmp_path):
-    script = (
-        "import os, sys; from pathlib import Path; from harness.cost.budget import Accounts, Budget\n"
-        "from harness.settings import Limits\n"
-        "assert Budget(Limits(requests=3), Accounts(Path(sys.argv[1]))).take(0.0); os._exit(9)"
-    )
-    subprocess.run([sys.executable, "-c", script, str(tmp_path / "budget.sqlite")], check=False)
-    one, two = shared(requests=3), shared(requests=3)
-    assert [one.take(0.0), one.take(0.0), two.take(0.0)] == [True, True, False]
-    assert two.spent.requests == 1 and two.limit(0.0, alone=True) is None
+def test_what_a_living_job_has_set_aside_is_waited_for_and_what_a_dead_one_has_is_not(shared, monkeypatch):
+    one, two = shared(requests=2), shared(requests=2)
+    assert [one.take(0.0), one.take(0.0), two.take(0.0)] == [True, True, False] and two.refusal(0.0) is None
     one.settle(0.0, 0.0, sent=False)
     assert two.take(0.0)
+    monkeypatch.setattr("harness.cost.budget._SILENT", -1.0)
+    assert "budget.requests=2" in str(two.refusal(0.0)) and two.spent == (0.0, 0, 0.0, 2)
 
 
 def test_without_a_limit_nothing_is_written(shared, tmp_path):

@@ -9,13 +9,10 @@ import pytest
 from support.scripted import Scripted
 
 from harness.cache import CachedModel, Store
-from harness.cost.budget import Budget
 from harness.cost.ledger import Ledger
-from harness.cost.plan import plan_of
-from harness.cost.plan_lines import plan_lines
+from harness.cost.plan import plan_lines, plan_of
 from harness.cost.price import Price, dollars
 from harness.cost.size import PIECE
-from harness.cost.spending import Spending
 from harness.models.api.openai import Chat
 from harness.prompting.prompts import load
 from harness.run import ask
@@ -101,7 +98,7 @@ def test_a_long_pass_says_how_far_it_is(monkeypatch):
 
 def lines(model, price, **limits) -> str:
     plan = plan_of(Many(1000), load("corr2cause", "plain", ()), ChatRequest, model)
-    return "\n".join(plan_lines(plan, Spending(model, Budget(Limits(**limits)), Ledger(price, paid=True))))
+    return "\n".join(plan_lines(plan, model, Ledger(price, paid=True), Limits(**limits)))
 
 
 def test_cost_and_time_are_what_arithmetic_says():

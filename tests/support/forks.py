@@ -37,7 +37,7 @@ EVERY = (
     "harness.cache.__main__", "harness.compare.comparison", "harness.compare.tables",
     "harness.runtime.interrupt", "harness.items", "harness.leaderboard.__main__", "harness.models.baselines",
     "harness.models.api.openai",
-    "harness.tasks.corr2cause.reasoner", "harness.cost.plan", "harness.cost.spending", "harness.run",
+    "harness.tasks.corr2cause.reasoner", "harness.cost.plan", "harness.cost.ledger", "harness.run",
     "harness.sweep.carry_out", "harness.sweep.plan",
     "harness.tasks.causalbench.task", "harness.tasks.corr2cause.task", "harness.verify.__main__", "scipy.stats",
 )  # fmt: skip

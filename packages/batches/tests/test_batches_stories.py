@@ -15,8 +15,8 @@ from support_batches import CHOICES, REQUESTS, DrawnServer, draw, story
 
 from harness.cache.model import CachedModel
 from harness.cache.store import Store
-from harness.cost.budget import Budget
-from harness.cost.budgeted import Budgeted
+from harness.cost.budget import Budget, Budgeted
+from harness.cost.ledger import Ledger
 from harness.cost.price import Price
 from harness.cost.size import size
 from harness.settings import Limits
@@ -57,7 +57,8 @@ def test_a_line_that_was_worked_on_is_not_given_back_to_the_budget(tmp_path, mon
     budget = Budget(Limits(usd=1e6))
     with closing(Store(tmp_path / "answers.sqlite")) as store:
         batched = Batched(endpoint, store, CachedModel(endpoint, store).key)
-        outcomes = dict(each(Budgeted(batched, budget, Price(((0, 10.0),), ((0, 100.0),))).respond(REQUESTS)))
+        ledger = Ledger(Price(((0, 10.0),), ((0, 100.0),)), paid=True)
+        outcomes = dict(each(Budgeted(batched, budget, ledger).respond(REQUESTS)))
     assert [outcome.kind for outcome in outcomes.values()].count("context_length") == 2
     most = [10 * one.input_most + 100 * one.output_most for one in (size(each, endpoint) for each in REQUESTS)]
     assert budget.spent.usd == pytest.approx(sum(most) / 1e6)

@@ -24,7 +24,6 @@ from harness.settings import build, chosen, class_of, validated
 if TYPE_CHECKING:
     from harness.causal.learned_graph import Algorithm, Pattern
     from harness.cli.launcher import Multirun
-    from harness.cost.budget import Accounts
     from harness.runtime.progress import Progress
     from harness.storage.run_folder import Folder
     from harness.storage.runs import Run
@@ -140,7 +139,7 @@ def prepare(config: Mapping[str, Any]) -> PreparedDiscovery:
     return PreparedDiscovery(settings, task, algorithm, folder, Progress(f"{task.name} {algorithm.name}"))
 
 
-def run_one(config: Mapping[str, Any], *, brief: bool, accounts: Accounts | None = None) -> Path:
+def run_one(config: Mapping[str, Any], *, brief: bool, budget_file: Path | None = None) -> Path:
     """Run what the config describes and print the scores; return the results folder. It takes from no budget."""
     from harness.run import leave
     from harness.storage.manifest import TracedItems

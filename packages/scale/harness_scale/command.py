@@ -14,6 +14,7 @@ import sys
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import replace
+from functools import partial
 from operator import length_hint
 from pathlib import Path
 from typing import Any
@@ -30,7 +31,6 @@ from harness.cli.arguments import ready_for_hydra
 from harness.cli.key_value import exit_code
 from harness.codec import digest, request_digest, text_digest
 from harness.config_files import use_folder
-from harness.cost.budget import Accounts
 from harness.cost.price import dollars
 from harness.engine import Engine, Work, engine
 from harness.errors import ConfigError, HarnessError, RunStopped
@@ -113,8 +113,7 @@ def work(order: Mapping[str, Any]) -> int:
     try:
         os.chdir(order["directory"])
         use_folder()
-        accounts = Accounts(place / "budget.sqlite", " of all workers together")
-        prepared = prepare(order["config"], None if "alone" in order else accounts)
+        prepared = prepare(order["config"], None if "alone" in order else place / "budget.sqlite")
         if json_round_trip(dict(prepared.model.identity)) != order["identity"]:
             raise ConfigError(
                 f"{prepared.model.name} is another model on {host} than where the run was started: say it with a "
@@ -132,9 +131,9 @@ def work(order: Mapping[str, Any]) -> int:
 def _ask(prepared: Prepared, place: Path, order: Mapping[str, Any], left: dict[str, Any]) -> None:
     """Ask a shard into its cache in `place`; what was handed out is not asked."""
     shard, shards = order["shard"], order["shards"]
-    spending, handed_out = prepared.spending, Path(order["known"])
+    ledger, handed_out = prepared.ledger, Path(order["known"])
     items = ShardItems(CheckedItems(prepared.task), prepared.prompt, shard, shards)
-    progress = Progress(f"{prepared.model.name} shard {shard} of {shards}", spending.so_far)
+    progress = Progress(f"{prepared.model.name} shard {shard} of {shards}", partial(prepared.budget.so_far, ledger))
     prepared, path = replace(prepared, progress=progress), place / f"{shards}-{shard}.sqlite"
     with ExitStack() as stack:
         # One that Slurm begins again, or a later command, waits for a process that still writes.
@@ -151,7 +150,7 @@ def _ask(prepared: Prepared, place: Path, order: Mapping[str, Any], left: dict[s
             for _ in progress.track(records, items, prepared.settings.samples):
                 continue
         finally:
-            left |= {"discarded": spending.ledger.usd_discarded, "usd": spending.ledger.spent_now}
+            left |= {"discarded": ledger.usd_discarded, "usd": ledger.spent_now}
     if passing := sum(kind not in FINAL_FAILURES for kind, _ in left["failures"].values()):
         raise RunStopped(f"{passing:,} calls failed in a way that may pass: the same command asks for them again.")
 
@@ -194,7 +193,7 @@ def with_workers(prepared: Prepared, place: Path, by: Engine, name: str, orders:
     with opened_store(prepared) as store:
         take_in(store, place, say)  # what a command that was killed has left
         orders = orders if planned(prepared).total.calls else ()
-        if orders and prepared.spending.paid:
+        if orders and prepared.ledger.paid:
             announce(prepared, stored_answer(prepared, store))
         if orders and store is not None:
             hand_out(store, prepared, orders[0]["known"])
@@ -224,7 +223,7 @@ def _scored(prepared: Prepared, left: Sequence[Any], workers: dict[str, JSON]) -
     """Record and score the workers' answers, as a run does that finds everything in its cache."""
     failures: dict[str, Failure] = {}
     for end in left:
-        prepared.spending.ledger.usd_discarded += end["discarded"]
+        prepared.ledger.usd_discarded += end["discarded"]
         failures |= {request: Failure(*words) for request, words in end["failures"].items()}
     if left:
         print(f"Asked now, by workers: {dollars(sum(end['usd'] for end in left))}.")

@@ -171,7 +171,7 @@ def test_one_budget_holds_for_all_workers(scale, serve):
     run = run_at(server, "task.limit=24", "model.price.input=1000", "model.price.output=1000", "workers=inline")
     code, out, err = scale(*run, "budget.requests=7")
     assert code == 1 and len(server.calls) == 7, err
-    assert "budget.requests=7 of all workers together is reached" in err and "Limit of this run" in err
+    assert "budget.requests=7 of all jobs together is reached" in err and "Limit of this run" in err
     assert "Asked now, by workers: $0.0910" in out and "Cost of these answers: $0.0910" in out, out
     code, out, err = scale(*run)
     assert code == 0 and len(server.calls) == 24, err
