@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from itertools import chain, islice
+
+from msgspec import structs
 
 from harness.codec import request_digest
 from harness.errors import Interrupted, RunStopped
@@ -15,7 +17,6 @@ from harness.prompting import conversation
 from harness.prompting.fit import fitting
 from harness.prompting.prompts import Prompt
 from harness.protocols import Model, Task
-from harness.runtime.console import shortened
 from harness.runtime.interrupt import finish_calls
 from harness.runtime.progress import Progress
 from harness.runtime.signals import STOP
@@ -24,14 +25,12 @@ from harness.storage import records
 from harness.storage.manifest import TracedItems
 from harness.storage.run_folder import Folder
 from harness.tasks.check import CheckedItems, look_ahead
-from harness.types import FINAL_FAILURES, Failure, Item, Record, Request, Response, Result, Transcript, replace
+from harness.types import FINAL_FAILURES, Failure, Item, Record, Request, Response, Result, Transcript
 
 BLOCK = 4096
 """Items whose openings are played together; prompts without an opening know no blocks."""
 FEWEST_UNREAD = 3
 """Replies of which none could be read, from which on a run has nothing to show; one or two may be chance."""
-_LONGEST_QUOTE = 120
-"""Characters of a reply that a sentence quotes."""
 
 
 @dataclass(frozen=True)
@@ -46,23 +45,6 @@ class RunOutcome:
     @property
     def error(self) -> RunStopped | None:
         return self.stopped or self.unread
-
-
-@dataclass
-class _Examples:
-    """The first failure of each kind, and the first replies in which nothing was read."""
-
-    failures: dict[str, str] = field(default_factory=dict)
-    unread: list[str] = field(default_factory=list)
-    ranked: bool = False
-
-    def note(self, record: Record) -> None:
-        """Keep what a record shows, if it is among the first."""
-        if isinstance(record.outcome, Failure):
-            self.failures.setdefault(record.outcome.kind, record.outcome.detail)
-        elif record.answer is not None and record.answer.label is None and len(self.unread) < FEWEST_UNREAD:
-            self.unread.append(record.outcome.text)
-            self.ranked = record.outcome.logprobs is not None
 
 
 def run(
@@ -85,10 +67,14 @@ def run(
     for remark in task.remarks:
         progress.say(remark)
     items = TracedItems(CheckedItems(task))
-    answered = ask(items, prompt, model, kind, progress.say, samples)
+    answered, first = ask(items, prompt, model, kind, progress.say, samples), FirstReplies(model, judge is not None)
     if not model.traits.instant:
-        answered = watched(answered, FirstReplies(model, judge is not None), progress.say)
-    return leave(task, items, answered, folder, progress, samples, judge)
+        answered = watched(answered, first, progress.say)
+    outcome = leave(task, items, answered, folder, progress, samples, judge)
+    overall = outcome.result.overall
+    if overall.unreadable < FEWEST_UNREAD or overall.unreadable + overall.failed < overall.items:
+        return outcome
+    return replace(outcome, unread=RunStopped(f"{first.fault(f'{overall.unreadable:,}')} The replies are stored."))
 
 
 def watched(
@@ -130,14 +116,16 @@ def leave(
     Result and manifest are left in the folder.
     """
     stopped: RunStopped | None = None
-    examples = _Examples()
+    failures: dict[str, str] = {}
+    """The first of each kind."""
     with folder.lock():
         with folder.open_records(task.headline) as writer:
             tracked = progress.track(answered, items, samples)
             try:
                 for record, request in tracked:
                     writer.write(record, request)
-                    examples.note(record)
+                    if isinstance(record.outcome, Failure):
+                        failures.setdefault(record.outcome.kind, record.outcome.detail)
             except RunStopped as reason:
                 stopped = reason
             except Exception:  # a full disk: that of the cache may have room
@@ -154,44 +142,19 @@ def leave(
                 f"{result.curable:,} calls failed in a way that may pass ({_kinds_of(result)}): the same command asks "
                 "for them again."
             )
-        stopped = stopped or _nothing_answered(result, examples)
+        stopped = stopped or _nothing_answered(result, failures)
         folder.finish(result, items=items.summary, complete=stopped is None)
-    return RunOutcome(result, stopped, _nothing_read(result, examples))
+    return RunOutcome(result, stopped)
 
 
-def _nothing_answered(result: Result, examples: _Examples) -> RunStopped | None:
+def _nothing_answered(result: Result, failures: Mapping[str, str]) -> RunStopped | None:
     """Return the error for a run in which every call failed for good: there is nothing to score. Else None."""
     overall = result.overall
     if not overall.items or overall.failed < overall.items:
         return None
     kinds = ", ".join(f"{count:,} {kind}" for kind, count in result.failures.items())
-    details = "; ".join(f"{kind}: {detail.rstrip('.')}" for kind, detail in examples.failures.items())
+    details = "; ".join(f"{kind}: {detail.rstrip('.')}" for kind, detail in failures.items())
     return RunStopped(f"no item was answered ({kinds}), so that there is nothing to score. {details}.")
-
-
-def _nothing_read(result: Result, examples: _Examples) -> RunStopped | None:
-    """Return the error for a run in which no reply could be read, not even by a judge; else None."""
-    overall = result.overall
-    if overall.unreadable < FEWEST_UNREAD or overall.unreadable + overall.failed < overall.items:
-        return None
-    quoted = ", ".join(repr(shortened(text, _LONGEST_QUOTE)) for text in examples.unread if text.strip())
-    if result.finish_reasons.get("length", 0) >= overall.unreadable or overall.cut_off == overall.unreadable:
-        such_as = f", such as {quoted}" if quoted else ""
-        return RunStopped(
-            f"each of {overall.unreadable:,} replies was cut off before it came to an answer{such_as}: give them more "
-            "room, max_tokens=…, and to a model that thinks model.reasoning=true (model.reasoning_tokens=…). The "
-            "replies are stored."
-        )
-    if examples.ranked:
-        return RunStopped(
-            f"no choice was among the likeliest first tokens of any of {overall.unreadable:,} replies, which were "
-            f"{quoted}: use model.method=generate, another prompt, or more model.top_logprobs. The replies are stored."
-        )
-    return RunStopped(
-        f"no answer could be read in any of {overall.unreadable:,} replies, such as {quoted}: see whether the prompt "
-        "asks for what its parser reads (parser: in the prompt's file), use answer=choice where the server can hold "
-        "replies to the choices, or have a judge read them (judge=…). The replies are stored."
-    )
 
 
 def _kinds_of(result: Result) -> str:
@@ -245,7 +208,7 @@ def _ask(
         for item, transcript, draw in ready:
             request = prompt.render(item.fields, transcript, kind, draw)
             # Without the words that the request has, too: in batches tens of thousands wait.
-            waits = replace(item, fields=prompt.parsed_fields(item.fields)), draw
+            waits = structs.replace(item, fields=prompt.parsed_fields(item.fields)), draw
             if request in waiting:
                 waiting[request].append(waits)
             else:

@@ -109,51 +109,59 @@ class AnswerNotes:
 
 
 class FirstReplies:
-    """The replies that are asked now, until one is readable.
+    """The first replies in which nothing was read, and whether so many are asked now that a run had better pause.
 
     One readable answer, from the cache too, ends the counting: a model that is readable now and then is never stopped.
-    Replies from the cache do not count as unreadable, as they cost nothing: the same command asks `ENOUGH` more before
-    it stops again.
+    Replies from the cache do not count, as they cost nothing: the same command asks `ENOUGH` more before it stops.
     """
 
     def __init__(self, model: Model, judged: bool) -> None:
         self._service, self._judged, self._readable = model.traits.service, judged, False
         self._unread: dict[str, Response] = {}
         """By request, as items may share one."""
+        self._asked_now: set[str] = set()
         self._max_tokens = 0
 
     @property
     def hopeless(self) -> bool:
-        return not self._readable and len(self._unread) >= ENOUGH
+        return not self._readable and len(self._asked_now) >= ENOUGH
 
     def add(self, record: Record, request: Request | None) -> None:
-        """Keep the reply of a record."""
+        """Keep the reply of a record, if it is among the first that nobody can read."""
         response, answer = record.outcome, record.answer
-        if self._readable or record.request is None or answer is None or not isinstance(response, Response):
+        if record.request is None or answer is None or not isinstance(response, Response):
+            return
+        if answer.label is None and len(self._unread) < ENOUGH:
+            self._unread.setdefault(record.request, response)
+            self._max_tokens = request.max_tokens if isinstance(request, ChatRequest) else 0
+        if self._readable or self.hopeless:
             return
         # A judge reads it, or not: the rules were not to.
         for_judge = self._judged and response.text.strip() and not while_thinking(response)
         self._readable = answer.label is not None or bool(for_judge)
-        if self._readable or response.cached or self.hopeless:
-            return
-        self._unread.setdefault(record.request, response)
-        self._max_tokens = request.max_tokens if isinstance(request, ChatRequest) else 0
+        if not self._readable and not response.cached:
+            self._asked_now.add(record.request)
 
     @property
     def reason(self) -> str:
-        """Return what is wrong with the replies, three of them, and the way out."""
+        """Return why the run pauses."""
+        said = self.fault(f"the first {ENOUGH}")
+        return f"the run pauses: {said} Answers so far are kept; the same command asks twenty more."
+
+    def fault(self, number: str) -> str:
+        """Return what is wrong with so many replies, three of them, and the way out."""
         replies, service = [*self._unread.values()], self._service
         room = service.room_to_think if service is not None else 0
         if all(ended(reply.finish_reason) == "cut off" or while_thinking(reply) for reply in replies):
             at = f"max_tokens={self._max_tokens}{f' and {room} to think' if room else ''}"
             thinking = " while the model was still thinking" if all(map(while_thinking, replies)) else ""
-            fault = f"each of the first {len(replies)} replies was cut off at {at}{thinking}, before an answer:"
+            fault = f"each of {number} replies was cut off at {at}{thinking}, before an answer:"
             way_out = f"max_tokens={max(1024, 8 * self._max_tokens)} gives each reply more room; for a model that "
             way_out += "thinks before it answers, model.reasoning=true (model.reasoning_tokens more)."
             if room:
                 way_out = f"Give the model more room to think: model.reasoning_tokens={4 * room} (or max_tokens=…)."
         else:
-            fault = f"in none of the first {len(replies)} replies could an answer be read. They begin:"
+            fault = f"in none of {number} replies could an answer be read. They begin:"
             held = "hold the replies to the choices (answer=choice), " * bool(service and service.means)
             way_out = (
                 "If they do answer, the rules cannot read how: give the prompt's file a parser (parser: "
@@ -161,8 +169,8 @@ class FirstReplies:
             )
             if all(reply.logprobs is not None for reply in replies):
                 way_out = "No choice was among the likeliest tokens: use model.method=generate, or another prompt."
-        quotes = "".join(f"\n  {number}. {_quote(reply)}" for number, reply in enumerate(replies[:QUOTED], start=1))
-        return f"the run pauses: {fault}{quotes}\n{way_out} Answers so far are kept; the same command asks twenty more."
+        quotes = "".join(f"\n  {k}. {_quote(reply)}" for k, reply in enumerate(replies[:QUOTED], start=1))
+        return f"{fault}{quotes}\n{way_out}"
 
 
 def _quote(response: Response) -> str:

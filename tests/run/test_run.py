@@ -122,14 +122,14 @@ def test_replies_of_which_none_can_be_read_are_quoted(tmp_path):
     )
     assert outcome.stopped is None and results(tmp_path)["complete"] is True
     told = str(outcome.error)
-    assert told.startswith("no answer could be read in any of 12 replies, such as 'Vielleicht.', 'xxx")
-    assert "'Wer weiß? Ich nicht.'" in told and "parser" in told and "judge=" in told and len(told) < 600
+    assert told.startswith("in none of 12 replies could an answer be read. They begin:\n  1. “Vielleicht.”\n  2. “xxx")
+    assert "“Wer weiß? Ich nicht.”" in told and "parser" in told and "judge=" in told and len(told) < 600
     cut = Scripted(lambda _: Response("", finish_reason="length"))
     cut_off = run(corr2cause(limit=3), prompt, cut, folder(tmp_path / "cut"), Progress("t"))
-    assert str(cut_off.error).startswith("each of 3 replies was cut off before it came to an answer: give them more")
+    assert str(cut_off.error).startswith("each of 3 replies was cut off at max_tokens=16 while the model was")
     other = Scripted(lambda _: Response("The", logprobs={}, outside=1.0))
     ranked = run(corr2cause(limit=3), prompt, other, folder(tmp_path / "ranked"), Progress("t"))
-    assert "likeliest first tokens of any of 3 replies" in str(ranked.error) and "'The'" in str(ranked.error)
+    assert "No choice was among the likeliest tokens" in str(ranked.error) and "“The”" in str(ranked.error)
     few = run(corr2cause(limit=2), prompt, Scripted(lambda _: Response("?")), folder(tmp_path / "few"), Progress("t"))
     assert few.error is None
 
