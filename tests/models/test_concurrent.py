@@ -11,7 +11,7 @@ import pytest
 
 from harness.errors import DataError, RunStopped
 from harness.models.api.calls import respond
-from harness.types import ChatRequest, Message, Response
+from harness.types import ChatRequest, Message, Response, Usage
 
 
 class Scripted:
@@ -30,19 +30,16 @@ class Scripted:
         if self.closes is not None:
             raise self.closes
 
-    async def ask(self, request: ChatRequest) -> Response:
+    async def ask(self, request: ChatRequest) -> tuple[Response, Usage]:
         number = int(request.messages[0].content)
         await self.call(number)
-        return Response(str(number))
-
-    def read(self, reply: Any, request: ChatRequest, seconds: float) -> Any:
-        return reply
+        return Response(str(number)), Usage()
 
 
 @pytest.fixture
 def handed_out(monkeypatch):
     """Return the answers that a caller stored, batch by batch, and the exception that came then."""
-    monkeypatch.setattr("harness.models.api.calls.Wire", lambda endpoint, pace: endpoint)
+    monkeypatch.setattr("harness.models.api.calls.Wire", lambda endpoint, learn: endpoint)
 
     def handed(
         source: Iterable[int], call: Callable[[int], Any], closes: BaseException | None = None

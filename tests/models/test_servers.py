@@ -36,11 +36,10 @@ from support.server import RawServer, http
 from harness.errors import ConfigError, Interrupted, RunStopped
 from harness.models.api import retry
 from harness.models.api.anthropic import Messages
-from harness.models.api.azure import Azure
 from harness.models.api.client import certificates
 from harness.models.api.faults import RefusedError, error_in
 from harness.models.api.gemini import GenerateContent
-from harness.models.api.openai import Chat, Completions
+from harness.models.api.openai import Azure, Chat, Completions
 from harness.models.api.pace import pause
 from harness.runtime.signals import STOP
 from harness.runtime.under_way import RETRIES

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
-from collections import deque
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import suppress
 from functools import partial
@@ -12,8 +10,8 @@ from functools import partial
 from harness.models.api.client import Wire
 from harness.models.api.endpoint import Endpoint
 from harness.models.api.pace import Pace
-from harness.models.api.replies import NOBODY_KNOWS, CallError, InvalidReplyError, LateError, usage_of
-from harness.models.api.retry import Call, Policy
+from harness.models.api.replies import NOBODY_KNOWS, CallError
+from harness.models.api.retry import Policy
 from harness.protocols import Admission, Outcome, Outcomes
 from harness.runtime.under_way import RETRIES
 from harness.types import ChatRequest, Failure, Request, Response
@@ -38,7 +36,8 @@ def _outcomes(calls: _Calls) -> Generator[Outcomes]:
     at_hand: list[Outcome] = []
     try:
         while calls.begin():
-            at_hand.extend(calls.landed())
+            calls.wait()
+            at_hand.extend(calls.ended())
             outcomes, at_hand = at_hand, []
             if outcomes:
                 yield outcomes
@@ -47,7 +46,7 @@ def _outcomes(calls: _Calls) -> Generator[Outcomes]:
         raise
     except BaseException:
         # Interrupted by Ctrl-C or in the loop itself: yield what has arrived before giving up the rest.
-        at_hand.extend(calls.answered())
+        at_hand.extend(calls.ended())
         if at_hand:
             yield at_hand
         raise
@@ -65,10 +64,9 @@ class _Calls:
         self._admission = requests if isinstance(requests, Admission) else Admission(requests)
         self._pace = Pace(endpoint.max_concurrency, endpoint.requests_per_minute)
         self.policy = Policy(endpoint.base_url, endpoint.attempts, endpoint.max_wait)
-        self._wire = Wire(endpoint, self._pace)
+        self._wire = Wire(endpoint, self._pace.learn)
         self._loop = asyncio.new_event_loop()
         self._open: dict[asyncio.Task[Response | Failure], Request] = {}
-        self._ended: deque[asyncio.Task[Response | Failure]] = deque()
         self._with_slot: set[Request] = set()
         """Requests whose answer is not stored yet and keeps its slot."""
         self._exhausted, self._waiting = False, True
@@ -80,9 +78,8 @@ class _Calls:
         """Begin as many calls as there is room for; return False once none is open."""
         begun = 0
         while (request := self._next(begun)) is not None:
-            call = Call(request)
-            task = self._loop.create_task(self.policy.call(call, partial(self._try, call)))
-            task.add_done_callback(self._end)
+            task = self._loop.create_task(self.policy.call(partial(self._try, request)))
+            task.add_done_callback(self._wake)
             self._open[task] = request
             begun += 1
         return bool(self._open)
@@ -101,19 +98,18 @@ class _Calls:
         self._exhausted = request is None
         return request
 
-    def landed(self) -> Iterator[Outcome]:
-        """Wait until a call has ended or there is room for another; yield the outcomes of calls that ended."""
+    def wait(self) -> None:
+        """Wait until a call has ended or there is room for another."""
         self._loop.run_forever()
-        while self._ended:
-            task = self._ended.popleft()
-            request = self._open.pop(task)
-            error = task.exception()
+
+    def ended(self) -> Iterator[Outcome]:
+        """Yield the outcomes of calls that have ended since the last time."""
+        for task in [task for task in self._open if task.done() and not task.cancelled()]:
+            request, error = self._open.pop(task), task.exception()
             if error is None:
                 yield request, task.result()
             elif isinstance(error, Exception):
                 self.policy.stop(error)
-            else:
-                raise error
 
     def stored(self, outcomes: Iterable[Outcome]) -> None:
         """Free the slots of answers that the caller has stored: until then they may be lost."""
@@ -122,17 +118,10 @@ class _Calls:
                 self._with_slot.remove(request)
                 self._pace.leave()
 
-    def answered(self) -> Iterator[Outcome]:
-        """Yield the outcomes of calls that have ended but were not collected, as the wait was interrupted."""
-        for task, request in self._open.items():
-            if task.done() and not task.cancelled() and task.exception() is None:
-                yield request, task.result()
-
     def end(self) -> None:
         """Cancel what is under way, and close the loop."""
         self._waiting = False
         for task in self._open:
-            task.remove_done_callback(self._end)
             task.cancel()
         if self._open:
             self._loop.run_until_complete(asyncio.gather(*self._open, return_exceptions=True))
@@ -141,55 +130,29 @@ class _Calls:
         self._loop.run_until_complete(self._loop.shutdown_asyncgens())
         self._loop.close()
 
-    def _end(self, task: asyncio.Task[Response | Failure]) -> None:
-        self._ended.append(task)
-        self._wake()
-
-    def _wake(self) -> None:
+    def _wake(self, _: object = None) -> None:
         """End the wait for the next outcome, but never the clean-up."""
         if self._waiting:
             self._loop.stop()
 
-    async def _try(self, call: Call) -> Response | Failure:
+    async def _try(self, request: Request, again: bool) -> Response | Failure:
         """Return the outcome of one try, whose slot is kept until it is stored. A retry that waits holds no slot."""
-        call.tries += 1
-        while call.tries > 1 and not self._admission.again(call.request):
+        while again and not self._admission.again(request):
             await asyncio.sleep(0.05)
         await self._pace.enter()
         try:
-            outcome = await self._exchange(call.request)
+            outcome, usage = await self._wire.ask(request)
         except BaseException as error:
             self._pace.leave()
             if isinstance(error, Exception):  # others may begin while its call waits
                 self._pace.note(answered=False)
-                self._admission.failed(call.request, error.usage if isinstance(error, CallError) else NOBODY_KNOWS)
+                self._admission.failed(request, error.usage if isinstance(error, CallError) else NOBODY_KNOWS)
                 self._wake()
             raise
-        self._with_slot.add(call.request)
+        self._with_slot.add(request)
         self._pace.note(answered=True)
-        return outcome
-
-    async def _exchange(self, request: Request) -> Response | Failure:
-        """Send a request, and return what its reply says."""
-        endpoint, started = self._endpoint, time.perf_counter()
-        try:
-            # The transport's own limit counts from the last byte: a slow drip of bytes would never exceed it.
-            async with asyncio.timeout(endpoint.timeout):
-                reply = await self._wire.ask(request)
-        except TimeoutError:
-            raise LateError("no answer within model.timeout") from None
-        seconds = round(time.perf_counter() - started, 4)
-        try:
-            outcome = endpoint.read(reply, request, seconds)
-        except Exception as error:
-            # `read` checks what it takes from a reply. If one breaks it all the same, only that reply is lost. A bug of
-            # ours would break every reply, and the run stops with the name of the error.
-            if isinstance(error, InvalidReplyError):
-                error.usage = usage_of(reply)
-                raise
-            raise InvalidReplyError(f"{type(error).__name__}: {error}", usage_of(reply)) from error
         if isinstance(outcome, Failure):
-            self._admission.failed(request, usage_of(reply))
+            self._admission.failed(request, usage)
         else:
             self._watch_prompts(request, outcome)
         return outcome

@@ -5,9 +5,12 @@ This is imported when something has to be asked: openai takes 0.4 s, which a run
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import ssl
+import time
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -21,10 +24,17 @@ from harness.errors import ConfigError
 from harness.models.api.endpoint import Endpoint
 from harness.models.api.families import on_this_machine
 from harness.models.api.faults import RefusedError, error_in, words_of
-from harness.models.api.pace import Pace
-from harness.models.api.replies import CallError, InvalidReplyError, LateError, LostError, TooLargeError, one_line
+from harness.models.api.replies import (
+    CallError,
+    InvalidReplyError,
+    LateError,
+    LostError,
+    TooLargeError,
+    one_line,
+    usage_of,
+)
 from harness.runtime.secrets import SECRET, mask_keys
-from harness.types import Request
+from harness.types import Failure, Request, Response, Usage
 
 MOST_BYTES, MOST_BYTES_ERROR = 16 << 20, 1 << 20
 """The largest reply that is read, after unpacking; of an error's gigabyte the first words are enough."""
@@ -49,8 +59,6 @@ class HttpClient(DefaultAioHttpClient):
             )
         except Exception as error:  # ValueError, the client's own InvalidURL, ImportError for socks without its package
             named = [name for name in os.environ if name.upper() in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")]
-            if not named:
-                raise
             raise ConfigError(
                 f"no client can be made for the proxy in {', '.join(named)} ({mask_keys(str(error))}): it is "
                 "http://HOST:PORT, with user:password@ before HOST where it asks for them."
@@ -121,45 +129,65 @@ def certificates() -> ssl.SSLContext:
 class Wire:
     """The way to one server for one run, by its SDK's client."""
 
-    def __init__(self, endpoint: Endpoint, pace: Pace) -> None:
-        """Make the client. Raises ConfigError where the SDK is not installed."""
+    def __init__(self, endpoint: Endpoint, learn: Callable[[Mapping[str, str]], None]) -> None:
+        """Make the client; `learn` is told the headers of each reply. Raises ConfigError without the SDK."""
         http = HttpClient(endpoint.base_url, endpoint.timeout)
-        self._endpoint, self._sdk, self._pace, self.close = endpoint, endpoint.sdk(http), pace, http.aclose
+        self._endpoint, self._sdk, self._learn, self.close = endpoint, endpoint.sdk(http), learn, http.aclose
         self._key = endpoint.key if len(endpoint.key) >= SECRET else ""
 
-    async def ask(self, request: Request) -> dict[str, Any]:
-        """Return the reply to a request, as a completion.
+    async def ask(self, request: Request) -> tuple[Response | Failure, Usage]:
+        """Return the outcome of a request, and what the server has counted for it.
 
         Raises RefusedError for a status other than success and for an error inside of a success, LostError and
-        LateError if no reply came, and InvalidReplyError if the reply is no JSON object.
+        LateError if no reply came, and InvalidReplyError if the reply holds no answer.
         """
+        started = time.perf_counter()
         try:
-            response = await self._endpoint.sent(self._sdk, request)
+            # The transport's own limit counts from the last byte: a slow drip of bytes would never exceed it.
+            async with asyncio.timeout(self._endpoint.timeout):
+                answered = await self._sent(request)
+        except TimeoutError:
+            raise LateError("no answer within model.timeout") from None
+        seconds = round(time.perf_counter() - started, 4)
+        self._learn(answered.headers)
+        reply = self._content(answered)
+        try:
+            reply = self._endpoint.completion(reply)
+            if (error_inside := error_in(reply, answered.headers)) is not None:
+                raise error_inside
+            return self._endpoint.read(reply, request, seconds), usage_of(reply)
+        except RefusedError:
+            raise
+        except Exception as error:
+            # What is taken from a reply is checked. If one breaks `read` all the same, only that reply is lost. A bug
+            # of ours would break every reply, and the run stops with the name of the error.
+            named = f"{type(error).__name__}: {error}"
+            invalid = error if isinstance(error, InvalidReplyError) else InvalidReplyError(named)
+            invalid.usage = usage_of(reply)
+            raise invalid from None
+
+    async def _sent(self, request: Request) -> httpx2.Response:
+        """Return what the server sends, whatever its status."""
+        try:
+            return await self._endpoint.sent(self._sdk, request)
         except Exception as error:  # the SDK's, around what HttpClient has raised or around a response
-            answered = getattr(error, "response", None)
-            if not isinstance(answered, httpx2.Response):
-                raise error.__cause__ if isinstance(error.__cause__, CallError) else error from None
-            response = answered
-        self._pace.learn(response.headers)
-        text = response.content.decode("utf-8", "replace")
+            if isinstance(answered := getattr(error, "response", None), httpx2.Response):
+                return answered
+            raise error.__cause__ if isinstance(error.__cause__, CallError) else error from None
+
+    def _content(self, answered: httpx2.Response) -> dict[str, Any]:
+        """Return the JSON object in a response. Raises RefusedError or InvalidReplyError."""
+        text = answered.content.decode("utf-8", "replace")
         text = text.replace(self._key, "[the key]") if self._key else text
-        if not 200 <= response.status_code < 300:
-            raise _refusal(response, text)
+        if not 200 <= answered.status_code < 300:
+            raise _refusal(answered, text)
         try:
             reply = json.loads(text)
-        except RecursionError:
-            raise InvalidReplyError("the reply is nested too deeply") from None
-        except ValueError as error:
-            page = _page(response.headers.get("content-type", ""), text)
+        except (ValueError, RecursionError) as error:
+            page = _page(answered.headers.get("content-type", ""), text)
             raise InvalidReplyError(page or f"the reply is not JSON ({error})") from None
         if not isinstance(reply, dict):
             raise InvalidReplyError("the reply is not a JSON object")
-        try:
-            reply = self._endpoint.completion(reply)
-        except Exception as error:  # whatever a server has written breaks only its own reply
-            raise InvalidReplyError(f"{type(error).__name__}: {error}") from None
-        if (error_inside := error_in(reply, response.headers)) is not None:
-            raise error_inside
         return reply
 
 

@@ -7,20 +7,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
 from importlib import resources
 from ipaddress import IPv4Address, IPv6Address, ip_address
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 from urllib.parse import urlsplit
-
-from pydantic import ConfigDict, Field, TypeAdapter
 
 from harness.errors import ConfigError
 
 Limit = Literal["max_tokens", "max_completion_tokens"]
-Globs = Annotated[tuple[str, ...], Field(min_length=1)]
 _VERSION = re.compile(r"/(?:v\d+\w*|openai|api)(?:/|$)")
 """Parts of a path that name an API."""
 _CALL = re.compile(r"/(?:chat/)?completions$|/messages$|/responses$|/models$")
@@ -31,9 +29,7 @@ _PRIVATE = (".local", ".internal", ".lan", ".home.arpa")
 class Family:
     """Models that take the same parameters; the defaults are those of a model that does not reason."""
 
-    __pydantic_config__ = ConfigDict(extra="forbid")
-
-    match: Globs = ("*",)
+    match: Sequence[str] = ("*",)
     reasoning: bool = False
     limit: Limit = "max_tokens"
     temperature: Literal["sent", "refused"] = "sent"
@@ -47,9 +43,7 @@ class Family:
 class Provider:
     """Servers that take the same parameters; the defaults are those of an unknown server."""
 
-    __pydantic_config__ = ConfigDict(extra="forbid")
-
-    match: Globs = ("*",)
+    match: Sequence[str] = ("*",)
     seed: bool = False
     limit: Limit | None = None
     thinks_like: str | None = None
@@ -67,13 +61,13 @@ def shipped_rows(name: str) -> Any:
 @cache
 def families() -> tuple[Family, ...]:
     """Return the rows of models. The first that matches counts."""
-    return TypeAdapter(tuple[Family, ...]).validate_python(shipped_rows("model_families.yaml")["families"])
+    return tuple(Family(**row) for row in shipped_rows("model_families.yaml")["families"])
 
 
 @cache
 def providers() -> tuple[Provider, ...]:
     """Return the rows of servers. The first that matches counts."""
-    return TypeAdapter(tuple[Provider, ...]).validate_python(shipped_rows("model_families.yaml")["providers"])
+    return tuple(Provider(**row) for row in shipped_rows("model_families.yaml")["providers"])
 
 
 @cache
@@ -119,10 +113,9 @@ def check_address(base_url: str, key_variable: str) -> None:
 def _host(base_url: str) -> tuple[str, IPv4Address | IPv6Address | None]:
     """Return the host of an address, and as a number where it is one."""
     host = urlsplit(base_url).hostname or ""
-    try:
+    with suppress(ValueError):
         return host, ip_address(host)
-    except ValueError:
-        return host, None
+    return host, None
 
 
 def on_this_machine(base_url: str) -> bool:

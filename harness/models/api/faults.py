@@ -11,14 +11,13 @@ import http.client
 import json
 import re
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import cache
 from typing import Any
-
-from pydantic import TypeAdapter
 
 from harness.models.api.families import shipped_rows
 from harness.models.api.replies import NOBODY_KNOWS, CallError, Scope, one_line, usage_of
@@ -38,7 +37,7 @@ class Fault:
 
     kind: str
     scope: Scope
-    status: tuple[int, ...] = ()
+    status: Sequence[int] = ()
     words: str = ""
     unless: str = ""
     unless_it_waits: bool = False
@@ -58,8 +57,8 @@ def _found(pattern: str, words: str) -> bool:
 
 
 @cache
-def _faults() -> tuple[Fault, ...]:
-    return TypeAdapter(tuple[Fault, ...]).validate_python(shipped_rows("server_errors.yaml")["refusals"])
+def _faults() -> list[Fault]:
+    return [Fault(**row) for row in shipped_rows("server_errors.yaml")["refusals"]]
 
 
 class RefusedError(CallError):
@@ -139,17 +138,21 @@ def _parsed(text: str) -> Any:
         return None
 
 
-_NUMBER = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*(?:[,;].*)?", re.ASCII)
 _UNIT = r"(?:ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?)(?![a-z])"
-_SPAN = re.compile(rf"(?:PT)?((?:(?:\d+(?:\.\d+)?|\bone)\s*{_UNIT}(?:\s*(?:,|and)\s*)?\s*)+)", re.IGNORECASE | re.ASCII)
+_SPAN = rf"(?:(?:\d+(?:\.\d+)?|\bone)\s*{_UNIT}(?:\s*(?:,|and)\s*)?\s*)+"
 _PART = re.compile(r"(\d+(?:\.\d+)?|one)\s*(ms|mil|s|m|h|d)", re.IGNORECASE)
 _UNITS = {"ms": 0.001, "mil": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _CLOCK = re.compile(r"(\d+):([0-5]\d):([0-5]\d)", re.ASCII)
-_AGAIN = re.compile(r"(?:again|retry|retrying|wait|available|resets?|back)\b[^.\d]{0,30}?(?=\d|\bone\b)", re.IGNORECASE)
-_MOMENT = re.compile(r"(20\d\d-\d\d-\d\d)(?:T|,? (?:at )?)(\d\d:\d\d(?::\d\d)?)")
+_NUMBER = r"\d+(?:\.\d*)?|\.\d+"
+_IN_WORDS = re.compile(
+    rf"(?:again|retry|retrying|wait|available|resets?|back)\b[^.\d]{{0,30}}?({_SPAN})|retry-after\W*({_NUMBER})"
+    r"|(20\d\d-\d\d-\d\d(?:T|,? (?:at )?)\d\d:\d\d(?::\d\d)?)",
+    re.IGNORECASE | re.ASCII,
+)
 _FIELDS = {"retrydelay": 1.0, "retry_after": 1.0, "retryafter": 1.0, "retry_after_seconds": 1.0, "estimated_time": 1.0,
            "resets_in_seconds": 1.0, "retry_after_ms": 0.001, "retryafterms": 0.001}  # fmt: skip
 """Fields of a body that hold a wait, and the unit of their numbers."""
+_RESETS = ("x-ratelimit-reset", "ratelimit-reset")
 
 
 def wait_of(headers: Mapping[str, str], body: Any = None, words: str = "") -> float | None:
@@ -157,22 +160,13 @@ def wait_of(headers: Mapping[str, str], body: Any = None, words: str = "") -> fl
 
     By retry-after-ms, Retry-After, fields of the body, words, or X-RateLimit-Reset (OpenRouter's stands in the body).
     """
-    told = [(headers.get("retry-after-ms"), 0.001), (headers.get("retry-after"), 1.0)]
+    told = [(headers.get("retry-after-ms", ""), 0.001), (headers.get("retry-after", ""), 1.0)]
     told += [(text, unit) for name, unit in _FIELDS.items() for text in values(body, (name,))]
-    for text, unit in told:
-        if text and (wait := seconds_until(text, headers)) is not None:
-            return wait * unit
-    for match in _AGAIN.finditer(words):
-        rest = words[match.end() :]
-        if said := _SPAN.match(rest):
-            return span(said[1])
-        if "retry-after" in match[0].lower() and (number := _NUMBER.match(rest)):
-            return float(number[1])
-    if moment := _MOMENT.search(words):
-        return seconds_until(f"{moment[1]}T{moment[2]}", headers)
-    resets = ("x-ratelimit-reset", "ratelimit-reset")
-    reset = next((headers[name] for name in resets if name in headers), "") or next(values(body, resets), "")
-    return seconds_until(reset, headers) if _NUMBER.fullmatch(reset.strip()) else None
+    told += [(re.sub(",? at |, ", " ", said), 1.0) for match in _IN_WORDS.findall(words) for said in match if said]
+    resets = [headers.get(name, "") for name in _RESETS] + list(values(body, _RESETS))
+    told += [(text, 1.0) for text in resets if re.fullmatch(_NUMBER, text.strip())]
+    waits = (wait * unit for text, unit in told if (wait := seconds_until(text, headers)) is not None)
+    return next(waits, None)
 
 
 def seconds_until(text: str, headers: Mapping[str, str]) -> float | None:
@@ -183,11 +177,13 @@ def seconds_until(text: str, headers: Mapping[str, str]) -> float | None:
     text = text[:100].strip(" \t\"'")
     if match := _CLOCK.fullmatch(text):
         return sum(int(part) * unit for part, unit in zip(match.groups(), (3600.0, 60.0, 1.0), strict=True))
-    if match := _NUMBER.fullmatch(text):
-        number = float(match[1])
+    first = re.split("[,;]", text)[0].strip()
+    if re.fullmatch(_NUMBER, first, re.ASCII):
+        number = float(first)
         return number if number < 1.5e9 else max(0.0, (number / 1000 if number > 1e11 else number) - time.time())
-    if match := re.fullmatch(_SPAN.pattern + r"\s*(?:[,;].*)?", text, _SPAN.flags):
-        return span(match[1])
+    if re.fullmatch(f"(?:PT)?{_SPAN}", text, re.IGNORECASE | re.ASCII):
+        parts = _PART.findall(text)
+        return sum((1.0 if number.lower() == "one" else float(number)) * _UNITS[unit.lower()] for number, unit in parts)
     if (until := date_of(text)) is None:
         return None
     now = date_of(headers.get("date", ""))  # the server's clock may differ from ours
@@ -197,18 +193,10 @@ def seconds_until(text: str, headers: Mapping[str, str]) -> float | None:
 def date_of(text: str) -> float | None:
     """Return a date in seconds since 1970; None if it is not one."""
     for read in (parsedate_to_datetime, datetime.fromisoformat):
-        try:
+        with suppress(Exception):  # ValueError is documented; odd texts have raised half a dozen others
             date = read(text.strip())
             return (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp()
-        except Exception:  # ValueError is documented; odd texts have raised half a dozen others
-            continue
     return None
-
-
-def span(text: str) -> float:
-    """Return the seconds of a span such as 1s, 6m0s, 250ms, 1 minute; 0 where it is none."""
-    parts = _PART.findall(text)
-    return sum((1.0 if number.lower() == "one" else float(number)) * _UNITS[unit.lower()] for number, unit in parts)
 
 
 _NAMED = {
@@ -239,11 +227,9 @@ def error_in(reply: Mapping[str, Any], headers: Mapping[str, str]) -> RefusedErr
     for error in (reply.get("error"), choice.get("error") if choice else None):
         if _is_error(error):
             return refused(named_status(error, reply), {"error": error})
-    if reply.get("object") == "error":
-        return refused(named_status(reply), dict(reply))
     if choice is None:
-        said = {name: reply[name] for name in ("message", "detail", "msg", "errors") if reply.get(name)}
-        return refused(named_status(reply), said) if said and not choices else None
+        told = not choices and any(reply.get(name) for name in ("message", "detail", "msg", "errors"))
+        return refused(named_status(reply), dict(reply)) if told else None
     reason = choice.get("finish_reason")
     if isinstance(reason, str) and reason.lower() in _FAILED:
         return refused(502, f"the reply ended with finish_reason {reason}")

@@ -1,10 +1,12 @@
-"""The two kinds of endpoints: chat completions, and the older completions of a text."""
+"""The two kinds of endpoints, chat completions (also of Azure's deployments) and the older completions of a text."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Mapping
+import os
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, ClassVar, Literal
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -12,20 +14,18 @@ from harness.errors import ConfigError
 from harness.models.api.endpoint import Endpoint
 from harness.models.api.families import Family, Limit, family_of
 from harness.models.api.replies import InvalidReplyError, refusal_of, text_of, thoughts_of, whole
-from harness.protocols import Outcomes, as_text
+from harness.protocols import as_text
 from harness.types import JSON, AnswerForm, ChatRequest, ChoiceRequest, Means, PairRequest, Request
+
+if TYPE_CHECKING:
+    import httpx2
 
 FORM = "answer"
 """What the schema of a reply, or the tool in its place, and its field are called."""
 _FORMS = {"response_format", "structured_outputs", "guided_choice", "regex", "grammar", "tools", "tool_choice"}
 """Parameters that hold a reply to a form. If model.extra has one of them, ours would contradict it."""
+ENTRA_TOKEN, _ENTRA_SCOPE = "AZURE_OPENAI_AD_TOKEN", "https://cognitiveservices.azure.com/.default"
 TopLogprobs = Annotated[int, Field(ge=1, le=1000)]
-
-
-def _respond(endpoint: Endpoint, requests: Iterable[Request]) -> Generator[Outcomes]:
-    from harness.models.api.calls import respond  # imports asyncio, which a run from the cache does not need
-
-    return respond(endpoint, requests)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,8 +37,6 @@ class Chat(Endpoint):
     reasoning: bool | None = None
     reasoning_effort: str | None = None
     reasoning_tokens: Annotated[int, Field(ge=0)] = 8192
-
-    respond = _respond
 
     kind: ClassVar[str] = "openai.chat"
 
@@ -169,12 +167,47 @@ def _arguments_of(message: Mapping[str, Any]) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Azure(Chat):
+    """Chat completions of a deployment of Azure's: by its v1 API, or with `api_version` by the older one."""
+
+    api_version: str | None = None
+
+    @property
+    def identity(self) -> Mapping[str, JSON]:
+        return {**super().identity, **({"api_version": self.api_version} if self.api_version else {})}
+
+    @property
+    def key(self) -> str:
+        return super().key or os.environ.get(ENTRA_TOKEN, "").strip()
+
+    def check_key(self) -> None:
+        """Raise ConfigError where there is neither a key nor a token, nor azure-identity to get one."""
+        if self.key or find_spec("azure") is None or find_spec("azure.identity") is None:
+            super().check_key()
+
+    def sdk(self, http: httpx2.AsyncClient) -> Any:
+        """Return the SDK's client; Entra tokens come of the environment, a managed identity or `az login`."""
+        from openai import AsyncAzureOpenAI, AsyncOpenAI
+
+        credential: Any = self.key
+        if not credential:
+            from azure.identity import aio
+
+            credential = aio.get_bearer_token_provider(aio.DefaultAzureCredential(), _ENTRA_SCOPE)
+        options: dict[str, Any] = {"max_retries": 0, "timeout": http.timeout, "http_client": http}
+        if self.api_version is None:
+            return AsyncOpenAI(api_key=credential, base_url=self.base_url, **options)
+        root = self.base_url.rstrip("/").removesuffix("/v1").removesuffix("/openai")
+        way = "api_key" if super().key else "azure_ad_token" if self.key else "azure_ad_token_provider"
+        options |= {way: credential, "azure_endpoint": root, "api_version": self.api_version}
+        return AsyncAzureOpenAI(**options)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Completions(Endpoint):
     """The completions endpoint: text in, text out; or ranking, if the server gives log-probabilities."""
 
     top_logprobs: TopLogprobs = 5
-
-    respond = _respond
 
     kind: ClassVar[str] = "openai.completions"
 

@@ -199,19 +199,9 @@ def usage_of(reply: Mapping[str, Any]) -> Usage:
         cached = cached if (cached or 0) <= total else None
         written = written if (written or 0) <= total - (cached or 0) else None
     output, reasoning = token_count(usage.get("completion_tokens")), token_count(completion.get("reasoning_tokens"))
-    return Usage(total, output, cached, reasoning, written, _charged(usage))
-
-
-def _charged(usage: Mapping[str, Any]) -> float | None:
-    """Return the cost of the call by the server's own account: OpenRouter's `cost`, in USD.
-
-    With the user's own key for the provider behind it, `cost` is only OpenRouter's share; the provider's is added.
-    """
-    usd, details = charge(usage.get("cost")), usage.get("cost_details")
-    if usd is None or usage.get("is_byok") is not True:
-        return usd
-    upstream = charge(details.get("upstream_inference_cost")) if isinstance(details, dict) else None
-    return None if upstream is None else usd + upstream
+    # With the user's own key for the provider behind it, OpenRouter's `cost` is only its own share.
+    charged = None if usage.get("is_byok") is True else charge(usage.get("cost"))
+    return Usage(total, output, cached, reasoning, written, charged)
 
 
 def one_line(text: str) -> str:

@@ -16,7 +16,7 @@ from harness.models.api.faults import RefusedError
 from harness.models.api.replies import CallError, InvalidReplyError, LostError, UnsupportedError
 from harness.runtime.signals import STOP
 from harness.runtime.under_way import RETRIES, Waiting
-from harness.types import FINAL_FAILURES, Failure, Request, Response
+from harness.types import FINAL_FAILURES, Failure, Response
 
 if TYPE_CHECKING:
     from tenacity import RetryCallState
@@ -32,25 +32,26 @@ that comes five times then comes of what is asked rather than of the moment."""
 FIRST, LONGEST = 0.5, 30.0
 """Seconds of a first wait and of the longest one, unless the server says. Ten tries wait for a server that was there
 for 60 to 121 seconds: long enough for it to be started anew."""
-NOT_TRIED = CallError("it was not tried")
 _REACHED: set[str] = set()
 """Servers that this process has had a reply of: each turn of an opening has a Policy of its own."""
 
 
+Attempt = Callable[[bool], Awaitable[Response | Failure]]
+"""One try of a call, given whether it is a further one."""
+
+
 @dataclass(eq=False)
 class Call:
-    """One request on its way, and what has become of it so far."""
+    """A call that has failed, and what has become of it so far."""
 
-    request: Request
-    tries: int = 0
+    error: CallError
+    """That of its last try."""
+    answers: int
+    """What others had been answered when it began, or last failed."""
     counted: int = 0
     """Tries that count: a limit ends no call while others are answered."""
-    answers: int = 0
-    """What others had been answered when it began, or last failed."""
     alone: bool = False
     """Whether nobody was answered since then."""
-    error: CallError = NOT_TRIED
-    """That of its last try, if there was one."""
 
 
 class Policy:
@@ -69,39 +70,40 @@ class Policy:
         if self.stopped is None or (isinstance(self.stopped, RunStopped) and not isinstance(error, RunStopped)):
             self.stopped = error
 
-    async def call(self, call: Call, attempt: Callable[[], Awaitable[Response | Failure]]) -> Response | Failure:
+    async def call(self, attempt: Attempt) -> Response | Failure:
         """Return the outcome of a call, tried again as often as makes sense. Raises RunStopped."""
-        call.answers = self._answers
+        answers = self._answers
         try:
-            outcome = await attempt()
+            outcome = await attempt(False)
         except CallError as error:
-            outcome = await self._again(call, attempt, error)
+            outcome = await self._again(Call(error, answers), attempt)
         if isinstance(outcome, Response):
             _REACHED.add(self.where)
             self._answers += 1
             self._alike = ("", 0)
         return outcome
 
-    async def _again(
-        self, call: Call, attempt: Callable[[], Awaitable[Response | Failure]], first: CallError
-    ) -> Response | Failure:
+    async def _again(self, call: Call, attempt: Attempt) -> Response | Failure:
         """Return the outcome of a call that failed once. Only those pay for tenacity, which costs as much as a call."""
         from tenacity import AsyncRetrying, retry_if_exception
 
-        errors = [first]
+        errors = [call.error]
 
         async def next_attempt() -> Response | Failure:
             if errors:
                 raise errors.pop()
             RETRIES.end(call)
-            return await attempt()
+            return await attempt(True)
 
         retrying = AsyncRetrying(
             stop=lambda state: self._enough(call, state),
             wait=lambda _: self._wait(call),
             retry=retry_if_exception(lambda error: self._passes(call, error)),
             sleep=self._sleep,
-            before_sleep=lambda _: RETRIES.begin(call, self._waiting(call)),
+            before_sleep=lambda _: RETRIES.begin(
+                call,
+                Waiting(shorten(call.error.in_words(), 80, placeholder=" …"), call.counted + 1, self._most_tries(call)),
+            ),
             reraise=True,
         )
         try:
@@ -149,9 +151,6 @@ class Policy:
         if wait := call.error.wait:
             return wait + random.random() * min(0.25 * wait, 1.0)
         return random.uniform(0.5, 1.0) * min(FIRST * 2.0 ** min(call.counted - 1, 30), LONGEST)
-
-    def _waiting(self, call: Call) -> Waiting:
-        return Waiting(shorten(call.error.in_words(), 80, placeholder=" …"), call.counted + 1, self._most_tries(call))
 
     async def _sleep(self, seconds: float) -> None:
         """Sleep, unless the run ends meanwhile."""
