@@ -139,7 +139,7 @@ class SourcedTask(TaskBase):
         """Yield the rows of the file, or of a split of the data set; `choose` takes one of its configurations."""
         if self.source == "file":
             file = DataFile(str(self.path))
-            return numbered(file.rows(), str(self.path), file.stem)
+            return numbered(file.rows(), file.path, file.stem)
         name, revision = self.hub_place
         table, config = hub_rows(name, split, revision, choose)
         return numbered(table, f"{name}, {split}", "-".join(filter(None, (config, split))))

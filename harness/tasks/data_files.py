@@ -247,10 +247,10 @@ class Row(NamedTuple):
         return "-".join(filter(None, (self.stem, str(self.number if own is None else own))))
 
 
-def numbered(table: Iterable[Columns], where: str, stem: str = "") -> Iterator[Row]:
+def numbered(table: Iterable[Columns], where: str, stem: str = "", counted: str = "") -> Iterator[Row]:
     """Yield the rows of a table, which has a name in messages and one in ids."""
     for number, columns in enumerate(table, start=1):
-        yield Row(columns, f"{where}, row {number}", stem, number)
+        yield Row(columns, f"{where}, row {number}{counted}", stem, number)
 
 
 def hub_rows(

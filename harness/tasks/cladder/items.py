@@ -182,8 +182,8 @@ def published_items(rows: Iterable[Row], choice: QuestionChoice) -> Iterator[Ite
         columns = row.columns
         if not columns.get("prompt") or columns.get("label") in (None, ""):
             raise DataError(
-                f"{row.where} needs the columns prompt, label and query_type; it has {filled(columns)}. Questions in other "
-                "columns are task=questions."
+                f"{row.where} needs the columns prompt, label and query_type; it has {filled(columns)}. Questions in "
+                "other columns are task=questions."
             )
         query: Any = columns.get("query_type")
         if query not in RUNGS:

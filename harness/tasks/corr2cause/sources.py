@@ -89,8 +89,8 @@ def _texts(row: Row) -> tuple[str, str]:
         return str(columns["premise"]).strip(), str(columns["hypothesis"]).strip()
     if not columns.get("input"):
         raise DataError(
-            f"{row.where} needs the columns input and label, or premise, hypothesis and label; it has {filled(columns)}."
-            f"{OTHER_QUESTIONS}"
+            f"{row.where} needs the columns input and label, or premise, hypothesis and label; it has "
+            f"{filled(columns)}.{OTHER_QUESTIONS}"
         )
     match = _INPUT.fullmatch(str(columns["input"]).strip())
     if not match:
