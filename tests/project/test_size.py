@@ -47,7 +47,7 @@ ROOMS: dict[str, tuple[int, int]] = {
     "harness/tasks/cladder": (2364, 14),
     "harness/tasks/corr2cause": (1648, 11),
     "harness/tasks/corr2cause/fresh": (799, 6),
-    "harness/tasks/questions": (395, 3),
+    "harness/tasks/questions": (356, 2),
     "harness/verify": (660, 6),
     "packages/batches": (1250, 8),
     "packages/bridges": (398, 7),
