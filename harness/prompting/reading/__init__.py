@@ -38,7 +38,8 @@ _BUT = r"\W*(?:yes|no)\b(?:[ ,-]+(?!because|since|as\b)[^.\n]{0,200}?)?(?:\. )?\
 _TURNED_BACK = (
     rf"{_BUT}(?![^.;:\n]*(?:\b(?:not|no|cannot)\b|n't\b))[^.;:\n]{{0,60}}\b(?:can|do|does|must|is|are)\b"
     r"[^.;:\n]{0,30}?\b(?:deduc|infer|conclu|establish|compell|follow)",
-    rf"{_BUT}[^.;:\n]{{0,80}}?(?:\b(?:not|no|nothing|cannot|never|neither)\b|n't\b)[^.;\n]{{0,80}}?(?:«stem»|caus)",
+    rf"{_BUT}[^.;:\n]{{0,80}}?(?:\b(?:not|no|nothing|cannot|never|neither)\b|n't\b)[^.;\n]{{0,80}}?(?:«stem»|caus)"
+    r"|\W*yes\b\W+(?:that|this|it)(?:'s| is) an? (?:\w+ )?(?:misconception|myth|fallacy|mistake|misunderstanding)\b",
 )
 """A No, and a Yes, that speaks of something else: "Yes, they correlate, but there is no causal link"."""
 

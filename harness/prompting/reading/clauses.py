@@ -219,6 +219,8 @@ def _label(plain: str, match: re.Match[str], *, turned: bool) -> int | None:
     about = groups.get("said") or groups.get("object")
     if (denied and bad) or (about == "H0" and (denied or bad)):
         return None  # what cannot be denied is not asserted
+    if about is None and compiled(r"\W*i\b.* (?:determine|tell|say|know|verify|confirm|state)\b").match(match[0]):
+        return None  # "I cannot determine it" tells of the speaker
     if not denied and not bad and compiled(r"\b(?:whether|if)\b").search(match[0]):
         return None
     opposite = about == "H0" and not plain[: match.start()].strip("-> (")  # nobody restates it

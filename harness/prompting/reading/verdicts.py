@@ -77,7 +77,7 @@ def _sentences(text: str) -> Iterator[tuple[str, bool]]:
 def _in_sentence(where: Places, context: Context, number: int, only: bool) -> list[Verdict]:
     """Return what one sentence asserts, in its order: in the words of answers, or in other words."""
     sentence = context.sentence
-    if sentence[-1] in "?)" and compiled(places.QUESTION).search(sentence) and not only:
+    if sentence[-1] in "?)" and compiled(places.QUESTION).search(sentence):
         return []
     found = list(_in_words(where, context, number, only))
     if not (where.choices or any(v.kind == "announced" for v in found)) and compiled("H[01]|«stem»").search(sentence):
