@@ -161,10 +161,8 @@ class Prompt:
     def _parse(self, response: Response, fields: Mapping[str, JSON]) -> Answer:
         own_choices = self.words.choices_from is not None
         if self.means is not None:
-            choices = self.choices(fields)
-            choice = parsing.choice_in(response.text, self._form(fields, self.means))
-            if choice is not None:
-                place = choices.index(choice)
+            if (choice := parsing.choice_in(response.text, self._form(fields, self.means))) is not None:
+                place = self.choices(fields).index(choice)
                 return Answer(place if own_choices else int(place == 0), span=choice, rule=IN_FORM)
             answer = replace(self, means=None)._parse(response, fields)
             return replace(answer, rule=f"{NOT_IN_FORM}, {answer.rule}".removesuffix(", "))

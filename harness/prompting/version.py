@@ -18,11 +18,10 @@ _RULES = ("parsing.py", "reading/*.py", "reading/*.yaml")
 
 @cache
 def _digest() -> str:
-    home = Path(__file__).resolve().parent
-    rules = hashlib.sha256()
+    home, rules = Path(__file__).resolve().parent, hashlib.sha256()
     for file in sorted(file for pattern in _RULES for file in home.glob(pattern)):
-        rules.update(file.relative_to(home).as_posix().encode() + b"\0")
-        rules.update(file.read_bytes().replace(b"\r\n", b"\n") + b"\0")
+        content = file.read_bytes().replace(b"\r\n", b"\n")
+        rules.update(b"\0".join((file.relative_to(home).as_posix().encode(), content, b"")))
     return rules.hexdigest()
 
 
