@@ -36,26 +36,17 @@ class Way:
 
 def directed(dag: DAG, start: int, end: int, *, least: int = 1) -> Way | None:
     """Return the shortest directed path of `least` edges or more, the first in the nodes' order; None without one."""
-    nodes = _path(children(dag), start, end, without=-1, least=least)
+    nodes = _path(children(dag), start, end, least=least)
     return Way(nodes, (True,) * (len(nodes) - 1)) if nodes else None
 
 
-def common_effect(dag: DAG, i: int, j: int) -> Way | None:
-    """Return the shortest two directed paths from i and j that meet in a third node, and only there."""
-    return _meeting(children(dag), i, j, towards=True)
+def meeting(after: Sequence[int], i: int, j: int, *, towards: bool) -> Way | None:
+    """Return the shortest two paths along `after` from i and j that share a third node at their end, and only that.
 
-
-def common_cause(dag: DAG, i: int, j: int) -> Way | None:
-    """Return the shortest two directed paths to i and j that start in a third node, and share only that."""
-    return _meeting(dag, i, j, towards=False)
-
-
-def _meeting(after: Sequence[int], i: int, j: int, *, towards: bool) -> Way | None:
-    """Return the shortest two paths along `after` that end in one node; sharing another one, they would end there."""
+    `towards` says that they run there: along children to a common effect, along parents to a common cause.
+    """
     pairs: list[tuple[int, Way]] = []
-    for end in range(len(after)):
-        if end in (i, j):
-            continue
+    for end in (k for k in range(len(after)) if k not in (i, j)):
         first, second = _path(after, i, end, without=j), _path(after, j, end, without=i)
         if first and second:
             forward = (towards,) * (len(first) - 1) + (not towards,) * (len(second) - 1)
@@ -63,21 +54,15 @@ def _meeting(after: Sequence[int], i: int, j: int, *, towards: bool) -> Way | No
     return min(pairs, key=lambda pair: pair[0])[1] if pairs else None
 
 
-def _path(after: Sequence[int], start: int, end: int, *, without: int, least: int = 1) -> tuple[int, ...] | None:
-    """Return a shortest path along `after` (sets of nodes) that does not touch `without`."""
+def _path(after: Sequence[int], start: int, end: int, *, without: int = -1, least: int = 1) -> tuple[int, ...]:
+    """Return a shortest path along `after` (sets of nodes) that does not touch `without`; () without one."""
     paths: list[tuple[int, ...]] = [(start,)]
     while paths:
-        longer = [
-            (*path, node)
-            for path in paths
-            for node in range(len(after))
-            if after[path[-1]] >> node & 1 and node not in path and node != without
-        ]
-        for path in longer:
-            if path[-1] == end and len(path) > least:
-                return path
+        longer = [(*path, node) for path in paths for node in bits(after[path[-1]]) if node not in (*path, without)]
+        if found := next((path for path in longer if path[-1] == end and len(path) > least), ()):
+            return found
         paths = [path for path in longer if path[-1] != end]
-    return None
+    return ()
 
 
 FIRST = 40
@@ -113,13 +98,19 @@ class Class:
         place = 0 if holds else next(k for k in range(len(self.members)) if not self._holds(k, claim.relation, i, j))
         if place not in self.visible:
             self.visible.append(place)
-        where = self._where(self.visible.index(place))
+        count = len(self.members)
+        where = f"in graph {self.visible.index(place) + 1} of {count:,}"
+        where = "in the only graph that fits the premise" if count == 1 else where
         if holds:
-            way, sentence = self._borne_out(claim.relation, i, j, names, where)
+            way, what = _instance(self.members[0], claim.relation, i, j), _borne_out(claim.relation, i, j, names)
+            example = way.text(names) if way else ""
+            every = f"in every one of the {count:,} graphs that fit the premise"
+            sentence = f"Follows: {every}, {what} ({where}: {example})."
+            sentence = f"Follows: {where}, {what} ({example})." if count == 1 else sentence
         else:
-            way, sentence = _refuted(self.members[place], claim.relation, i, j, names)
+            way, missing = _refuted(self.members[place], claim.relation, i, j, names)
             example = f" ({way.text(names)})" if way else ""
-            sentence = f"Does not follow: {where}, {sentence}{example}.{self._share(claim.relation, i, j)}"
+            sentence = f"Does not follow: {where}, {missing}{example}.{self._share(claim.relation, i, j)}"
         if published is not None and published != holds:
             label, logic = _word(published), _word(holds)
             sentence += f" The published label says {label}; by logic, and in the audited labels, it is {logic}."
@@ -131,33 +122,12 @@ class Class:
             self._true[place] = relations(self.members[place])
         return bool(self._true[place][relation][i] >> j & 1)
 
-    def _where(self, position: int) -> str:
-        count = len(self.members)
-        return "in the only graph that fits the premise" if count == 1 else f"in graph {position + 1} of {count:,}"
-
     def _share(self, relation: Relation, i: int, j: int) -> str:
         count = len(self.members)
         if not 1 < count <= COUNTED_UP_TO:
             return ""
         holding = sum(self._holds(place, relation, i, j) for place in range(count))
         return f" It holds in {holding or 'none'} of the {count:,}."
-
-    def _borne_out(
-        self, relation: Relation, i: int, j: int, names: tuple[str, ...], where: str
-    ) -> tuple[Way | None, str]:
-        """Return what makes the hypothesis true in the first member, and the sentence."""
-        way = _instance(self.members[0], relation, i, j)
-        example = way.text(names) if way else ""
-        claim = {
-            Relation.COLLIDER: f"{names[i]} and {names[j]} have a common effect",
-            Relation.CONFOUNDER: f"{names[i]} and {names[j]} have a common cause",
-            Relation.PARENT: f"{names[i]} is a parent of {names[j]}",
-            Relation.ANCESTOR: f"a directed path of two or more edges leads from {names[i]} to {names[j]}",
-        }[relation]
-        if len(self.members) == 1:
-            return way, f"Follows: {where}, {claim} ({example})."
-        every = f"in every one of the {len(self.members):,} graphs that fit the premise"
-        return way, f"Follows: {every}, {claim} ({where}: {example})."
 
 
 class ClaimExplanations(Explanations[Class]):
@@ -193,12 +163,19 @@ def _hypothesis(fields: Mapping[str, JSON], premise: Premise) -> Hypothesis:
 def _instance(dag: DAG, relation: Relation, i: int, j: int) -> Way | None:
     """Return the edges or paths that make a relation hold in one graph."""
     if relation is Relation.COLLIDER:
-        return common_effect(dag, i, j)
+        return meeting(children(dag), i, j, towards=True)
     if relation is Relation.CONFOUNDER:
-        return common_cause(dag, i, j)
-    if relation is Relation.ANCESTOR:
-        return directed(dag, i, j, least=2)
-    return Way((i, j), (True,)) if dag[j] >> i & 1 else None
+        return meeting(dag, i, j, towards=False)
+    return directed(dag, i, j, least=2 if relation is Relation.ANCESTOR else 1)
+
+
+def _borne_out(relation: Relation, i: int, j: int, names: tuple[str, ...]) -> str:
+    return {
+        Relation.COLLIDER: f"{names[i]} and {names[j]} have a common effect",
+        Relation.CONFOUNDER: f"{names[i]} and {names[j]} have a common cause",
+        Relation.PARENT: f"{names[i]} is a parent of {names[j]}",
+        Relation.ANCESTOR: f"a directed path of two or more edges leads from {names[i]} to {names[j]}",
+    }[relation]
 
 
 def _refuted(dag: DAG, relation: Relation, i: int, j: int, names: tuple[str, ...]) -> tuple[Way | None, str]:
@@ -217,7 +194,8 @@ def _refuted(dag: DAG, relation: Relation, i: int, j: int, names: tuple[str, ...
 @lru_cache(maxsize=1 << 14)
 def _link(dag: DAG, i: int, j: int) -> Way | None:
     """Return how two variables are linked, by the nearest link; asked again of every perturbation of a question."""
-    return directed(dag, i, j) or directed(dag, j, i) or common_cause(dag, i, j) or common_effect(dag, i, j)
+    ends = directed(dag, i, j) or directed(dag, j, i)
+    return ends or _instance(dag, Relation.CONFOUNDER, i, j) or _instance(dag, Relation.COLLIDER, i, j)
 
 
 def _word(label: int) -> str:
