@@ -26,7 +26,7 @@ MOVED: Mapping[str, str] = {
 _PACED = ("limit_parameter", "max_total_wait", "tokens_per_minute")
 GONE = frozenset((*_PACED, "context", "share_prefixes", "trust_remote_code", "window"))
 """Settings of models on which no answer depended, and which are no more."""
-NULL = frozenset(("dialect", "endpoint", "graphs", "rank", "top_p"))  # no more, where they were not set
+NULL = frozenset(("classes", "dialect", "endpoint", "graphs", "rank", "top_p"))  # no more, where they were not set
 UNSET: Mapping[str, str] = {"harness.plugins.fresh.task.Fresh": "whole"}
 """Settings that a class, by its old name, has no more: a run that did not use them is one without them."""
 

@@ -1,4 +1,4 @@
-"""The universe beyond the paper: n = 7 complete, samples of n = 8 … 10, made when asked for."""
+"""The universe beyond the paper: n = 7 complete, made when asked for."""
 
 from __future__ import annotations
 
@@ -7,16 +7,15 @@ from collections import Counter
 import pytest
 from support import brute_force
 from support.corr2cause_help import corr2cause, meaning
-from support.thinned import few
 
 from harness.causal.dag import from_integer
-from harness.causal.equivalence import members, representatives, smallest
+from harness.causal.equivalence import members, representatives
 from harness.causal.relations import Relation
 from harness.causal.separation import independences
 from harness.errors import ConfigError
-from harness.tasks.corr2cause import claim, enumerate
+from harness.tasks.corr2cause import claim
 from harness.tasks.corr2cause.claim import Claim, claim_at, claims, count
-from harness.tasks.corr2cause.enumerate import blocks, draw_classes, premises
+from harness.tasks.corr2cause.enumerate import blocks, premises
 from harness.tasks.corr2cause.text import follows, read_hypothesis, read_premise
 
 SEVEN = 76_907
@@ -62,33 +61,11 @@ def test_a_limit_over_seven_variables_makes_few_claims(monkeypatch):
     assert Counter(item.fields["relation"] for item in items).keys() == set(map(str, Relation))
 
 
-@pytest.mark.parametrize("n", [8, 9, 10])
-def test_drawn_classes_are_different_representatives(n):
-    found = draw_classes(n, "all", seed=0, classes=40)
-    assert len(set(found)) == 40
-    assert found == sorted(found)
-    assert all(smallest(from_integer(n, number)) == number for number in found)
-
-
-def test_drawn_classes_hang_on_the_seed_and_a_larger_sample_has_the_smaller_one():
-    assert set(draw_classes(8, "all", seed=0, classes=10)) <= set(draw_classes(8, "all", seed=0, classes=30))
-    assert not set(draw_classes(8, "all", seed=0, classes=30)) & set(draw_classes(8, "all", seed=1, classes=30))
-
-
-def test_a_class_with_too_many_members_is_not_drawn(monkeypatch):
-    monkeypatch.setattr(enumerate, "MEMBERS", 3)
-    for number in draw_classes(8, "all", seed=0, classes=20):
-        assert sum(1 for _ in members(from_integer(8, number))) <= 3
-
-
-@pytest.mark.parametrize(("n", "classes"), few([(7, 4), (8, 12), (9, 6), (10, 4)], 1))
-def test_large_items_have_the_text_and_the_labels_of_their_class(n, classes):
-    limit = 12 * classes if n == 7 else None
-    items = list(corr2cause(split="all", num_nodes=n, limit=limit, classes=None if n == 7 else classes).items())
-    assert len(items) == (limit or classes * 3 * n * (n - 1))
-    for item in items[:: max(1, len(items) // 60)]:
-        number = int(item.cluster.partition("-g")[2])
-        dag = from_integer(n, number)
+def test_large_items_have_the_text_and_the_labels_of_their_class():
+    items = list(corr2cause(split="all", num_nodes=7, limit=48).items())
+    assert len(items) == 48
+    for item in items:
+        dag = from_integer(7, int(item.cluster.partition("-g")[2]))
         relation, i, j = (item.fields[name] for name in ("relation", "var_i", "var_j"))
         holds = brute_force.common_relations(members(dag))[Relation(relation)]
         assert dict(item.labels) == {"audited": holds[ord(i) - 65] >> ord(j) - 65 & 1}
@@ -97,7 +74,7 @@ def test_large_items_have_the_text_and_the_labels_of_their_class(n, classes):
         assert follows(read, read_hypothesis(item.fields["hypothesis"], read.names)) == item.labels["audited"]
 
 
-@pytest.mark.parametrize("settings", [{"num_nodes": [4, 5]}, {"num_nodes": [8], "classes": 3}, {"split": "dev"}])
+@pytest.mark.parametrize("settings", [{"num_nodes": [4, 5]}, {"split": "dev"}])
 def test_whole_premises_are_asked_everything_and_limit_counts_them(settings):
     settings = {"split": "all", "whole": True, **settings}
     items = list(corr2cause(limit=3, **settings).items())
@@ -109,9 +86,8 @@ def test_whole_premises_are_asked_everything_and_limit_counts_them(settings):
                 for item in items if item.cluster == name}  # fmt: skip
         assert len(said) == number == 3 * n * (n - 1)
     assert set(clusters) <= {item.cluster for item in corr2cause(limit=6, **settings).items()}
-    if "classes" not in settings:
-        every = {**settings, "num_nodes": [4]}
-        assert list(corr2cause(**every).items()) == list(corr2cause(**{**every, "whole": False}).items())
+    every = {**settings, "num_nodes": [4]}
+    assert list(corr2cause(**every).items()) == list(corr2cause(**{**every, "whole": False}).items())
 
 
 def test_whole_premises_are_not_in_a_public_test_set():

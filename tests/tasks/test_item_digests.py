@@ -44,7 +44,6 @@ corr2cause | wording=7 perturbation=varied limit=60 | e71d893aed48
 corr2cause | split=dev limit=200 | bd56efabad7a
 corr2cause | split=train num_nodes=[4,5] limit=300 seed=2 | f4fda563a070
 corr2cause | split=all num_nodes=[2,3,4] | b53bd515b9a5
-corr2cause | split=all num_nodes=[8,10] classes=3 limit=90 | f28cb16c4f22
 corr2cause | split=all num_nodes=[4,5] whole=true limit=4 | b2af31b984e2
 corr2cause/fresh | num_nodes=[5,6] limit=48 | 6e0a1711af5a
 corr2cause/fresh | num_nodes=[5,6] limit=66 balance=published names=words seed=1 | e5f60c8b9e3a

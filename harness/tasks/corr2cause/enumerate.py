@@ -1,4 +1,4 @@
-"""Which hypotheses there are: all for n = 2 … 7, a sample beyond, their splits, and the two public test sets.
+"""Which hypotheses there are: all for n = 2 … 7, their splits, and the two public test sets.
 
 Claims about many classes are made when they are asked for: n = 7 alone has 9,690,282.
 """
@@ -6,14 +6,12 @@ Claims about many classes are made when they are asked for: n = 7 alone has 9,69
 from __future__ import annotations
 
 import csv
-import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
-from itertools import chain, islice
+from itertools import chain
 
-from harness.causal.dag import from_integer
-from harness.causal.equivalence import members, representatives, smallest
+from harness.causal.equivalence import representatives
 from harness.causal.relations import Relation
 from harness.codec import uniform
 from harness.tasks.base import quotas, subset, subset_by_place
@@ -94,14 +92,8 @@ def _stratum(claim: Claim) -> Stratum:
 
 SIZES = (2, 3, 4, 5, 6)
 """The paper's numbers of variables: the default."""
-COMPLETE = 7
-"""Up to here the universe has all classes; beyond, a sample of them."""
-LARGEST = 10
-"""Beyond, premises outgrow what models read: 87,000 characters (median) for n = 12, three million for the longest."""
-CLASSES = 200
-"""How many classes are drawn for each n > COMPLETE by default."""
-MEMBERS = 50_000
-"""Larger classes are not drawn, as every member has to be looked at. No class over eight nodes is."""
+LARGEST = 7
+"""Beyond, premises outgrow what models read, and there are too many for all of them."""
 DEV_SHARE = 0.1
 """Of the classes over more nodes than the public test sets have."""
 
@@ -122,29 +114,21 @@ def public_test(version: str) -> list[Claim]:
     ]
 
 
-def universe(sizes: Iterable[int] = SIZES, *, split: str, seed: int, classes: int = CLASSES) -> Iterator[Claim]:
+def universe(sizes: Iterable[int] = SIZES, *, split: str, seed: int) -> Iterator[Claim]:
     """Yield all claims of a split, class by class: six for every pair of every class.
 
-    `all` is everything; `train` and `dev` share out the premises that the public test sets do not touch. Up to n = 7
-    the seed draws the order of arguments only, beyond the classes, too; which split a class is in is fixed.
+    `all` is everything; `train` and `dev` share out the premises that the public test sets do not touch. The seed draws
+    the order of arguments; which split a class is in is fixed.
     """
-    return iter(blocks(sizes, split=split, seed=seed, classes=classes))
+    return iter(blocks(sizes, split=split, seed=seed))
 
 
 def blocks(
-    sizes: Iterable[int] = SIZES,
-    *,
-    split: str,
-    seed: int,
-    classes: int = CLASSES,
-    relations: Iterable[Relation] = Relation,
+    sizes: Iterable[int] = SIZES, *, split: str, seed: int, relations: Iterable[Relation] = Relation
 ) -> ClaimBlocks:
     """Return `universe` as a sized, lazy collection, restricted to some relations."""
     kinds = frozenset(relations)
-    numbers_by_size = {
-        n: premises(n, split) if n <= COMPLETE else draw_classes(n, split, seed=seed, classes=classes) for n in sizes
-    }
-    return ClaimBlocks([ClaimBlock(n, numbers, seed, kinds) for n, numbers in numbers_by_size.items()])
+    return ClaimBlocks([ClaimBlock(n, premises(n, split), seed, kinds) for n in sizes])
 
 
 @cache
@@ -155,47 +139,14 @@ def premises(n: int, split: str) -> list[int]:
     for n = 7, which the public test set does not have, a tenth.
     """
     everything = representatives(n)
-    if n > max(SIZES) or split == "all":
-        return list(filter(_belongs(n, split), everything))
+    if split == "all":
+        return everything
+    if n > max(SIZES):
+        return [number for number in everything if (_lot(n, number) < DEV_SHARE) == (split == "dev")]
     tested = {claim.number for claim in public_test("v2") if claim.n == n}
     others = [number for number in everything if number not in tested]
     by_lot = sorted(others, key=lambda number: _lot(n, number))
     return sorted({"dev": by_lot[: len(tested)], "train": by_lot[len(tested) :]}[split])
-
-
-def draw_classes(n: int, split: str, *, seed: int, classes: int) -> list[int]:
-    """Return `classes` different classes (by representative) of a split, ascending: a sample for n > 7.
-
-    What is drawn are DAGs, every edge i → j, i < j, with probability 1/2, which favours classes of many members. A
-    larger sample contains a smaller one of the same seed.
-    """
-    belongs = _belongs(n, split)
-    numbers: set[int] = set()
-    draw = 0
-    while len(numbers) < classes:
-        number = smallest(from_integer(n, _number(n, seed, draw)))
-        draw += 1
-        if number not in numbers and belongs(number) and _countable(n, number):
-            numbers.add(number)
-    return sorted(numbers)
-
-
-def _number(n: int, seed: int, draw: int) -> int:
-    """Draw one of the 2^(n(n-1)/2) numbers of DAGs, all equally likely."""
-    width = n * (n - 1) // 2
-    text = f"{seed}\x1fclasses\x1f{n}\x1f{draw}"
-    return int.from_bytes(hashlib.shake_256(text.encode()).digest((width + 7) // 8), "big") & (1 << width) - 1
-
-
-def _countable(n: int, number: int) -> bool:
-    return sum(1 for _ in islice(members(from_integer(n, number)), MEMBERS + 1)) <= MEMBERS
-
-
-def _belongs(n: int, split: str) -> Callable[[int], bool]:
-    """Return the test of whether a class is in a split, for more nodes than the public test sets have."""
-    if split == "all":
-        return lambda number: True
-    return lambda number: (_lot(n, number) < DEV_SHARE) == (split == "dev")
 
 
 def _lot(n: int, number: int) -> float:

@@ -14,7 +14,7 @@ from harness.errors import ConfigError
 from harness.tasks.base import LazyItems, OneOrMore, Share, SourcedTask, in_brackets, subset
 from harness.tasks.corr2cause import arguments
 from harness.tasks.corr2cause.claim import WORDINGS, Claim, ItemWriter, Perturbation
-from harness.tasks.corr2cause.enumerate import CLASSES, COMPLETE, LARGEST, SIZES, ClaimBlocks, blocks, public_test
+from harness.tasks.corr2cause.enumerate import LARGEST, SIZES, ClaimBlocks, blocks, public_test
 from harness.tasks.corr2cause.sources import HypothesisRow, hub_config, read_rows
 from harness.types import JSON, Item
 
@@ -51,7 +51,6 @@ class Corr2Cause(SourcedTask):
     perturbation: Perturbation = "none"
     relations: Annotated[tuple[Relation, ...] | None, OneOrMore] = None
     num_nodes: Annotated[tuple[Size, ...] | None, OneOrMore] = None
-    classes: Annotated[int, Field(gt=0, le=100_000, strict=True)] | None = None
     wording: Annotated[int, Field(ge=0, lt=WORDINGS, strict=True)] = field(default=0, kw_only=True)
     whole: bool = field(default=False, kw_only=True)
     argument: bool = field(default=False, kw_only=True)
@@ -109,11 +108,6 @@ class Corr2Cause(SourcedTask):
                 f"task.num_nodes={largest}: the public test sets have 2 to {max(SIZES)} variables; use task.split=all, "
                 "train or dev for more."
             )
-        if self.classes is not None and largest <= COMPLETE:
-            raise ConfigError(
-                f"task.classes={self.classes} says how many premises are drawn where there are too many for all of "
-                f"them: it needs task.num_nodes={COMPLETE + 1} to {LARGEST}."
-            )
 
     @property
     def headline(self) -> str:
@@ -161,7 +155,6 @@ class Corr2Cause(SourcedTask):
             dict.fromkeys(self.num_nodes or SIZES),
             split=self.split,
             seed=self.seed,
-            classes=self.classes or CLASSES,
             relations=self.relations or Relation,
         )
         if not len(claim_blocks):
