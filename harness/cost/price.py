@@ -130,19 +130,19 @@ def table() -> str:
 
 def costs_money(service: Service | None) -> bool:
     """Return whether answers may cost money: they have a price or come from another machine."""
-    return service is not None and (not on_this_machine(service.base_url) or bool(_own(service)))
+    return service is not None and (not on_this_machine(service.base_url) or bool(own_price(service)))
 
 
-def price_of(service: Service | None, at: datetime | None = None) -> Price | None:
-    """Return what a model's tokens cost, now or at another time; None where unknown."""
+def price_of(service: Service | None, at: str | None = None) -> Price | None:
+    """Return what a model's tokens cost, today or at a time of ISO 8601; None where unknown."""
     if service is None:
         return None
-    if own := _own(service):
+    if own := own_price(service):
         price: Price | None = Price(**own, source="the model's config")
     elif on_this_machine(service.base_url):
         return FREE
     else:
-        price = _table_price(service, at or datetime.now(UTC))
+        price = _table_price(service, at)
     if price is None or service.batch_window is None:
         return price
     shares: dict[str, Any] = {
@@ -151,18 +151,19 @@ def price_of(service: Service | None, at: datetime | None = None) -> Price | Non
     return replace(price, **shares, source=f"{price.source}, in batches at {100 * service.discount:g}%")
 
 
-def _own(service: Service) -> dict[str, Any]:
+def own_price(service: Service) -> dict[str, Any]:
     """Return the prices of the model's config."""
     return {kind: ((0, float(usd)),) for kind, usd in (service.price or {}).items() if usd is not None}
 
 
-def _table_price(service: Service, at: datetime) -> Price | None:
+def _table_price(service: Service, at: str | None) -> Price | None:
     """Return the price in genai-prices; None without an entry, or if more than tokens is billed."""
     from genai_prices.data_snapshot import get_snapshot
 
     try:
         provider = get_snapshot().find_provider(None, None, service.base_url)
-    except LookupError:
+        time = datetime.now(UTC) if at is None else datetime.fromisoformat(at).astimezone(UTC)
+    except (LookupError, ValueError, OverflowError):
         return None
     # Only the provider's own entries: the package would fall back on those of another provider.
     if (model := provider.find_model(service.model)) is None:
@@ -170,7 +171,7 @@ def _table_price(service: Service, at: datetime) -> Price | None:
     # Where the price depends on the hour, take the dearest.
     dated = model.prices if isinstance(model.prices, list) else []
     hourly = [entry.prices for entry in dated if hasattr(entry.constraint, "start_time")]
-    entries = [model.get_prices(at, {"service_tier": service.tier} if service.tier else None), *hourly]
+    entries = [model.get_prices(time, {"service_tier": service.tier} if service.tier else None), *hourly]
     prices = max(entries, key=lambda entry: (_steps(entry.output_mtok) or ((0, 0.0),))[0][1])
     steps: dict[str, Any] = {kind: _steps(getattr(prices, theirs)) for kind, theirs in KINDS.items()}
     if steps["input"] is None or steps["output"] is None or any(vars(prices).get(name) for name in _BEYOND):

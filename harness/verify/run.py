@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import suppress
-from datetime import datetime
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.codec import content_digest, digest
 from harness.cost.ledger import Ledger
-from harness.cost.price import Price, costs_money, from_json, price_of, table
+from harness.cost.price import Price, costs_money, from_json, own_price, price_of, table
 from harness.errors import DataError, HarnessError, NotHereError
 from harness.prompting.fit import fitting
 from harness.prompting.version import VERSION, by_other_rules
@@ -211,11 +209,8 @@ def _of_price(manifest: Manifest, model: Model | None, price: Price | None) -> I
     service = None if model is None else model.traits.service
     if service is None or not costs_money(service):
         return
-    own = any(usd is not None for usd in (service.price or {}).values())
-    if own or (price is not None and price.source.startswith(f"{table()},")):
-        with suppress(ValueError, TypeError):  # of a start that is no time
-            if price_of(service, datetime.fromisoformat(manifest.started or "")) == price:
-                return
+    today = price is not None and price.source.startswith(f"{table()},")
+    if (today or own_price(service)) and price_of(service, manifest.started) != price:
         yield f"{MANIFEST}: the price is not the one that the model's settings, or its table, say."
 
 
