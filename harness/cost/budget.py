@@ -166,6 +166,8 @@ class Budgeted(Wrapper):
         self._kept = _INSTANT if model.traits.instant else _KEPT.get(cache, _KEPT["on"])
         self._more = 0.0
         """USD that a call took beyond its most, at most."""
+        self._uncounted = 0
+        """Calls that nobody counted."""
 
     def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
         """Yield the model's outcomes. Raises Interrupted or BudgetReached after those under way, if there are more."""
@@ -193,9 +195,17 @@ class Budgeted(Wrapper):
         one, price = size(request, self.traits.service), self.ledger.price
         return self._more + (price.most(one.input_most, one.output_most) if price else 0.0)
 
-    def learn(self, request: Request, cost: float) -> None:
-        """Expect of later calls what this one took beyond its most."""
-        self._more += max(0.0, cost - self.most(request))
+    def spent(self, request: Request, cost: float | None) -> float:
+        """Return what is spent with a call, None where nobody counted it: then its most.
+
+        What one took beyond its most is expected of all later ones, and of those that nobody counted.
+        """
+        most = self.most(request)
+        if cost is None:
+            self._uncounted += 1
+            return most
+        self._more += (more := max(0.0, cost - most))
+        return cost + more * self._uncounted
 
 
 class Tries(Admission):
@@ -273,10 +283,7 @@ class Tries(Admission):
         if (aside := self._aside.pop(request, None)) is None:
             return
         cost = 0.0 if usage is None else cost_of(_with_reasoning(usage), self._around.ledger.price)
-        if cost is None:
-            cost = max(aside, self._around.most(request))
-        self._budget.settle(aside, cost, sent=sent)
-        self._around.learn(request, cost)
+        self._budget.settle(aside, self._around.spent(request, cost), sent=sent)
 
 
 def _with_reasoning(usage: Usage) -> Usage:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from support.openai_server import Server, chat_reply, error
@@ -12,7 +11,6 @@ from support.outcomes import each
 from support.scripted import Scripted
 from support.thinned import few
 
-from harness.cache import CachedModel, Store
 from harness.cost.budget import Budget, Budgeted
 from harness.cost.ledger import Ledger
 from harness.cost.price import Price
@@ -57,18 +55,6 @@ def test_requests_are_asked_up_to_the_limit_and_not_one_more(serve, key):
     assert server.most_in_flight > 4
 
 
-def test_calls_begin_together_where_the_limit_is_far(serve, key):
-    server = serve(together=8)  # nobody is answered before so many have come
-    assert len(spend(chat(server), asks(20), usd=500)[0]) == 20 and server.together == 8
-
-
-def test_a_limit_that_is_not_reached_changes_nothing(serve, key):
-    server = serve()
-    answered, why, budget = spend(chat(server), asks(50), requests=50, usd=10)
-    assert len(answered) == 50 and why == ""
-    assert budget.spent.usd == pytest.approx(50 * A_CALL)
-
-
 @pytest.mark.parametrize("concurrency", few([16, 1, 64], 1))
 def test_dollars_hold_whatever_is_under_way_and_are_used_to_the_last_call(serve, key, concurrency):
     server = serve(delay=0.01)
@@ -79,17 +65,6 @@ def test_dollars_hold_whatever_is_under_way_and_are_used_to_the_last_call(serve,
     # What is left is less than one call may take, though the calls under way at a time may have taken all of it.
     assert allowed - budget.spent.usd < PRICE.most(MOST, 16)
     assert "budget.usd=0.05 is reached" in why and "the next call may cost $0.00" in why
-
-
-@pytest.mark.slow
-def test_a_reasoning_model_has_its_room_to_think_set_aside(serve, key):
-    server = serve(delay=0.01)
-    model = chat(server, model="o3-mini", temperature=None, reasoning_tokens=1000)
-    answered, why, budget = spend(model, asks(300), A_DOLLAR, usd=2600)
-    assert budget.spent.usd == 13 * len(answered) <= 2600
-    assert 2600 - budget.spent.usd < 1000 + 16 + MOST
-    assert server.most_in_flight <= 2  # each may take more than a thousand
-    assert "budget.usd=2600 is reached" in why
 
 
 def test_a_budget_of_nothing_asks_nothing(serve, key):
@@ -142,25 +117,6 @@ def test_a_model_that_forgets_requests_does_not_hang():
         Forgetful(lambda request: Response("No", usage=Usage(1, 1))), asks(100), A_DOLLAR, usd=3000
     )
     assert answered and why and budget.spent.usd <= 3000
-
-
-def test_what_the_cache_answers_takes_nothing_and_all_that_was_asked_is_kept(serve, key, tmp_path: Path):
-    server = serve(delay=0.01)
-    model = chat(server)
-    store = Store(tmp_path / "answers.sqlite")
-
-    def go(requests: int) -> int:
-        cached = CachedModel(Budgeted(model, Budget(Limits(requests=requests))), store)
-        found = []
-        try:
-            for outcome in each(cached.respond(iter(asks(90)))):
-                found.append(outcome)
-        except RunStopped:
-            pass
-        return len(found)
-
-    assert [go(40), go(40), go(40)] == [40, 80, 90]
-    assert len(server.calls) == 90
 
 
 def test_a_stop_of_the_models_own_is_handed_on(serve, key):

@@ -1,11 +1,13 @@
 """Money as an invariant, live: what a run believes it has spent is never less than what a drawn server has billed.
 
 A try is unsent, possibly billed, counted by the server, or answered. Each try draws what the server does with it, and
-whether it is billed for it; the run sees what such a server says, through the client it has.
+whether it is billed for it; the run sees what such a server says, through the client it has. A server may bill far more
+than it was asked, too: then the limit is passed by the calls under way at the most.
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
 import random
 from collections import Counter
@@ -30,6 +32,14 @@ INPUT_USD, OUTPUT_USD = 10.0, 100.0
 PRICE = Price(((0, INPUT_USD),), ((0, OUTPUT_USD),))
 WORDS = "The premise says that A causes B, and that nothing else does. "
 LIMITS: tuple[dict[str, float], ...] = ({"usd": 0.05}, {"requests": 25}, {"usd": 5.0})
+HIDDEN = {
+    "a proxy's own prompt": lambda draw, number: (5000, 0),
+    "by chance": lambda draw, number: (draw.randint(0, 5000), 0),
+    "more and more": lambda draw, number: (40 * number, 0),
+    "writes on": lambda draw, number: (0, 2000),
+    "both": lambda draw, number: (5000, 2000),
+}
+"""Tokens (in, out) of a call that are nowhere in the request."""
 SENT = ("lost", "late", "page", "cut", "empty", "no choices", "half and 429", "half and no quota of context",
         "window full", "withheld", "wordless", "finish error", "500", "502", "400", "408", "409",
         "redirect")  # fmt: skip
@@ -47,10 +57,11 @@ def Reply(status: int, content: Any, **headers: str) -> httpx2.Response:  # noqa
 class DrawnServer:
     """What happens to each try, and the bill."""
 
-    def __init__(self, seed: int, draw: random.Random) -> None:
+    def __init__(self, seed: int, draw: random.Random, hidden: str = "") -> None:
         """Let odd seeds draw one kind of trouble among answers that are counted: nothing else can make up for it."""
-        self.draw, self.alone = draw, seed % 2 == 1
+        self.draw, self.alone, self.hidden = draw, seed % 2 == 1, hidden
         self.bill = {"usd": 0.0, "requests": 0.0}
+        self.most = dict(self.bill)
         self.happened: Counter[str] = Counter()
         kinds = [*SENT, *UNBILLED]
         self.kinds = [kinds[seed // 2 % len(kinds)]] if self.alone else draw.sample(kinds, draw.randint(1, len(kinds)))
@@ -58,15 +69,24 @@ class DrawnServer:
         self.counts = draw.sample(COUNTS, draw.randint(1, len(COUNTS)))
 
     def handle(self, body: dict[str, Any]) -> httpx2.Response:
-        kind = self.draw.choice(self.kinds) if self.draw.random() < self.trouble else "answer"
+        # A run can know in time what is hidden where the first call is counted.
+        trouble = self.draw.random() < self.trouble and (self.happened or not self.hidden)
+        kind = self.draw.choice(self.kinds) if trouble else "answer"
         self.happened[kind] += 1
         input = sum(len(message["content"]) for message in body["messages"]) // 4 + 8
         output = self.draw.randint(1, 16)
+        if self.hidden:
+            more = HIDDEN[self.hidden](self.draw, self.happened.total())
+            input, output = input + more[0], output + more[1]
         if kind != "unconnected":
-            self.bill["requests"] += 1
+            self._bill("requests", 1)
         if kind not in UNBILLED:
-            self.bill["usd"] += (input * INPUT_USD + output * OUTPUT_USD) / 1e6
+            self._bill("usd", (input * INPUT_USD + output * OUTPUT_USD) / 1e6)
         return self.said(kind, self.usage(input, output, exact=self.alone and kind == "answer"))
+
+    def _bill(self, unit: str, amount: float) -> None:
+        self.bill[unit] += amount
+        self.most[unit] = max(self.most[unit], amount)
 
     def usage(self, input: int, output: int, *, exact: bool) -> dict[str, Any]:
         how = "counted" if exact else self.draw.choice(self.counts)
@@ -112,11 +132,12 @@ class DrawnServer:
         }[kind]()
 
 
-def story(seed: int, monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+def story(seed: int, monkeypatch: pytest.MonkeyPatch, hidden: str = "") -> Counter[str]:
     draw = random.Random(seed)
-    server = DrawnServer(seed, draw)
+    server = DrawnServer(seed, draw, hidden)
 
     async def send(client: HttpClient, request: httpx2.Request, **options: Any) -> httpx2.Response:
+        await asyncio.sleep(0)  # so many are under way as may be
         try:
             response = server.handle(json.loads(request.content))
         except aiohttp.ClientError as error:
@@ -127,10 +148,11 @@ def story(seed: int, monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     monkeypatch.setattr(HttpClient, "send", send)
     monkeypatch.setattr(retry, "FIRST", 0.0)
     model = Chat(name="m", model="m", base_url="http://127.0.0.1:9/v1", api_key_env=None, max_wait=0.0,
-                 attempts=draw.choice((1, 3, 5)), max_concurrency=draw.choice((1, 4)))  # fmt: skip
-    limits = draw.choice(LIMITS)
+                 attempts=draw.choice((1, 3, 5)), max_concurrency=draw.choice((1, 4, 64)))  # fmt: skip
+    limits = {"usd": 0.3} if hidden else draw.choice(LIMITS)
     budget = Budget(Limits(**limits))
-    requests = [ChatRequest((Message("user", f"{WORDS * draw.randint(1, 3)}{k}"),), max_tokens=16) for k in range(40)]
+    texts = [f"{WORDS * draw.randint(1, 3)}{k}" for k in range(400 if hidden else 80)]
+    requests = [ChatRequest((Message("user", text),), max_tokens=16) for text in texts]
     answers, why = 0, ""
     try:
         for _, outcome in each(Budgeted(model, budget, Ledger(PRICE, paid=True)).respond(requests)):
@@ -140,9 +162,11 @@ def story(seed: int, monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     about = f"{seed}: {server.happened}, {server.counts}, {limits}; {why}"
     for unit, billed in server.bill.items():
         believed = getattr(budget.spent, unit)
-        assert believed >= billed * (1 - 1e-9), (unit, believed, billed, about)
+        assert hidden or believed >= billed * (1 - 1e-9), (unit, believed, billed, about)
+    # Here a try that has failed is repeated at once, before any reply to those beside it is read.
+    under_way = model.max_concurrency + server.happened.total() - server.happened["answer"] if hidden else 0
     for unit, limit in limits.items():
-        assert server.bill[unit] <= limit * (1 + 1e-9), about
+        assert server.bill[unit] <= limit * (1 + 1e-9) + under_way * server.most[unit], about
     assert answers <= server.happened["answer"], about
     return server.happened
 
@@ -150,3 +174,9 @@ def story(seed: int, monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
 def test_what_may_be_billed_is_never_given_back_without_proof(monkeypatch):
     happened = sum((story(seed, monkeypatch) for seed in range(2 * len(SENT + UNBILLED) + 20)), Counter())
     assert set(happened) == {"answer", *SENT, *UNBILLED}
+
+
+@pytest.mark.parametrize("hidden", HIDDEN)
+def test_what_is_billed_beyond_the_request_passes_the_limit_by_the_calls_under_way_at_most(hidden, monkeypatch):
+    for seed in range(1, 51, 2):
+        story(seed, monkeypatch, hidden)
