@@ -7,7 +7,15 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from genai_prices.types import ConditionalPrice, ModelPrice, StartDateConstraint, Tier, TieredPrices
+from genai_prices.types import (
+    ClauseEquals,
+    ConditionalPrice,
+    ModelInfo,
+    ModelPrice,
+    StartDateConstraint,
+    Tier,
+    TieredPrices,
+)
 from support.openai_server import chat_reply
 from support.outcomes import each
 from support.scripted import Scripted
@@ -34,27 +42,17 @@ def per_million(input: float, output: float, **more: Any) -> Price:
 
 def test_cached_input_is_a_part_of_input_and_reasoning_a_part_of_output():
     price = per_million(10, 100, cached_input=((0, 1),), cache_write=((0, 20),))
-    assert price.cost(Usage(1000, 50)) == pytest.approx((1000 * 10 + 50 * 100) / 1e6)
-    assert price.cost(Usage(1000, 50, cached_input=600, reasoning=40)) == pytest.approx(
-        (400 * 10 + 600 * 1 + 50 * 100) / 1e6
-    )
-    assert price.cost(Usage(1000, 50, 600, 40, cache_write=300)) == pytest.approx(
-        (100 * 10 + 600 * 1 + 300 * 20 + 50 * 100) / 1e6
-    )
-    assert per_million(10, 100).cost(Usage(1000, 50, 600)) == per_million(10, 100).cost(Usage(1000, 50))
+    tiers = Price(((0, 1.0), (200_000, 2.0)), ((0, 10.0), (200_000, 20.0)))  # a tier is the price of the whole call
+    for one, usage, expected in (
+        (price, Usage(1000, 50), 1000 * 10 + 50 * 100),
+        (price, Usage(1000, 50, cached_input=600, reasoning=40), 400 * 10 + 600 * 1 + 50 * 100),
+        (price, Usage(1000, 50, 600, 40, cache_write=300), 100 * 10 + 600 * 1 + 300 * 20 + 50 * 100),
+        (per_million(10, 100), Usage(1000, 50, 600), 1000 * 10 + 50 * 100),
+        (tiers, Usage(200_000, 10), 200_000 * 1 + 10 * 10),
+        (tiers, Usage(200_001, 10), 200_001 * 2 + 10 * 20),
+    ):
+        assert one.cost(usage) == pytest.approx(expected / 1e6) and one.cost(usage) <= one.most(usage.input, 50)
     assert price.cost(Usage(1000)) is None and price.cost(Usage()) is None
-
-
-def test_a_tier_is_the_price_of_the_whole_call():
-    price = Price(((0, 1.0), (200_000, 2.0)), ((0, 10.0), (200_000, 20.0)))
-    assert price.cost(Usage(200_000, 10)) == pytest.approx((200_000 * 1 + 10 * 10) / 1e6)
-    assert price.cost(Usage(200_001, 10)) == pytest.approx((200_001 * 2 + 10 * 20) / 1e6)
-
-
-def test_the_most_is_never_less_than_the_cost():
-    price = per_million(10, 100, cached_input=((0, 12),), cache_write=((0, 20),))
-    for usage in (Usage(100, 7), Usage(100, 7, cached_input=100), Usage(100, 7, 0, 7, cache_write=100), Usage(3, 0)):
-        assert price.most(100, 7) >= price.cost(usage)
 
 
 def test_costs_agree_with_the_packages_own_arithmetic():
@@ -74,9 +72,9 @@ def test_costs_agree_with_the_packages_own_arithmetic():
 def test_the_entry_that_was_taken_is_named():
     assert "openai/gpt-4-turbo" in str(price_of(service("gpt-4-1106-preview")))
     assert str(price_of(service("gpt-4"))).startswith("$30 in, $60 out per million tokens: genai-prices 0.")
-
-
-def test_an_unknown_price_is_none():
+    plain, flex = (price_of(service("gpt-5", extra=extra)) for extra in ({}, {"service_tier": "flex"}))
+    assert flex.input[0][1] < plain.input[0][1]
+    # What has no entry at its address is unknown.
     proxied = service("gpt-4", "https://proxy.example.com/v1")
     others = map(service, ("gpt-4-nonsense", "my-model", "claude-3-opus-20240229"))  # the last is not known to OpenAI
     assert all(price_of(model) is None and costs_money(model) for model in (proxied, *others))
@@ -92,21 +90,12 @@ def test_a_price_of_the_config_wins_and_this_machine_is_free():
     assert costs_money(service("x", "http://192.168.0.7/v1")) and not costs_money(Baseline("b", 0.5).traits.service)
 
 
-def test_a_service_tier_has_its_own_price():
-    plain, flex = (price_of(service("gpt-5", extra=extra)) for extra in ({}, {"service_tier": "flex"}))
-    assert flex.input[0][1] < plain.input[0][1]
-
-
-def listed(monkeypatch, prices) -> Price | None:
-    model = SimpleNamespace(id="m", prices=prices, get_prices=lambda now, context: vars_of(prices))
+def listed(monkeypatch, prices, at: str | None = None) -> Price | None:
+    model = ModelInfo(id="m", match=ClauseEquals(equals="m"), prices=prices)
     provider = SimpleNamespace(id="p", find_model=lambda name: model)
     snapshot = SimpleNamespace(find_provider=lambda *_: provider)
     monkeypatch.setattr("genai_prices.data_snapshot.get_snapshot", lambda: snapshot)
-    return price_of(service("m"))
-
-
-def vars_of(prices):
-    return prices[0].prices if isinstance(prices, list) else prices
+    return price_of(service("m"), at)
 
 
 def test_tiers_are_read_and_what_tokens_do_not_account_for_is_unknown(monkeypatch):
@@ -117,34 +106,30 @@ def test_tiers_are_read_and_what_tokens_do_not_account_for_is_unknown(monkeypatc
     assert listed(monkeypatch, ModelPrice(input_mtok=Decimal(1))) is None
 
 
-def test_a_price_that_will_change_names_the_day(monkeypatch):
+def test_a_price_is_that_of_its_day(monkeypatch):
     now, later = (ModelPrice(input_mtok=Decimal(n), output_mtok=Decimal(n)) for n in (1, 2))
     constraint = StartDateConstraint(start_date=date(2999, 1, 1))
-    price = listed(monkeypatch, [ConditionalPrice(prices=now), ConditionalPrice(constraint=constraint, prices=later)])
-    assert from_json(json.loads(json.dumps(price.to_json()))) == price
+    prices = [ConditionalPrice(prices=now), ConditionalPrice(constraint=constraint, prices=later)]
+    today, then = listed(monkeypatch, prices), listed(monkeypatch, prices, "2999-01-02T03:00:00+02:00")
+    assert (today.input, then.input, listed(monkeypatch, prices, "noon")) == (((0, 1.0),), ((0, 2.0),), None)
+    assert from_json(json.loads(json.dumps(today.to_json()))) == today
 
 
 def test_half_a_price_and_a_wrong_name_are_refused(key):
     section = {"_target_": f"{Chat.__module__}.Chat", "name": "m", "model": "x", "base_url": "http://localhost/v1"}
-    with pytest.raises(ConfigError, match="both input and output"):
-        build({**section, "price": {"input": 1}}, "model")
-    with pytest.raises(ConfigError, match=r"model\.price"):
-        build({**section, "price": {"inptu": 1, "output": 1}}, "model")
-    with pytest.raises(ConfigError, match="greater than or equal to 0"):
-        build({**section, "price": {"input": -1, "output": 1}}, "model")
+    for price, said in (
+        ({"input": 1}, "both input and output"),
+        ({"inptu": 1, "output": 1}, r"model\.price"),
+        ({"input": -1, "output": 1}, "greater than or equal to 0"),
+    ):
+        with pytest.raises(ConfigError, match=said):
+            build({**section, "price": price}, "model")
     assert build({**section, "price": {"input": 1, "output": 2}}, "model").price == {"input": 1, "output": 2}
 
 
 def test_amounts_are_shown_with_the_digits_that_matter():
-    shown = {
-        0: "$0.0000",
-        0.0000213: "$0.000021",
-        0.0123: "$0.0123",
-        0.5: "$0.5000",
-        9.5: "$9.50",
-        1234.567: "$1,234.57",
-    }
-    assert {usd: dollars(usd) for usd in shown} == shown
+    shown = map(dollars, (0, 0.0000213, 0.0123, 0.5, 9.5, 1234.567))
+    assert [*shown] == ["$0.0000", "$0.000021", "$0.0123", "$0.5000", "$9.50", "$1,234.57"]
 
 
 TEST_PRICE = Price(((0, 10.0),), ((0, 100.0),), source="test")
