@@ -48,7 +48,7 @@ ROOMS: dict[str, tuple[int, int]] = {
     "harness/tasks/corr2cause": (1570, 11),
     "harness/tasks/corr2cause/fresh": (799, 6),
     "harness/tasks/questions": (356, 2),
-    "harness/verify": (660, 6),
+    "harness/verify": (657, 6),
     "packages/batches": (1250, 8),
     "packages/bridges": (398, 7),
     "packages/discovery": (795, 5),
@@ -56,7 +56,7 @@ ROOMS: dict[str, tuple[int, int]] = {
     "packages/papers": (1900, 13),
     "packages/scale": (764, 7),
     "packages/train": (872, 7),
-    "tests": (37054, 285),
+    "tests": (36884, 284),
     "tools": (1497, 11),
 }  # fmt: skip
 """Lines and files by room. A room within a room counts in its own row alone."""
