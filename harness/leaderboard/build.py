@@ -7,32 +7,35 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from harness.errors import ConfigError, unknown
-from harness.leaderboard import by_setting, by_task
-from harness.leaderboard.columns import (
+from harness.leaderboard import by_setting
+from harness.leaderboard.comparable import ComparableRuns, best_first, capitalized, comparable_sets, items_text
+from harness.leaderboard.rows import (
     OF_RUNS,
     NumberColumn,
+    Row,
     about_runs,
     constants,
     interval_note,
+    lost_notes,
     not_ranked,
     number_notes,
+    shared_names,
+    table,
 )
-from harness.leaderboard.comparable import (
-    NAMES,
-    ComparableRuns,
-    capitalized,
-    comparable_sets,
-    name_cells,
-    name_of,
-    telling_names,
-)
-from harness.leaderboard.series import find_setting, setting_names
+from harness.leaderboard.series import RunSetting, find_setting, setting_names
 from harness.scoring.definitions import definition, main_metrics
 from harness.scoring.grades import FIRM
 from harness.storage.runs import Run
-from harness.tables.numbers import COUNTS, YES, counts_of, even_decimals, metrics_of, yes_share
+from harness.tables.numbers import COUNTS, YES, counts_of, metrics_of, number_cell, number_column, shown, yes_share
 from harness.tables.results import spare
-from harness.tables.table import Column, Line, Table
+from harness.tables.table import Table, task_title
+
+ALL_TASKS = "All benchmarks"
+"""Stands in the place of a task above the table of models by benchmarks."""
+_CHOICE = (
+    "Of each task the runs of one set of items, those with its default settings where there are such (folders choose "
+    "others); of several runs of a model the one with the task's first prompt."
+)
 
 
 @dataclass(frozen=True)
@@ -52,12 +55,12 @@ def build(runs: Sequence[Run], choice: BoardOptions | None = None) -> list[Table
     """
     choice = choice or BoardOptions()
     setting = _checked(choice, [run for run in runs if run.sound])
-    if setting == "task":
-        return [by_task.table(runs, choice.metrics, not_ranked(runs))]
     of_tasks = {task: [run for run in runs if run.task == task] for task in sorted({run.task for run in runs})}
+    if setting == "task":
+        return [_by_task(of_tasks, choice.metrics)]
     if setting:
         return _of_setting(of_tasks, setting, choice)
-    return [table for task, of_task in of_tasks.items() for table in _tables(task, of_task, choice)]
+    return [each for task, of_task in of_tasks.items() for each in _of_task(task, of_task, choice)]
 
 
 def _checked(choice: BoardOptions, runs: Sequence[Run]) -> str:
@@ -90,7 +93,7 @@ def _checked(choice: BoardOptions, runs: Sequence[Run]) -> str:
 def _of_setting(of_tasks: Mapping[str, list[Run]], name: str, choice: BoardOptions) -> list[Table]:
     """Return the tables by or over a setting; of a task whose runs do not differ in it, a note."""
     tables: list[Table] = []
-    missing: list[tuple[str, ConfigError]] = []
+    missing: dict[str, str] = {}
     for task, runs in of_tasks.items():
         try:
             setting = find_setting(name, [run for run in runs if run.sound])
@@ -99,68 +102,62 @@ def _of_setting(of_tasks: Mapping[str, list[Run]], name: str, choice: BoardOptio
             others = not_ranked(runs)
             tables += by_setting.tables(task, runs, setting, choice.metrics, others, over=bool(choice.over))
         except ConfigError as error:
-            missing.append((task, error))
+            missing[task] = str(error)
     if not tables:
-        raise ConfigError("; ".join(str(error).rstrip(".") for _, error in missing) + ".")
-    return [*tables, *(Table(task, others=[capitalized(str(error))]) for task, error in missing)]
+        raise ConfigError("; ".join(reason.rstrip(".") for reason in missing.values()) + ".")
+    return [*tables, *(Table(task, others=[capitalized(reason)]) for task, reason in missing.items())]
 
 
-def _tables(task: str, runs: list[Run], choice: BoardOptions) -> Iterator[Table]:
-    """Yield the tables of a task."""
+def _of_task(task: str, runs: list[Run], choice: BoardOptions) -> Iterator[Table]:
+    """Yield the tables of a task; what is not ranked stands below the last."""
     others = not_ranked(runs)
     unfinished = [(run.variant, run.prompt, run.model) for run in runs if not run.sound]
     sets = comparable_sets(runs)
-    if not sets:
+    for comparable in sets[:-1]:
+        yield _of_set(task, comparable, choice)
+    if sets:
+        yield _of_set(task, sets[-1], choice, others, unfinished)
+    else:
         yield Table(task, others=others, unfinished=unfinished)
-    for number, comparable in enumerate(sets, 1):
-        last = number == len(sets)
-        yield _table(task, comparable, choice, others if last else [], unfinished if last else [])
 
 
-def _table(
+def _of_set(
     task: str,
     comparable: ComparableRuns,
     choice: BoardOptions,
-    others: Sequence[str],
-    unfinished: Sequence[tuple[str, str, str]],
+    others: Sequence[str] = (),
+    unfinished: Sequence[tuple[str, str, str]] = (),
 ) -> Table:
-    ranked = comparable.runs
-    names = telling_names(ranked)
-    constant = ("prompt",) if comparable.heading else ("prompt", "variant")
-    shared = [f"{name} {name_of(ranked[0], name)}" for name in constant if name not in names]
-    overall = [run.result.overall for run in ranked]
+    """Return the table of runs that may stand side by side, a row for each."""
+    runs = comparable.runs
+    rows, overall, numbers = [Row.of(run) for run in runs], [run.result.overall for run in runs], _numbers(runs, choice)
     main = {name for scores in overall for name in main_metrics(scores)}
-    numbers = _number_columns(ranked, choice)
     with_interval = set(choice.metrics) or main
-    columns = [*(Column(name, name) for name in names), *(column.header for column in numbers)]
-    lines = []
-    for run in ranked:
-        cells = [column.cell(run, interval=column.number in with_interval) for column in numbers]
-        place = {name: text for name in NAMES if (text := name_of(run, name))}
-        lines.append(Line([*name_cells(run, names), *cells], "", place, run.ranked))
+    body = [(n.header, [n.cell(run, interval=n.number in with_interval) for run in runs]) for n in numbers]
     first = main_metrics(overall[0])[0]
     best = "F1" if first.endswith("f1") else definition(first).title
     in_caption, caption = constants(overall, wanted=choice.metrics)
-    drawn = any(cell.range for line in lines for cell in line.cells)
-    rows = [scores for run in ranked for column in numbers if drawn and (scores := column.scores(run))]
-    return Table(
+    drawn = any(cell.range for _, cells in body for cell in cells)
+    scores = [of_group for run in runs for number in numbers if drawn and (of_group := number.scores(run))]
+    shared = shared_names(rows, "prompt", *([] if comparable.heading else ["variant"]))
+    return table(
         task,
-        columns,
-        even_decimals(columns, lines),
+        rows,
+        body,
         above="; ".join([f"Best {best} first, metrics in percent", *shared, *caption]) + ".",
-        notes=[*interval_note(rows), *number_notes(ranked, numbers), *about_runs(ranked)],
+        notes=[*interval_note(scores), *number_notes(rows, numbers), *about_runs(rows)],
         others=others,
         heading=comparable.heading,
         settings=comparable.settings,
-        label_set=ranked[0].result.headline,
-        items=ranked[0].items,
+        label_set=runs[0].result.headline,
+        items=runs[0].items,
         unfinished=unfinished,
-        spare=spare([column.name for column in columns if column.kind == "metric"], main),
+        spare=spare([column.name for column, _ in body if column.kind == "metric"], main),
         in_caption=in_caption,
     )
 
 
-def _number_columns(runs: Sequence[Run], choice: BoardOptions) -> list[NumberColumn]:
+def _numbers(runs: Sequence[Run], choice: BoardOptions) -> list[NumberColumn]:
     overall = [run.result.overall for run in runs]
     names = list(choice.metrics)
     if not names and choice.by:
@@ -169,9 +166,59 @@ def _number_columns(runs: Sequence[Run], choice: BoardOptions) -> list[NumberCol
         answers = [YES] if any(yes_share(scores) is not None for scores in overall) else []
         firm = ["firm"] if any(run.result.grades.keys() - FIRM for run in runs) else []
         names = [*metrics_of(overall), *answers, *firm, *counts_of(overall)]
-    groups: dict[str, dict[str, None]] = defaultdict(dict)
+    parts = {("overall", "all"): None}
     for breakdown in choice.by:
         for run in runs:
-            groups[breakdown] |= dict.fromkeys(run.result.scores[run.result.headline].get(breakdown, {}))
-    parts = [("overall", "all"), *((breakdown, group) for breakdown, of in groups.items() for group in of)]
-    return [NumberColumn(name, *part) for name in names for part in (parts[:1] if name in OF_RUNS else parts)]
+            parts |= {(breakdown, group): None for group in run.result.scores[run.result.headline].get(breakdown, {})}
+    return [NumberColumn(name, *part) for name in names for part in (list(parts)[:1] if name in OF_RUNS else parts)]
+
+
+def _by_task(of_tasks: Mapping[str, list[Run]], metrics: Sequence[str]) -> Table:
+    """Return the table of models by benchmarks: a row for each model, for each task its main metric."""
+    models: dict[str, dict[str, Run]] = defaultdict(dict)
+    numbers, above, settings = [], ["Best first in the first column, metrics in percent"], []
+    for task, runs in of_tasks.items():
+        if not (sets := comparable_sets(runs)):
+            continue
+        comparable, title = sets[0], task_title(task)
+        first, heading = comparable.runs[0].result.overall, comparable.heading
+        for run in sorted(comparable.runs, key=_first_choice):
+            models[run.model].setdefault(title, run)
+        numbers += [(title, metric, f"{metric}/{task}") for metric in metrics or main_metrics(first)[:1]]
+        about = f", {heading[0].lower()}{heading[1:]}" if heading else ""
+        above.append(f"{title}{about}: {first.items:,} items in {first.clusters:,} {first.unit or 'cluster'}s")
+        settings.append(f"{task}: {items_text(comparable.runs[0])}")
+
+    def best(row: Row) -> list[float]:
+        values = [
+            (metric, shown(row.runs[t].result.overall, metric).value if t in row.runs else None)
+            for t, metric, _ in numbers
+        ]
+        return [best_first(metric, value) for metric, value in values]
+
+    rows = [Row({"model": model}, runs) for model, runs in sorted(models.items())]
+    rows.sort(key=best)
+    body = []
+    for title, metric, name in numbers:
+        runs_of_column = [row.runs.get(title) for row in rows]
+        cells = [number_cell(run.result.overall if run else None, metric) for run in runs_of_column]
+        body.append((number_column(metric, name, over=title), cells))
+    return table(
+        ALL_TASKS,
+        rows,
+        body,
+        above="; ".join(above) + ".",
+        notes=[
+            *interval_note([run.result.overall for row in rows for run in row.runs.values()]),
+            _CHOICE,
+            *lost_notes(rows),
+            *about_runs(rows),
+        ],
+        others=not_ranked([run for runs in of_tasks.values() for run in runs]),
+        settings="; ".join(settings),
+    )
+
+
+def _first_choice(run: Run) -> tuple[bool, str, bool]:
+    """Return what puts the task's first prompt first, and of its variants the default."""
+    return not RunSetting("prompt").is_default(run), run.prompt, run.variant != "default"

@@ -10,24 +10,46 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from itertools import product
 from os.path import commonprefix
 from statistics import fmean, median, stdev
+from typing import Any
 
 from harness.compare.comparison import RESAMPLED, star_note
 from harness.compare.difference import Difference, differences, holm, of_counts
 from harness.compare.pairing import Loader, pair
 from harness.compare.tables import difference_cells, difference_columns
 from harness.errors import ConfigError, HarnessError
-from harness.leaderboard.columns import about_runs, constants, interval_note, lost_notes
-from harness.leaderboard.comparable import best_first, capitalized, items_text, runs_text, settings_words, sort_key
+from harness.leaderboard.comparable import (
+    ComparableRuns,
+    best_first,
+    capitalized,
+    comparable_sets,
+    items_text,
+    runs_text,
+    settings_words,
+    sort_key,
+)
+from harness.leaderboard.rows import (
+    Body,
+    Row,
+    about_runs,
+    constants,
+    interval_note,
+    lost_notes,
+    shared_names,
+    table,
+)
 from harness.leaderboard.series import RunSetting, Series, series_of, sets_of, steps_of
 from harness.scoring.definitions import definition, main_metrics
 from harness.scoring.means import mean_of
+from harness.storage.replies import ReplyReader
 from harness.storage.runs import Run
 from harness.tables.numbers import interval_text, metric_text, number_cell, number_column, percent_text, shown
-from harness.tables.table import Cell, Column, Line, Table
+from harness.tables.table import Cell, Column, Table
 
 Found = Difference | str
 """A difference, or a word why there is none."""
@@ -58,80 +80,83 @@ def tables(
             f"{', '.join(order) or 'none'}): run the same with another value."
         )
     if alone := [series.first for series in every if not any(series in members for members in sets)]:
-        others = [f"Not in a table, having one value of the setting: {runs_text(alone)}.", *others]
+        others = [f"Not in a table, having one value of the setting: {runs_text(alone, most=8)}.", *others]
     for number, members in enumerate(sets, 1):
-        names = metrics or main_metrics(members[0].first.result.overall)[:1]
-        rows = sorted(members, key=partial(_best_mean_first, names[0]) if over else lambda s: sort_key(s.first))
-        columns, name_cells, shared = _name_columns(rows, setting)
-        known = [run for series in rows for run in series.by_step.values()]
-        scores = [run.result.overall for run in known]
-        steps = [step for step in order if any(step in series.by_step for series in rows)]
-        body = (_over if over else _by)(setting, rows, steps, names, load or Loader())
-        lines = zip(rows, name_cells, body.lines, strict=True)
-        lost = zip([" ".join(cell.text for cell in cells) for cells in name_cells], rows, strict=True)
-        yield replace(
+        first = members[0].first
+        names = metrics or main_metrics(first.result.overall)[:1]
+        members = sorted(members, key=partial(_best_mean_first, names[0]) if over else lambda s: sort_key(s.first))
+        rows = [_row(series, setting, over=over) for series in members]
+        steps = [step for step in order if any(step in row.runs for row in rows)]
+        body, parts = (_over if over else _by)(setting, rows, steps, names, load or Loader())
+        scores = [run.result.overall for row in rows for run in row.runs.values()]
+        above = [parts["above"], "metrics in percent", *shared_names(rows, "prompt"), *constants(scores)[1]]
+        notes = [*([] if over else interval_note(scores)), *lost_notes(rows), *parts["notes"], *about_runs(rows)]
+        yield table(
+            task,
+            rows,
             body,
-            task=task,
-            columns=[*columns, *body.columns],
-            lines=[replace(line, cells=[*cells, *line.cells], ranked=s.first.ranked) for s, cells, line in lines],
-            above="; ".join([f"{body.above}, metrics in percent", *shared, *constants(scores)[1]]) + ".",
-            notes=[
-                *([] if over else interval_note(scores)),
-                *lost_notes([(line, step, run) for line, series in lost for step, run in series.by_step.items()]),
-                *body.notes,
-                *about_runs(known),
-            ],
-            others=others if number == len(sets) else (),
-            heading=_heading("over" if over else "by", setting, rows[0].first),
-            label_set=rows[0].first.result.headline,
+            **parts
+            | {
+                "above": f"{above[0]}, {'; '.join(above[1:])}.",
+                "notes": notes,
+                "others": others if number == len(sets) else (),
+                "heading": _heading("over" if over else "by", setting, rows[0].first),
+                "label_set": first.result.headline,
+            },
         )
 
 
+def _row(series: Series, setting: RunSetting, *, over: bool) -> Row:
+    """Return the row of a series: a name that the setting decides is none of its own."""
+    first, folders = series.first, {run.source for run in series.by_step.values()}
+    names = {"model": first.model, "prompt": first.prompt, "variant": setting.other_variant(first)}
+    if not setting.name:
+        names[setting.part] = ""
+    elif setting.part == "model":
+        names["model"] = _common_name([run.model for run in series.by_step.values()])
+    elif setting.part == "data":
+        names["prompt"] = series.rest[1]
+    names["folder"] = first.source if len(folders) == 1 else ""
+    return Row(names | ({"over": f"{setting.title}={'+'.join(series.by_step)}"} if over else {}), series.by_step)
+
+
 def _by(
-    setting: RunSetting, rows: Sequence[Series], steps: Sequence[str], metrics: Sequence[str], load: Loader
-) -> Table:
+    setting: RunSetting, rows: Sequence[Row], steps: Sequence[str], metrics: Sequence[str], load: Loader
+) -> tuple[Body, dict[str, Any]]:
     """Return the columns for each value of the setting, and what is said of them alone."""
     base = steps[0]
-    found = corrected([differences_to_first(series, steps, metrics, load) for series in rows])
-    numbers = [(step, metric) for step in steps for metric in metrics]
-    with_difference = {key for key in numbers if key[0] != base and definition(key[1]).made_of == "counts"}
-    columns: list[Column] = []
-    for step, metric in numbers:
-        columns.append(number_column(metric, f"{metric}/{step}", over=step))
-        if (step, metric) in with_difference:
-            columns += difference_columns(base, f"{metric}/{step}/", step)
-    lines = []
-    for series, of_row in zip(rows, found, strict=True):
-        cells: list[Cell] = []
-        for step, metric in numbers:
-            run = series.by_step.get(step)
-            cells.append(Cell("– no run") if run is None else number_cell(run.result.overall, metric))
-            if (step, metric) in with_difference:
-                cells += difference_cells(of_row.get((step, metric)))
-        first = series.first
-        place = {"model": first.model, "prompt": first.prompt, "variant": setting.other_variant(first)}
-        lines.append(Line(cells, run=place))
-    sets = {items_text(run): step for series in rows for step, run in series.by_step.items()}
-    return Table(
-        columns=columns,
-        lines=lines,
-        above=f"Best first ({base})",
-        notes=list(difference_notes(base, [d for of_row in found for d in of_row.values()])),
-        settings="; ".join(f"{step}: {items}" if len(sets) > 1 else items for items, step in sets.items()),
-        in_caption=[column.name for column in columns if column.name.endswith("/p_holm")],
-        spare=[column.name for column in columns if column.name.endswith("/p")],
-    )
+    found = corrected([differences_to_first(row.runs, steps, metrics, load) for row in rows])
+    body: list[tuple[Column, Sequence[Cell]]] = []
+    for step, metric in product(steps, metrics):
+        runs = [row.runs.get(step) for row in rows]
+        cells = [number_cell(run.result.overall, metric) if run else Cell("– no run") for run in runs]
+        body.append((number_column(metric, f"{metric}/{step}", over=step), cells))
+        if step != base and definition(metric).made_of == "counts":
+            body += _difference(base, f"{metric}/{step}/", step, [of_row.get((step, metric)) for of_row in found])
+    items = {items_text(run): step for row in rows for step, run in row.runs.items()}
+    return body, {
+        "above": f"Best first ({base})",
+        "notes": difference_notes(base, [d for of_row in found for d in of_row.values()]),
+        "settings": "; ".join(f"{step}: {text}" if len(items) > 1 else text for text, step in items.items()),
+        "in_caption": [column.name for column, _ in body if column.name.endswith("/p_holm")],
+        "spare": [column.name for column, _ in body if column.name.endswith("/p")],
+    }
+
+
+def _difference(base: str, before: str, over: str, several: Sequence[Found | None]) -> Iterator[tuple[Column, Any]]:
+    """Return the columns of the differences of all rows."""
+    return zip(difference_columns(base, before, over), zip(*map(difference_cells, several), strict=True), strict=True)
 
 
 def differences_to_first(
-    series: Series, steps: Sequence[str], metrics: Sequence[str], load: Loader
+    runs: Mapping[str, Run], steps: Sequence[str], metrics: Sequence[str], load: Loader
 ) -> dict[tuple[str, str], Found]:
-    """Return the differences of a series' runs to that of the first step, by step and metric."""
-    base = series.by_step.get(steps[0])
+    """Return the differences of a row's runs to that of the first step, by step and metric."""
+    base = runs.get(steps[0])
     paired = [name for name in metrics if definition(name).made_of == "counts"]
     found: dict[tuple[str, str], Found] = {}
     for step in steps[1:]:
-        run = series.by_step.get(step)
+        run = runs.get(step)
         if base is not None and run is not None and paired:
             of_step = _differences(base, run, paired, load)
             found |= {(step, name): d for name, d in zip(paired, of_step, strict=True)}
@@ -172,48 +197,40 @@ def difference_notes(base: str, several: Iterable[Found]) -> Iterator[str]:
 
 
 def _over(
-    setting: RunSetting, rows: Sequence[Series], steps: Sequence[str], metrics: Sequence[str], load: Loader
-) -> Table:
+    setting: RunSetting, rows: Sequence[Row], steps: Sequence[str], metrics: Sequence[str], load: Loader
+) -> tuple[Body, dict[str, Any]]:
     """Return the columns of mean and spread over the values of the setting, and what is said of them alone."""
-    columns: list[Column] = []
+    body: list[tuple[Column, Sequence[Cell]]] = []
     for metric in metrics:
         known = number_column(metric)
-        for part, title in _PARTS.items():
-            best = known.best if part == "mean" else None
-            columns.append(Column(f"{metric}/{part}", title, "metric", best, known.title))
-        columns.append(Column(f"{metric}/sd", "SD", "count"))
-    columns += [Column("changes", "answers that change", "metric"), Column("n", "n", "count")]
-    lines = []
-    for series in rows:
-        numbers = [cell for metric in metrics for cell in _spread(metric, _values(series, metric))]
-        count = Cell(f"{len(series.by_step):,}", len(series.by_step))
-        place = {name: text for name, text in _names(series, setting).items() if text}
-        place["over"] = f"{setting.title}={'+'.join(series.by_step)}"
-        lines.append(Line([*numbers, _changing(series, load), count], run=place))
+        columns = [Column(f"{metric}/{part}", title, "metric", None, known.title) for part, title in _PARTS.items()]
+        columns[0] = replace(columns[0], best=known.best)
+        spread = zip(*(_spread(metric, _values(row.runs, metric)) for row in rows), strict=True)
+        body += zip([*columns, Column(f"{metric}/sd", "SD", "count")], spread, strict=True)
+    body.append((Column("changes", "answers that change", "metric"), [_changing(row.runs, load) for row in rows]))
+    body.append((Column("n", "n", "count"), [Cell(f"{len(row.runs):,}", len(row.runs)) for row in rows]))
     about = (
         f"Each row is n runs that differ in {setting.title} alone: mean ± standard deviation between the runs (n − 1), "
         "and the share of the items whose answer is not the same in all of them. The deviation says nothing of other "
         "items: that is what intervals over clusters are for, as beside that share."
     )
-    return Table(
-        columns=columns,
-        lines=lines,
-        above="Best mean first",
-        notes=[about],
-        settings=f"{setting.title}: {', '.join(steps)}",
-        in_caption=[f"{metric}/sd" for metric in metrics],
-        spare=[f"{metric}/{part}" for metric in metrics for part in ("median", "least", "greatest")],
-    )
+    return body, {
+        "above": "Best mean first",
+        "notes": [about],
+        "settings": f"{setting.title}: {', '.join(steps)}",
+        "in_caption": [f"{metric}/sd" for metric in metrics],
+        "spare": [f"{metric}/{part}" for metric in metrics for part in ("median", "least", "greatest")],
+    }
 
 
 def _best_mean_first(metric: str, series: Series) -> tuple[float, str, str]:
-    values = _values(series, metric)
+    values = _values(series.by_step, metric)
     return best_first(metric, fmean(values) if values else None), series.first.model, series.first.prompt
 
 
-def _values(series: Series, metric: str) -> list[float]:
-    """Return the metric of a series' runs; [] where it is undefined in one of them."""
-    values = [shown(run.result.overall, metric).value for run in series.by_step.values()]
+def _values(runs: Mapping[str, Run], metric: str) -> list[float]:
+    """Return the metric of some runs; [] where it is undefined in one of them."""
+    values = [shown(run.result.overall, metric).value for run in runs.values()]
     defined = [value for value in values if value is not None]
     return defined if len(defined) == len(values) else []
 
@@ -227,13 +244,13 @@ def _spread(metric: str, values: Sequence[float]) -> list[Cell]:
     return [replace(mean, range=f"± {rest[-1].text}"), *rest]
 
 
-def _changing(series: Series, load: Loader) -> Cell:
+def _changing(runs: Mapping[str, Run], load: Loader) -> Cell:
     """Return the share of the items that all runs have whose answer is not the same in all; a dash without records.
 
     A reply that could not be read is an answer of its own, and so is a failed call.
     """
     try:
-        replies = [load(run).by_item for run in series.by_step.values()]
+        replies = [load(run).by_item for run in runs.values()]
     except HarnessError:
         return Cell("–")
     changes: dict[str, list[bool]] = defaultdict(list)
@@ -249,35 +266,8 @@ def _changing(series: Series, load: Loader) -> Cell:
 
 def _heading(view: str, setting: RunSetting, run: Run) -> str:
     """Return the heading of a table of series: By perturbation, a sample of 100."""
-    if setting.part == "variant":
-        return f"{capitalized(view)} variant"
-    return capitalized(f"{view} {setting.title}, {settings_words(run, setting.other_settings(run))}")
-
-
-def _name_columns(rows: Sequence[Series], setting: RunSetting) -> tuple[list[Column], list[list[Cell]], list[str]]:
-    """Return the columns of names, their cells for each series, and the prompt that all of them share, in words."""
-    names = [_names(series, setting) for series in rows]
-    known = [name for name in names[0] if any(of_row[name] for of_row in names)]
-    differing = [name for name in known if len({of_row[name] for of_row in names}) > 1]
-    # One series, or several that differ in nothing, still need a name.
-    chosen = differing if "model" in differing or "model" not in known else ["model", *differing]
-    chosen = chosen or known[:1]
-    # The variant stands in the heading, the folder only tells equal names apart.
-    shared = [f"prompt {names[0]['prompt']}"] if "prompt" in known and "prompt" not in chosen else []
-    cells = [[Cell(of_row[name], of_row[name]) for name in chosen] for of_row in names]
-    return [Column(name, name) for name in chosen], cells, shared
-
-
-def _names(series: Series, setting: RunSetting) -> dict[str, str]:
-    first = series.first
-    names = {"model": first.model, "prompt": first.prompt, "variant": setting.other_variant(first)}
-    if not setting.name:
-        names[setting.part] = ""
-    elif setting.part == "model":
-        names["model"] = _common_name([run.model for run in series.by_step.values()])
-    elif setting.part == "data":
-        names["prompt"] = series.rest[1]
-    return names | {"folder": first.source if len({run.source for run in series.by_step.values()}) == 1 else ""}
+    others = [] if setting.part == "variant" else settings_words(run, setting.other_settings(run))
+    return capitalized(", ".join([f"{view} {setting.title}", *others]))
 
 
 def _common_name(names: Sequence[str]) -> str:
@@ -286,3 +276,48 @@ def _common_name(names: Sequence[str]) -> str:
         return names[0]
     common = commonprefix(names)  # noqa: RUF071 - of names, not paths
     return re.sub(r"[\W_]+(s|seed|run|t|temp(erature)?)?[\W_]*$", "", common) or ", ".join(names)
+
+
+def page_tables(task: str, runs: Sequence[Run], replies: ReplyReader) -> Iterator[Table]:
+    """Yield the differences that the page shows, tables without a single one left out.
+
+    First by each setting in which runs differ, as a sweep over it ends with; then of models, each beside the best.
+    """
+    complete, load = [run for run in runs if run.sound], Loader(replies)
+    names = sorted({name for run in complete for name in run.settings})
+    for setting in (RunSetting("prompt"), *(RunSetting("task", name) for name in names)):
+        with suppress(ConfigError):  # no two runs differ in it alone
+            for each in filter(_has_differences, tables(task, complete, setting, load=load)):
+                yield replace(each, others=())  # the tables of each setting would name nearly all runs
+    for comparable in comparable_sets(complete):
+        of_models = _of_models(task, comparable, load)
+        if of_models.lines and _has_differences(of_models):
+            yield of_models
+
+
+def _has_differences(table: Table) -> bool:
+    places = [place for place, column in enumerate(table.columns) if column.name.endswith("/difference")]
+    return any(line.cells[place].value is not None for line in table.lines for place in places)
+
+
+def _of_models(task: str, comparable: ComparableRuns, load: Loader) -> Table:
+    """Return the ranked runs of a set, with their differences to the best of them."""
+    runs = {str(place): run for place, run in enumerate(comparable.runs) if run.ranked}
+    if not runs:
+        return Table()
+    overall = [run.result.overall for run in runs.values()]
+    metric, heading = main_metrics(overall[0])[0], comparable.heading
+    [found] = corrected([differences_to_first(runs, list(runs), [metric], load)])
+    several = [found.get((step, metric)) for step in runs]
+    values = [number_cell(scores, metric) for scores in overall]
+    return table(
+        task,
+        [Row.of(run) for run in runs.values()],
+        [(number_column(metric), values), *_difference("best", f"{metric}/", "", several)],
+        above="; ".join(["Best first, metrics in percent", *constants(overall)[1]]) + ".",
+        notes=[*interval_note(overall), *difference_notes("best", found.values())],
+        heading=f"Models, {heading[0].lower()}{heading[1:]}" if heading else "Models",
+        label_set=comparable.runs[0].result.headline,
+        items=comparable.runs[0].items,
+        in_caption=[f"{metric}/p_holm"],
+    )

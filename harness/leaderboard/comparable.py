@@ -10,12 +10,10 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from harness.errors import ConfigError, unknown
-from harness.prompting.version import other_rules_note
 from harness.scoring.definitions import definition, main_metrics
 from harness.storage.configuration import setting_text
 from harness.storage.find import below
 from harness.storage.runs import Run
-from harness.tables.table import Cell
 from harness.tasks.benchmark import Benchmark, benchmark_of
 
 DEFAULT = "default settings"
@@ -34,12 +32,8 @@ _FIRST = ("perturbation", "version", "split", "labels", "limit")
 """Settings in the order of headings; others follow."""
 
 
-def settings_words(run: Run, settings: Mapping[str, Any] | None = None) -> str:
-    """Return the settings of a run's task that are not the default, in words; its variant where they are not known."""
-    return ", ".join(_each_setting(run, run.settings if settings is None else settings))
-
-
-def _each_setting(run: Run, settings: Mapping[str, Any]) -> tuple[str, ...]:
+def settings_words(run: Run, settings: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return each of some settings of a run's task in words; its variant where they are not known."""
     if not settings:
         return (DEFAULT if run.variant == "default" or run.settings else f"variant {run.variant}",)
     names = sorted(settings, key=lambda name: (_FIRST.index(name) if name in _FIRST else len(_FIRST), name))
@@ -58,7 +52,7 @@ def _words(benchmark: Benchmark, name: str, value: Any) -> str:
 
 def heading_of(runs: Sequence[Run], *, labels: bool) -> str:
     """Return the heading of runs with their settings, and where wanted their labels: Paraphrased, a sample of 300."""
-    parts = [_together({_each_setting(run, run.settings) for run in runs})]
+    parts = [_together({settings_words(run, run.settings) for run in runs})]
     if labels and not all({"labels", "convention"} & set(run.settings) for run in runs):
         parts.append(benchmark_of(runs[0].task).labels_title(runs[0].result.headline))
     return capitalized("; ".join(parts))
@@ -73,17 +67,15 @@ def _together(several: Collection[tuple[str, ...]]) -> str:
     return f"{', '.join(common)}; {'some ' * ('' in rest)}with {' or '.join(filter(None, rest))}"
 
 
-def runs_text(runs: Sequence[Run], most: int = 8) -> str:
-    """Return the names of runs, of many the first and how many more."""
+def runs_text(runs: Sequence[Run], most: int | None = None) -> str:
+    """Return the names of runs in a sentence, of more than `most` the first and how many more."""
     names = [f"{run.variant}/{run.prompt}/{run.model}" for run in runs]
-    return ", ".join(names[:most]) + (f" and {len(names) - most:,} more" if len(names) > most else "")
+    more = f" and {len(names) - most:,} more" if most and len(names) > most else ""
+    return ", ".join(names[:most]) + more
 
 
 def capitalized(text: str) -> str:
     return text[:1].upper() + text[1:]
-
-
-NAMES = ("model", "prompt", "variant", "folder")
 
 
 @dataclass(frozen=True)
@@ -122,23 +114,6 @@ def comparable_sets(runs: Sequence[Run]) -> list[ComparableRuns]:
 def _default_first(runs: Sequence[Run]) -> tuple[Any, ...]:
     variants = sorted({run.variant for run in runs})
     return "default" not in variants, *variants, runs[0].result.headline, runs[0].items or ""
-
-
-def name_of(run: Run, name: str) -> str:
-    """Return one of NAMES of a run; its folder is the one that was given on the command line."""
-    return run.source if name == "folder" else str(getattr(run, name))
-
-
-def telling_names(runs: Sequence[Run]) -> list[str]:
-    """Return the names that tell runs apart, the model first; the folder where the others do not."""
-    names = ["model", *(name for name in ("prompt", "variant") if len({name_of(run, name) for run in runs}) > 1)]
-    places = {tuple(name_of(run, name) for name in NAMES[:3]) for run in runs}
-    return names if len(places) == len(runs) else [*names, "folder"]
-
-
-def name_cells(run: Run, names: Sequence[str]) -> list[Cell]:
-    """Return the cells of some of NAMES of a run."""
-    return [Cell(name_of(run, name), name_of(run, name)) for name in names]
 
 
 def items_of(run: Run) -> str:
@@ -194,10 +169,3 @@ def select_runs(runs: Sequence[Run], **patterns: str | None) -> list[Run]:
 
 def _fitting(names: Iterable[str], patterns: Sequence[str]) -> set[str]:
     return {name for name in names if any(name == pattern or fnmatchcase(name, pattern) for pattern in patterns)}
-
-
-def of_other_rules(runs: Sequence[Run]) -> list[str]:
-    """Return that ranked runs were read by other rules than today's, and the command that reads them again."""
-    older = [run for run in runs if run.sound and run.read_by_other_rules]
-    folders = dict.fromkeys(run.source or str(run.folder) for run in older)
-    return [other_rules_note(len(older), "of these runs", folders)] if older else []

@@ -11,11 +11,11 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from harness.charts import Chart, charts_of, points_of
 from harness.cli import key_value
 from harness.cli.key_value import Words
 from harness.errors import ConfigError, unknown
 from harness.leaderboard.comparable import find_runs
+from harness.plot.charts import STEPS, Chart, charts_of, points_of
 from harness.runtime.environment import installing
 from harness.runtime.progress import Progress
 from harness.scoring.definitions import definition
@@ -41,15 +41,8 @@ on different items or with different headline labels share no figure, incomplete
 
 chart=, metric= and format= take several, with commas between them. Needs the extra [plot] (matplotlib).
 """
-_ALONE = "no two runs here differ in task.{} and in nothing else (model, prompt, other settings)"
-KINDS = {
-    "scores": "no run here has scores",
-    "robustness": _ALONE.format("perturbation"),
-    "names": _ALONE.format("names"),
-    "directness": _ALONE.format("kind"),
-    "scale": "no run here is over two networks or more",
-}
-"""The kinds of figure, and why there may be none of a kind."""
+KINDS = ("scores", *STEPS, "scale")
+"""The kinds of chart that are drawn for papers."""
 FORMATS = ("pdf", "svg", "png")
 
 
@@ -82,37 +75,37 @@ def job(folders: list[str], settings: PlotSettings) -> str:
     for chart in Progress("figures").watch(charts, charts):
         names = []
         for format, content in figure_files(chart, settings.width, settings.format):
-            names.append(str(Path(settings.out, f"{safe(chart.id.replace('/', '-'))}.{format}")))
+            names.append(str(Path(settings.out, f"{safe(chart['id'].replace('/', '-'))}.{format}")))
             with atomic_file(names[-1]) as file:
                 file.buffer.write(content)  # type: ignore[attr-defined]
-        lines.append(f"{' '.join(names)}: {chart.title}{f' ({chart.heading})' if chart.heading else ''}")
-    notes = dict.fromkeys(note for chart in charts for note in chart.notes)
+        heading = f" ({chart['heading']})" if chart["heading"] else ""
+        lines.append(f"{' '.join(names)}: {chart['title']}{heading}")
+    notes = dict.fromkeys(note for chart in charts for note in chart["notes"])
     return "\n".join([*lines, *(["", "For the captions:", *notes] if notes else [])])
 
 
 def _wanted(charts: Iterable[Chart], settings: PlotSettings) -> list[Chart]:
     """Return the charts to draw: those that have values. Raises ConfigError where nothing fits."""
-
-    def has_values(chart: Chart) -> bool:
-        return any(value is not None for row in chart.rows for value, _ in points_of(row))
-
-    def fit(pattern: str) -> list[Chart]:
-        return [chart for chart in drawable if pattern == chart.kind or fnmatchcase(chart.id, pattern)]
-
-    drawable = [chart for chart in charts if chart.kind in KINDS and has_values(chart)]
+    values = {
+        chart["id"]: [value for row in chart["rows"] for value, _ in points_of(row)]
+        for chart in charts
+        if chart["kind"] in KINDS
+    }
+    drawable = [chart for chart in charts if any(value is not None for value in values.get(chart["id"], []))]
     if not drawable:
         raise ConfigError("there is nothing to draw: no run is complete, or none has scores. Give other folders.")
-    metrics = {chart.body["metric"] for chart in drawable}
+    metrics = {chart["metric"] for chart in drawable}
     if wrong := [name for name in settings.metric if name not in metrics]:
         raise ConfigError(unknown("metric", wrong[0], metrics))
-    patterns = settings.chart or ("*",)
-    if wrong := [pattern for pattern in patterns if not fit(pattern)]:
-        reason = f"no chart of kind {wrong[0]}: {KINDS[wrong[0]]}." if wrong[0] in KINDS else ""
-        raise ConfigError(reason or unknown("chart", wrong[0], [*KINDS, *(chart.id for chart in drawable)]))
+    fitting: set[str] = set()
+    for pattern in settings.chart or ("*",):
+        fit = {chart["id"] for chart in drawable if pattern == chart["kind"] or fnmatchcase(chart["id"], pattern)}
+        if not fit:
+            known = [*dict.fromkeys(chart["kind"] for chart in drawable), *(chart["id"] for chart in drawable)]
+            raise ConfigError(unknown("chart", pattern, known))
+        fitting |= fit
     wanted = settings.metric or [name for name in metrics if definition(name).lead == "first"] or sorted(metrics)
-    fitting = {chart.id for pattern in patterns for chart in fit(pattern)}
-    matches = [chart for chart in drawable if chart.body["metric"] in wanted and chart.id in fitting]
-    if not matches:
+    if not (matches := [chart for chart in drawable if chart["metric"] in wanted and chart["id"] in fitting]):
         raise ConfigError(f"no chart fits both chart={','.join(settings.chart)} and metric={','.join(wanted)}.")
     return matches
 

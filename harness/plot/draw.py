@@ -10,7 +10,8 @@ import matplotlib
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from harness.charts.values import MARKS, Chart, points_of
+from harness.plot.charts import Chart, points_of
+from harness.plot.names import MARKS
 from harness.tables.table import task_title
 from harness.types import Role
 
@@ -49,18 +50,18 @@ def figure_files(chart: Chart, width: str, formats: Sequence[str]) -> Iterator[t
         figure = figure_of(chart, WIDTHS[width])
         for format in formats:
             file = io.BytesIO()
-            figure.savefig(file, format=format, metadata={"Title": chart.title, **_DATES[format]})
+            figure.savefig(file, format=format, metadata={"Title": chart["title"], **_DATES[format]})
             yield format, file.getvalue()
 
 
 def figure_of(chart: Chart, width: float) -> Any:
     """Return matplotlib's figure of a chart, `width` inches wide."""
-    is_scores, number = chart.kind == "scores", len(chart.rows)
+    is_scores, number = chart["kind"] == "scores", len(chart["rows"])
     height = 0.7 + 0.17 * number if is_scores else 2.1 + 0.13 * number
     figure = Figure(figsize=(width, height), layout="constrained")
     axes = figure.add_subplot()
-    title = f"{task_title(chart.task)}: {chart.title}"
-    axes.set_title("\n".join(filter(None, (title, chart.heading))), loc="left", wrap=True)
+    title = f"{task_title(chart['task'])}: {chart['title']}"
+    axes.set_title("\n".join(filter(None, (title, chart["heading"]))), loc="left", wrap=True)
     handles, names = _scores(chart, axes) if is_scores else _lines(chart, axes, width)
     if names:
         columns = 1 + (max(map(len, names)) <= 20)
@@ -70,7 +71,7 @@ def figure_of(chart: Chart, width: float) -> Any:
 
 def _scores(chart: Chart, axes: Any) -> tuple[list[Any], list[str]]:
     """Draw a line for each run, best first as in the table: its mark, its interval and its number."""
-    rows = chart.rows
+    rows = chart["rows"]
     for place, row in enumerate(rows):
         value, look = row["value"], _look(row["role"])
         if value is not None:
@@ -92,12 +93,12 @@ def _scores(chart: Chart, axes: Any) -> tuple[list[Any], list[str]]:
 
 def _lines(chart: Chart, axes: Any, width: float) -> tuple[list[Any], list[str]]:
     """Draw a line for each row over the steps, told apart by colour and dash, its mark that of its role."""
-    networks = [f"{network['name']} ({network['nodes']})" for network in chart.body.get("networks", ())]
-    steps, handles = networks or chart.body["steps"], []
-    shift = 0.3 / max(len(chart.rows), 1)
-    for number, row in enumerate(chart.rows):
+    networks = [f"{network['name']} ({network['nodes']})" for network in chart.get("networks", ())]
+    steps, handles = networks or chart["steps"], []
+    shift = 0.3 / max(len(chart["rows"]), 1)
+    for number, row in enumerate(chart["rows"]):
         look = _look(row["role"], COLOURS[number % len(COLOURS)])
-        at = [place + shift * (number - (len(chart.rows) - 1) / 2) for place in range(len(steps))]
+        at = [place + shift * (number - (len(chart["rows"]) - 1) / 2) for place in range(len(steps))]
         heights = [float("nan") if value is None else 100 * value for value, _ in points_of(row)]
         handles += axes.plot(at, heights, linestyle=DASHES[number // len(COLOURS) % len(DASHES)], **look)
         for place, (_, interval) in zip(at, points_of(row), strict=True):
@@ -108,7 +109,7 @@ def _lines(chart: Chart, axes: Any, width: float) -> tuple[list[Any], list[str]]
     axes.set_xlim(-0.5, len(steps) - 0.5)
     axes.grid(axis="y", linewidth=0.3)
     axes.set_ylabel("%")
-    return handles, [row["label"] for row in chart.rows]
+    return handles, [row["label"] for row in chart["rows"]]
 
 
 def _look(role: Role, colour: str = "") -> dict[str, Any]:

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import harness
 from harness import plugin
-from harness.charts import as_json as chart_json
-from harness.charts import charts_of, run_ids
-from harness.charts.values import marks_json
 from harness.cli import key_value
 from harness.errors import ConfigError
 from harness.export import number_of
-from harness.leaderboard import differences
 from harness.leaderboard.build import BoardOptions, build
+from harness.leaderboard.by_setting import page_tables
 from harness.leaderboard.comparable import find_runs
+from harness.plot.charts import charts_of
+from harness.plot.names import MARKS, run_ids
 from harness.report import bundle
 from harness.report.chunks import NO_RECORDS, NOT_WANTED, ChunkBuilder
 from harness.runtime.progress import Progress
@@ -99,8 +98,8 @@ def content(runs: Sequence[Run], *, answers: bool) -> tuple[dict[str, JSON], dic
         "tables": _tables(runs, names),
         "published": [table_json(table) for table in published],
         "differences": _differences(runs, names, replies),
-        "charts": [chart_json(chart) for chart in charts_of(runs, replies)],
-        "marks": marks_json(),
+        "charts": charts_of(runs, replies),
+        "marks": {role: asdict(mark) for role, mark in MARKS.items()},
         "few_items": FEW_ITEMS,
         "metrics": {name: _metric(metric, runs) for name, metric in definitions().items() if metric.shown},
     }
@@ -128,7 +127,7 @@ def _differences(runs: Sequence[Run], names: Sequence[str], replies: ReplyReader
     places = {(run.task, run.source, run.variant, run.prompt, run.model): name for run, name in named}
     tasks, tables = sorted({run.task for run in runs}), []
     for task in Progress("comparing runs").watch(tasks, range(len(tasks))):
-        for table in map(table_json, differences.tables(task, [run for run in runs if run.task == task], replies)):
+        for table in map(table_json, page_tables(task, [run for run in runs if run.task == task], replies)):
             for line in table["rows"]:
                 place = (task, *(line.get(name) for name in ("folder", "variant", "prompt", "model")))
                 line["run"] = places.get(place)

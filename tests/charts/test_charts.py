@@ -14,11 +14,11 @@ from support.page_help import run
 from support.written_runs import board_row, put, scores
 
 from harness import evaluate
-from harness.charts import as_json, charts_of
 from harness.cost.ledger import Ledger
 from harness.cost.price import Price
 from harness.leaderboard.build import build
 from harness.leaderboard.comparable import find_runs
+from harness.plot.charts import charts_of
 from harness.types import ChatRequest, Message, Response, Result, Usage
 
 CAUSALITY = "causalbench/causality"
@@ -36,7 +36,7 @@ def swept(tmp_path_factory) -> Path:
 
 def charts_by_id(*folders):
     """Return the charts as JSON by their ids, which are unique."""
-    chart_list = [as_json(chart) for chart in charts_of(find_runs([str(folder) for folder in folders]))]
+    chart_list = charts_of(find_runs([str(folder) for folder in folders]))
     charts = {chart["id"]: json.loads(json.dumps(chart)) for chart in chart_list}
     assert len(charts) == len(chart_list) and list(charts.values()) == chart_list
     return charts
@@ -244,7 +244,7 @@ def made(task, model, variant="default"):
 
 
 def of_kind(rows, kind):
-    return {chart.id: as_json(chart) for chart in charts_of(rows) if chart.kind == kind}
+    return {chart["id"]: chart for chart in charts_of(rows) if chart["kind"] == kind}
 
 
 @pytest.mark.parametrize(
@@ -285,11 +285,7 @@ def charts(tmp_path, monkeypatch):
     server.close()
 
     def of_runs():
-        return {
-            chart.body["source"]: as_json(chart)
-            for chart in charts_of(find_runs(["results"]))
-            if chart.kind == "reliability"
-        }
+        return {chart["source"]: chart for chart in charts_of(find_runs(["results"])) if chart["kind"] == "reliability"}
 
     return of_runs
 

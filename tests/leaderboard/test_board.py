@@ -9,11 +9,11 @@ from msgspec import structs
 from support.golden import assert_golden
 from support.written_runs import board_row, write_manifest
 
-from harness.charts import charts_of
 from harness.errors import ConfigError
 from harness.leaderboard import __main__ as leaderboard
 from harness.leaderboard.build import BoardOptions, build
 from harness.leaderboard.comparable import select_runs
+from harness.plot.charts import charts_of
 from harness.storage.result_json import result_json
 from harness.storage.runs import Run
 from harness.tables.latex import latex, tex
@@ -90,7 +90,7 @@ def test_f1_without_positives_is_a_dash_everywhere(confusion):
     (table,) = build([row])
     assert table.lines[0].cells[[column.name for column in table.columns].index("f1")].text == "–"
     assert result_tables(row.result)[0].lines[0].cells[1].text == "–" and brief(overall).startswith("F1 –")
-    assert next(chart for chart in charts_of([row]) if chart.kind == "scores").rows[0]["value"] is None
+    assert next(chart for chart in charts_of([row]) if chart["kind"] == "scores")["rows"][0]["value"] is None
 
 
 def test_nothing_means_something_else_to_latex():

@@ -17,14 +17,14 @@ from support.compared_runs import put, record
 from support.page_help import run
 from support.written_runs import board_row, write_manifest
 
-from harness.charts import charts_of
 from harness.compare.__main__ import main as compare
 from harness.errors import ConfigError
 from harness.leaderboard import __main__ as leaderboard
-from harness.leaderboard import differences
 from harness.leaderboard.build import BoardOptions, build
+from harness.leaderboard.by_setting import page_tables
 from harness.leaderboard.comparable import find_runs
 from harness.leaderboard.series import find_setting
+from harness.plot.charts import charts_of
 from harness.report.__main__ import content
 from harness.scoring.summary import summarize
 from harness.storage import replies as storage_replies
@@ -73,10 +73,10 @@ def rows_of(tables):
 
 @pytest.mark.slow
 def test_few_shot_prompts_stay_in_robustness_though_their_examples_are_perturbed(rows):
-    (chart,) = (chart for chart in charts_of(rows) if chart.kind == "robustness" and chart.body["metric"] == "f1")
-    assert {row["label"] for row in chart.rows} >= {"random_uniform · plain", "random_uniform · few_shot"}
-    assert all(point is not None for row in chart.rows for point in row["points"])
-    assert chart.heading == "A sample of 80"
+    (chart,) = (chart for chart in charts_of(rows) if chart["kind"] == "robustness" and chart["metric"] == "f1")
+    assert {row["label"] for row in chart["rows"]} >= {"random_uniform · plain", "random_uniform · few_shot"}
+    assert all(point is not None for row in chart["rows"] for point in row["points"])
+    assert chart["heading"] == "A sample of 80"
 
 
 @pytest.mark.slow
@@ -85,12 +85,12 @@ def test_runs_of_one_results_folder_make_a_row_though_their_folders_are_named_on
     (chart,) = (
         chart
         for chart in charts_of(find_runs([str(folder) for folder in variants]))
-        if chart.kind == "robustness" and chart.body["metric"] == "f1"
+        if chart["kind"] == "robustness" and chart["metric"] == "f1"
     )
-    assert {row["label"] for row in chart.rows} == set(MODELS)
+    assert {row["label"] for row in chart["rows"]} == set(MODELS)
     shutil.copytree(swept / "corr2cause" / variants[1].parent.name, elsewhere := tmp_path / variants[1].parent.name)
     apart = find_runs([str(variants[0]), str(elsewhere)])
-    assert not [chart for chart in charts_of(apart) if chart.kind == "robustness"]
+    assert not [chart for chart in charts_of(apart) if chart["kind"] == "robustness"]
 
 
 def test_a_prompt_of_other_words_is_another_one_though_it_has_the_name(rows):
@@ -243,7 +243,7 @@ def test_runs_of_one_value_are_named_below_the_last_table_of_the_command_alone(r
     other = board_row("corr2cause", "limit=7", "plain", "alone", True, rows[0].result)
     (table,) = build([*rows, other], BoardOptions(by=("perturbation",)))
     assert table.others[0] == "Not in a table, having one value of the setting: limit=7/plain/alone."
-    on_page = list(differences.tables("corr2cause", [*rows, other], ReplyReader()))
+    on_page = list(page_tables("corr2cause", [*rows, other], ReplyReader()))
     assert on_page and not any(table.others for table in on_page)
 
 

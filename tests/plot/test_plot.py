@@ -9,12 +9,12 @@ from xml.etree import ElementTree
 import pytest
 from support.written_runs import put, scores
 
-from harness.charts import charts_of
-from harness.charts.values import MARKS
 from harness.leaderboard.build import build
 from harness.leaderboard.comparable import find_runs
 from harness.plot import draw
 from harness.plot.__main__ import main
+from harness.plot.charts import charts_of
+from harness.plot.names import MARKS
 
 GROUPS = {name: scores(value) for name, value in (("parent", 0.9), ("child", None), ("collider", 0.1))}
 NETWORKS = {"network": {name: scores(0.5) for name in ("asia", "cancer")}}
@@ -98,7 +98,7 @@ def test_what_has_no_value_is_not_drawn(tmp_path):
     [
         (["chart=scoers"], "there is no chart 'scoers' (did you mean 'scores'?)"),
         (["chart=corr2cause/9/*"], "there is no chart 'corr2cause/9/*'"),
-        (["chart=scale"], "error: no chart of kind scale: no run here is over two networks or more."),
+        (["chart=scale"], "there is no chart 'scale'"),
         (["metric=f2"], "there is no metric 'f2'. There "),
         (["format=gif"], "there is no format 'gif'. There are pdf, png, svg."),
         (["out=results/corr2cause/default/plain/gpt-4/result.json"], "choose another out="),
@@ -132,25 +132,27 @@ def test_marks_tell_what_answered_as_they_do_on_the_page(tmp_path):
     for model, role in kinds.items():
         data = (500, 0) if role == "algorithm" else None
         put(tmp_path, model, task="causalbench/causality", headline="exact", parts=NETWORKS, data=data, role=role)
-    charts = {chart.kind: chart for chart in charts_of(find_runs([str(tmp_path)])) if chart.kind in ("scores", "scale")}
+    charts = {
+        chart["kind"]: chart for chart in charts_of(find_runs([str(tmp_path)])) if chart["kind"] in ("scores", "scale")
+    }
     shapes = {"o": "disc", "s": "square", "D": "diamond", "^": "triangle"}
     for chart in charts.values():
         figure = draw.figure_of(chart, 6.75)
         marked = [line for axes in figure.axes for line in axes.lines if line.get_marker() != "None"]
-        for line, row in zip(marked, chart.rows, strict=True):
+        for line, row in zip(marked, chart["rows"], strict=True):
             mark = MARKS[row["role"]]
             assert row["role"] == kinds.get(row["label"].partition(" ")[0], "model")
             assert shapes[line.get_marker()] == mark.shape and (line.get_markerfacecolor() == "white") == mark.open
         (legend,) = figure.legends
         names = [text.get_text() for text in legend.get_texts()]
-        assert names == ([mark.title for mark in MARKS.values()] if chart.kind == "scores" else
-                         [row["label"] for row in chart.rows])  # fmt: skip
+        assert names == ([mark.title for mark in MARKS.values()] if chart["kind"] == "scores" else
+                         [row["label"] for row in chart["rows"]])  # fmt: skip
 
 
 def test_lines_in_one_frame_are_told_apart(tmp_path):
     for number in range(9):
         put(tmp_path, f"m{number}", task="causalbench/causality", headline="exact", parts=NETWORKS)
-    (chart,) = (each for each in charts_of(find_runs([str(tmp_path)])) if each.id.endswith("scale/f1"))
+    (chart,) = (each for each in charts_of(find_runs([str(tmp_path)])) if each["id"].endswith("scale/f1"))
     (axes,) = draw.figure_of(chart, 6.75).axes
     lines = [line for line in axes.lines if line.get_marker() != "None"]
     assert len({(line.get_color(), str(line._dash_pattern)) for line in lines}) == 9

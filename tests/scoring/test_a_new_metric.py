@@ -108,11 +108,11 @@ def test_one_definition_is_in_every_view(made, tmp_path, capsys):
     assert compare([*folders, "metrics=mcc"]) == 0
     assert "points of MCC" in capsys.readouterr().out
 
-    from harness.charts import as_json, charts_of
     from harness.leaderboard.comparable import find_runs
+    from harness.plot.charts import charts_of
     from harness.report.__main__ import content
 
-    heat = [as_json(chart) for chart in charts_of(find_runs(["results"])) if chart.kind == "heat"]
+    heat = [chart for chart in charts_of(find_runs(["results"])) if chart["kind"] == "heat"]
     assert all("mcc" in chart["metrics"] for chart in heat) and heat
     page, _ = content(find_runs(["results"]), answers=False)
     shown = {"title": "MCC", "percent": False, "decimals": 3, "best": "high", "in_heat_maps": True}

@@ -12,7 +12,8 @@ from pydantic import Field
 
 from harness.cli import key_value
 from harness.errors import ConfigError, DataError, unknown
-from harness.leaderboard.comparable import find_runs, of_other_rules
+from harness.leaderboard.comparable import find_runs
+from harness.leaderboard.rows import of_other_rules
 from harness.scoring.bootstrap import FEWEST
 from harness.storage.runs import Run
 from harness.tables.numbers import percent_text

@@ -1,4 +1,4 @@
-// The kinds of charts, by the names that harness.charts gives them.
+// The kinds of charts, by the names that harness.plot.charts gives them.
 import { confusionChart } from "./confusion.js";
 import { costChart } from "./cost.js";
 import { heatChart } from "./heat.js";

@@ -1,14 +1,32 @@
-"""The charts of one set of runs that may stand side by side."""
+"""Charts of runs as values, for the page and for the figures of a paper; sets, order and names are those of tables.
+
+A chart is a JSON object with kind, id (the same whatever other results there are), task, heading (as above the
+leaderboard's tables), title, notes, and by its kind:
+
+    scores       metric; rows: value, interval, items, clusters
+    heat         breakdown, metrics, columns (group, title, items, positives); rows: cells, each None or
+                 items, positives, and by metric values and intervals
+    confusion    rows: counts (tp, fp, fn, tn, and positives and negatives that were unreadable or failed)
+    robustness, names, directness    metric, steps; rows: points, each None or run, value, interval
+    cost         metric, unit (USD or tokens); rows: x (of 1,000 items), value, interval
+    scale        metric, networks (name, nodes, edges, scale); rows: values, intervals
+    reliability  source (probability or stated); rows: bins, ece, and error and brier with their intervals
+
+Every row has run, label and role besides. Values are fractions or None where undefined, intervals [low, high] or None.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
-from harness.charts.names import labels, shared_data
-from harness.charts.values import Chart
+from msgspec import structs
+
 from harness.errors import DataError
-from harness.leaderboard.comparable import capitalized
+from harness.leaderboard.comparable import capitalized, comparable_sets, heading_of, items_text, sort_key
+from harness.leaderboard.series import RunSetting, Series, series_of, sets_of, steps_of
+from harness.plot.names import id_prefixes, labels, run_ids, shared_data
 from harness.plugin import load
 from harness.scoring.definitions import definition, leading_first, main_metrics
 from harness.scoring.probabilities import reliability
@@ -16,12 +34,19 @@ from harness.storage.replies import ReplyReader
 from harness.storage.runs import Run
 from harness.tables.numbers import shown
 from harness.tables.results import interval_notes
-from harness.tasks.benchmark import benchmark_of
+from harness.tasks.benchmark import PERTURBATION, benchmark_of
 from harness.types import JSON, Scores
 
+Chart = dict[str, JSON]
 Row = dict[str, JSON]
 
-COUNTS = ("tp", "fp", "fn", "tn", "unreadable_positive", "unreadable_negative", "failed_positive", "failed_negative")
+STEPS = {
+    "robustness": (RunSetting("task", PERTURBATION), "when the questions are perturbed"),
+    "names": (RunSetting("task", "names"), "with original and with readable names"),
+    "directness": (RunSetting("task", "kind"), "on pairs directly related, and not"),
+}
+"""The kinds of chart whose steps are the values of a setting, with it and the end of their titles."""
+_COUNTS = ("tp", "fp", "fn", "tn", "unreadable_positive", "unreadable_negative", "failed_positive", "failed_negative")
 _BINS = (
     "Each mark is a tenth of the answers (more where many have one probability): the mean probability of Yes (across) "
     "and the share of which Yes is right (up). Lines: 95% over clusters. On the diagonal a model is calibrated.",
@@ -38,7 +63,36 @@ _RELIABILITY = {
 _BREAKDOWNS = {"num_nodes": "number of variables", "argument": "length of the shortest argument"}
 
 
-class ChartsOfSet:
+def points_of(row: Mapping[str, JSON]) -> list[tuple[float | None, list[float] | None]]:
+    """Return the values and intervals of a row of scores, of steps or of networks; None where there is none."""
+    if "points" in row:
+        return [(point["value"], point["interval"]) if point else (None, None) for point in row["points"]]
+    if "values" in row:
+        return list(zip(row["values"], row["intervals"], strict=True))
+    return [(row["value"], row["interval"])]
+
+
+def charts_of(runs: Sequence[Run], replies: ReplyReader | None = None) -> list[Chart]:
+    """Return the charts of all tasks. Incomplete runs are in none; none mixes item sets or headline label sets.
+
+    The one exception is robustness, whose steps are the same questions in other words. `replies` reads what has
+    not been read for another purpose.
+    """
+    replies = replies or ReplyReader()
+    # Runs hold dictionaries and have no hash, so names go by id().
+    names = {id(run): name for run, name in zip(runs, run_ids(runs), strict=True)}
+    charts: list[Chart] = []
+    for task in sorted({run.task for run in runs}):
+        of_task = [run for run in runs if run.task == task and run.sound]
+        sets = comparable_sets(of_task)
+        for comparable, prefix in zip(sets, id_prefixes(task, [members.runs for members in sets]), strict=True):
+            charts += _ChartsOfSet(task, prefix, comparable.heading, comparable.runs, names, replies).charts()
+        for kind in STEPS:
+            charts += _steps_charts(task, of_task, names, kind)
+    return charts
+
+
+class _ChartsOfSet:
     """The charts of runs that may stand side by side."""
 
     def __init__(
@@ -62,7 +116,7 @@ class ChartsOfSet:
             if breakdown != "overall" and "/" not in breakdown:
                 yield self._heat(breakdown)
         counts = [scores.confusion for scores in self.overall]
-        rows = self._rows({"counts": {name: of.get(name, 0) for name in COUNTS}} if of else None for of in counts)
+        rows = self._rows({"counts": {name: of.get(name, 0) for name in _COUNTS}} if of else None for of in counts)
         if rows:
             yield self._chart("confusion", "Answers by what is true and what was said", rows)
         yield from self._reliabilities()
@@ -72,15 +126,16 @@ class ChartsOfSet:
 
     def _chart(self, name: str, title: str, rows: Sequence[Row], notes: Sequence[str] = (), **body: JSON) -> Chart:
         """Return a chart whose id ends with a name that begins with its kind."""
-        return Chart(
-            kind=name.partition("/")[0],
-            id=f"{self.prefix}/{name}",
-            task=self.task,
-            heading=self.heading,
-            title=title,
-            notes=[*notes, *self.data],
-            body={**body, "rows": rows},
-        )
+        return {
+            "kind": name.partition("/")[0],
+            "id": f"{self.prefix}/{name}",
+            "task": self.task,
+            "heading": self.heading,
+            "title": title,
+            "notes": [*notes, *self.data],
+            **body,
+            "rows": rows,
+        }
 
     def _rows(self, of_runs: Iterable[Row | None]) -> list[Row]:
         """Return a row for each run that has something, with its names."""
@@ -89,10 +144,10 @@ class ChartsOfSet:
     def _scores(self, metric: str) -> Chart:
         """Return the chart of a leaderboard's column."""
         rows = self._rows(
-            {**point(scores, metric), "items": scores.items, "clusters": scores.clusters} for scores in self.overall
+            {**_point(scores, metric), "items": scores.items, "clusters": scores.clusters} for scores in self.overall
         )
-        notes = interval_notes_of(self.overall)
-        return self._chart(f"scores/{metric}", f"{title_of(metric)} by model", rows, notes, metric=metric)
+        notes = _interval_notes(self.overall)
+        return self._chart(f"scores/{metric}", f"{_title(metric)} by model", rows, notes, metric=metric)
 
     def _heat(self, breakdown: str) -> Chart:
         """Return the heat map of a breakdown: a row for each run, a column for each group."""
@@ -132,20 +187,20 @@ class ChartsOfSet:
         models, units = [run for run in self.runs if run.role == "model"], ["USD"]
         if any(run.usd is None and _tokens(run) is not None for run in models):
             units.append("tokens")
-        title, notes = definition(metric).title, interval_notes_of([run.result.overall for run in models])
+        title, notes = definition(metric).title, _interval_notes([run.result.overall for run in models])
         for unit in units:
             rows, missing = [], []
             for ref, run, scores in zip(self.refs, self.runs, self.overall, strict=True):
                 amount = run.usd if unit == "USD" else _tokens(run)
                 if amount is not None and scores[metric] is not None and scores.items and run.role == "model":
-                    rows.append({**ref, "x": 1000 * amount / scores.items, **point(scores, metric)})
+                    rows.append({**ref, "x": 1000 * amount / scores.items, **_point(scores, metric)})
                 elif run.role == "model":
                     missing.append(str(ref["label"]))
             lacking = [f"Not in it, as {unit} or {title} are not known: {', '.join(missing)}."] if missing else []
             counted = ["Tokens are those read and written, each model's by its own tokenizer."] * (unit == "tokens")
             if rows:
                 name = f"cost/{metric}/{unit.lower()}"
-                about = f"{title_of(metric)} against {unit} per 1,000 items"
+                about = f"{_title(metric)} against {unit} per 1,000 items"
                 yield self._chart(name, about, rows, [*lacking, *notes, *counted], metric=metric, unit=unit)
 
     def _scales(self) -> Iterator[Chart]:
@@ -157,13 +212,13 @@ class ChartsOfSet:
         graphs = sorted(graphs, key=lambda graph: (graph.nodes, graph.edges))
         networks = [{"name": g.name, "nodes": g.nodes, "edges": g.edges, "scale": g.scale} for g in graphs]
         parts = [[part.get("network", {}).get(graph.name) for graph in graphs] for part in self.parts]
-        notes = interval_notes_of([scores for part in parts for scores in part if scores])
+        notes = _interval_notes([scores for part in parts for scores in part if scores])
         for metric in self.metrics:
-            points = [[point(scores, metric) if scores else {} for scores in part] for part in parts]
+            points = [[_point(scores, metric) if scores else {} for scores in part] for part in parts]
             rows = self._rows(
                 {f"{name}s": [of.get(name) for of in of_run] for name in ("value", "interval")} for of_run in points
             )
-            title = f"{title_of(metric)} by number of variables"
+            title = f"{_title(metric)} by number of variables"
             yield self._chart(f"scale/{metric}", title, rows, notes, metric=metric, networks=networks)
 
 
@@ -182,16 +237,16 @@ def _predictions(run: Run, replies: ReplyReader) -> dict[str, list[tuple[int, fl
     return given
 
 
-def interval_notes_of(rows: Sequence[Scores]) -> list[str]:
+def _interval_notes(rows: Sequence[Scores]) -> list[str]:
     """Return the notes on intervals, for charts that draw them as lines."""
     return [note.replace("In brackets:", "Lines:") for note in interval_notes(rows)]
 
 
-def title_of(metric: str) -> str:
+def _title(metric: str) -> str:
     return capitalized(definition(metric).title)
 
 
-def point(scores: Scores, name: str) -> Row:
+def _point(scores: Scores, name: str) -> Row:
     """Return a metric's value and interval."""
     metric = shown(scores, name)
     return {"value": metric.value, "interval": _ends(metric.interval)}
@@ -204,7 +259,7 @@ def _ends(interval: tuple[float, float] | None) -> list[float] | None:
 def _cell(scores: Scores | None, metrics: Sequence[str]) -> Row | None:
     if scores is None:
         return None
-    points = {name: point(scores, name) for name in metrics}
+    points = {name: _point(scores, name) for name in metrics}
     values, intervals = ({name: of[part] for name, of in points.items()} for part in ("value", "interval"))
     return {"items": scores.items, "positives": scores.positives, "values": values, "intervals": intervals}
 
@@ -213,3 +268,61 @@ def _tokens(run: Run) -> int | None:
     """Return the tokens read and written; None where either was not counted."""
     usage = run.result.usage
     return None if usage.input is None or usage.output is None else usage.input + usage.output
+
+
+def _steps_charts(task: str, runs: Sequence[Run], names: Mapping[int, str], kind: str) -> Iterator[Chart]:
+    """Yield a chart for each set of chains and metric."""
+    setting, ending = STEPS[kind]
+    if setting.name == PERTURBATION:
+        perturbations = benchmark_of(task).perturbations.values()
+        runs = [run for run in runs if setting.step(run) in perturbations]
+    sets = sets_of([chain for chain in series_of(runs, setting) if len(chain.by_step) > 1])
+    without = [[_without(chain.first, setting) for chain in members] for members in sets]
+    prefixes, headings = id_prefixes(task, without), _headings(sets, without, setting)
+    for members, prefix, heading in zip(sets, prefixes, headings, strict=True):
+        chains = sorted(members, key=lambda chain: sort_key(chain.first))
+        known = [run for chain in chains for run in chain.by_step.values()]
+        steps = steps_of(known, setting)
+        of_chains = labels([_without(chain.first, setting) for chain in chains])
+        for metric in dict.fromkeys(name for chain in chains for name in main_metrics(chain.first.result.overall)):
+            rows = []
+            for chain, label in zip(chains, of_chains, strict=True):
+                of_steps = [chain.by_step.get(step) for step in steps]
+                points = [run and {"run": names[id(run)], **_point(run.result.overall, metric)} for run in of_steps]
+                first = chain.first
+                rows.append({"run": names[id(first)], "label": label, "role": first.role, "points": points})
+            yield {
+                "kind": kind,
+                "id": f"{prefix}/{kind}/{metric}",
+                "task": task,
+                "heading": heading,
+                "title": f"{_title(metric)} {ending}",
+                "notes": _interval_notes([run.result.overall for run in known]),
+                "metric": metric,
+                "steps": steps,
+                "rows": rows,
+            }
+
+
+def _headings(sets: Sequence[Sequence[Series]], without: Sequence[Sequence[Run]], setting: RunSetting) -> list[str]:
+    """Return the settings of each set in words, and where these do not tell it from another the items of its steps.
+
+    Nothing for a single set of the default.
+    """
+    several = len({runs[0].result.headline for runs in without}) > 1
+    plain = [heading_of(runs, labels=several) for runs in without]
+    if len(sets) == 1 and not any(setting.other_settings(chain.first) for chain in sets[0]):
+        return [""]
+    headings = []
+    for heading, members in zip(plain, sets, strict=True):
+        items = {step: items_text(run) for chain in members for step, run in chain.by_step.items()}
+        own = [f"{step}: {text}" for step, text in items.items()] if plain.count(heading) > 1 else []
+        headings.append("; ".join([heading, *own]))
+    return headings
+
+
+def _without(run: Run, setting: RunSetting) -> Run:
+    """Return the run with the variant and the settings that all of its chain share."""
+    place = {**run.place, "variant": setting.other_variant(run)}
+    configuration = {**run.configuration, "task": setting.other_settings(run)}
+    return replace(run, place=place, manifest=structs.replace(run.manifest, configuration=configuration))

@@ -1,12 +1,37 @@
-"""The names of runs and of sets of runs in charts."""
+"""The names and marks of runs in charts, and the names of sets of runs."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
 
 from harness.storage.configuration import safe
 from harness.storage.runs import Run
+from harness.types import Role
+
+
+@dataclass(frozen=True)
+class Mark:
+    """How a role is marked; its shape tells it apart for those who do not see colours."""
+
+    title: str
+    colour: Literal["blue", "grey", "green", "orange"]
+    """Its name: paper and the page's themes have their own shade of each."""
+    shape: Literal["disc", "square", "diamond", "triangle"]
+    open: bool = False
+    """Whether the mark is an outline."""
+
+
+MARKS: dict[Role, Mark] = {
+    "model": Mark("model", "blue", "disc"),
+    "baseline": Mark("baseline", "grey", "square", open=True),
+    "solver": Mark("exact solver", "green", "diamond"),
+    "algorithm": Mark("algorithm on data", "orange", "triangle"),
+    "cheat": Mark("cheat", "grey", "diamond", open=True),
+}
+"""In the order of legends."""
 
 
 def run_ids(runs: Sequence[Run]) -> list[str]:
