@@ -19,10 +19,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from msgspec import NODEFAULT, ValidationError, convert, structs
+from msgspec import NODEFAULT, ValidationError, convert, structs, to_builtins
 
 from harness.types import (
     AnswerForm,
+    Asked,
     ChatRequest,
     ChoiceRequest,
     Message,
@@ -158,6 +159,12 @@ def request_digest(request: Request) -> str:
     return hashlib.sha256(short(request).encode()).hexdigest()
 
 
+def asked(request: Request) -> Asked:
+    """Return a request as records have it, with all of its words."""
+    content = request_json(request, lambda text: {"sha256": text_digest(text), "text": text})
+    return convert({"digest": request_digest(request), **content}, Asked)
+
+
 def token_count(value: object) -> int | None:
     """Return a count of tokens as a server or a file reports it, or None for what cannot be one.
 
@@ -183,6 +190,8 @@ def as_json(value: Any, own: Mapping[type, Callable[[Any], Any]] = MappingProxyT
     """
     if write := own.get(type(value)):
         return write(value)
+    if isinstance(value, Asked):
+        return to_builtins(value)
     if isinstance(value, str | int | float) or value is None:
         return value
     if isinstance(value, Mapping):

@@ -28,7 +28,19 @@ from harness.scoring.audit import audited_sample, judge_words, key_of, read_by_r
 from harness.settings import build
 from harness.storage import records
 from harness.storage.run_folder import Folder
-from harness.types import JSON, JUDGE, Answer, AnswerForm, ChatRequest, Failure, Judgement, Record, Request, Response
+from harness.types import (
+    JSON,
+    JUDGE,
+    Answer,
+    AnswerForm,
+    ChatRequest,
+    Failure,
+    Judgement,
+    Record,
+    Request,
+    Response,
+    parts_of,
+)
 
 PROMPT, CHOICE_PROMPT = "reply", "choice"
 """The prompts of judges, files of prompts/judge/: for Yes and No, and for questions with choices of their own."""
@@ -115,12 +127,12 @@ def read_rest(
     asked = (question_of(r) for wanted in (unread, is_audited) for r in records.read(path) if wanted(r))
     judgements, stopped = _ask(judge, asked)
     with folder.rewrite_records(task.headline) as writer:
-        for _, line in records.read_lines(path):
-            record = line.record
+        for line in records.read(path):
+            record: Record = line
             if unread(record) or is_audited(record):
                 judgement = judgements.get(request_digest(question_of(record)))
                 record = judged(record, judgement, number_of_choices(judge.words, fields_of[record.item]))
-            writer.copy(record, line)
+            writer.write(record)
     return stopped
 
 
@@ -129,8 +141,8 @@ def judged(record: Record, judgement: Judgement | None, choices: int) -> Record:
     if judgement is None:
         return record
     if not unread(record):
-        return structs.replace(record, judgement=judgement)
-    return structs.replace(record, judgement=judgement, answer=reading_of(judgement.outcome, choices))
+        return structs.replace(record, judge=judgement)
+    return structs.replace(record, judge=judgement, answer=reading_of(judgement.outcome, choices))
 
 
 def _ask(judge: Judge, requests: Iterable[Request]) -> tuple[Mapping[str, Judgement], RunStopped | None]:
@@ -149,12 +161,12 @@ def _ask(judge: Judge, requests: Iterable[Request]) -> tuple[Mapping[str, Judgem
         with _errors_of_judge(), closing(judge.model.respond(distinct())) as landing:
             for request, outcome in chain.from_iterable(landing):
                 name = request_digest(request)
-                judgements[name] = Judgement(name, outcome)
+                judgements[name] = Judgement(name, **parts_of(outcome))
     except RunStopped as reason:
         stopped = reason
     else:
         for name in sent - judgements.keys():
-            judgements[name] = Judgement(name, Failure("unanswered", "the judge ended without answering"))
+            judgements[name] = Judgement(name, failure=Failure("unanswered", "the judge ended without answering"))
     return judgements, stopped
 
 

@@ -10,7 +10,7 @@ from itertools import chain, islice
 
 from msgspec import structs
 
-from harness.codec import request_digest
+from harness.codec import asked
 from harness.errors import Interrupted, RunStopped
 from harness.judge import Judge, read_rest
 from harness.prompting import conversation
@@ -25,7 +25,7 @@ from harness.storage import records
 from harness.storage.manifest import TracedItems
 from harness.storage.run_folder import Folder
 from harness.tasks.check import CheckedItems, look_ahead
-from harness.types import FINAL_FAILURES, Failure, Item, Record, Request, Response, Result, Transcript
+from harness.types import FINAL_FAILURES, Failure, Item, Record, Request, Result, Transcript
 
 BLOCK = 4096
 """Items whose openings are played together; prompts without an opening know no blocks."""
@@ -77,18 +77,16 @@ def run(
     return replace(outcome, unread=RunStopped(f"{first.fault(f'{overall.unreadable:,}')} The replies are stored."))
 
 
-def watched(
-    answered: Iterator[tuple[Record, Request | None]], first: FirstReplies, say: Callable[[str], None]
-) -> Iterator[tuple[Record, Request | None]]:
+def watched(answered: Iterator[Record], first: FirstReplies, say: Callable[[str], None]) -> Iterator[Record]:
     """Yield the records as they come; where the first ones hold no answer, those of the calls under way, and no more.
 
     Raises RunStopped after them. The end is asked for as Ctrl-C asks for it, so that what was paid for is kept.
     """
     pausing = False
     try:
-        for record, request in answered:
-            yield record, request
-            first.add(record, request)
+        for record in answered:
+            yield record
+            first.add(record)
             if first.hopeless and not STOP.requested:
                 say("pausing: no reply so far holds an answer; the calls under way are being finished and kept")
                 pausing = STOP.requested = True
@@ -105,7 +103,7 @@ def watched(
 def leave(
     task: Task,
     items: TracedItems,
-    answered: Iterable[tuple[Record, Request | None]],
+    answered: Iterable[Record],
     folder: Folder,
     progress: Progress,
     samples: int = 1,
@@ -122,8 +120,8 @@ def leave(
         with folder.open_records(task.headline) as writer:
             tracked = progress.track(answered, items, samples)
             try:
-                for record, request in tracked:
-                    writer.write(record, request)
+                for record in tracked:
+                    writer.write(record)
                     if isinstance(record.outcome, Failure):
                         failures.setdefault(record.outcome.kind, record.outcome.detail)
             except RunStopped as reason:
@@ -170,8 +168,8 @@ def ask(
     kind: type[Request],
     say: Callable[[str], None] = lambda _: None,
     samples: int = 1,
-) -> Iterator[tuple[Record, Request | None]]:
-    """Yield records in the order in which the answers land, each with the request that was sent."""
+) -> Iterator[Record]:
+    """Yield records in the order in which the answers land."""
     source = iter(items)
     draws = range(samples)
     if not prompt.words.opening:
@@ -192,7 +190,7 @@ def ask(
             for draw in draws:
                 transcript = played[opening, draw]
                 if isinstance(transcript, Failure):
-                    yield _record(item, None, transcript, prompt, draw), None
+                    yield Record.of(item, None, transcript, None, draw)
                 else:
                     ready.append((item, transcript, draw))
         yield from _ask(ready, prompt, model, kind)
@@ -200,7 +198,7 @@ def ask(
 
 def _ask(
     ready: Iterable[tuple[Item, Transcript, int]], prompt: Prompt, model: Model, kind: type[Request]
-) -> Iterator[tuple[Record, Request]]:
+) -> Iterator[Record]:
     waiting: dict[Request, list[tuple[Item, int]]] = {}
 
     def requests() -> Iterator[Request]:
@@ -217,23 +215,11 @@ def _ask(
 
     with closing(model.respond(requests())) as landing:
         for request, outcome in chain.from_iterable(landing):
+            sent = asked(request)
             for item, draw in waiting.pop(request):
-                yield _record(item, request, outcome, prompt, draw), request
+                answer = None if isinstance(outcome, Failure) else prompt.parse(outcome, item.fields)
+                yield Record.of(item, sent, outcome, answer, draw)
     for request, items in waiting.items():
+        unanswered = Failure("unanswered", "the model ended without answering")
         for item, draw in items:
-            unanswered = Failure("unanswered", "the model ended without answering")
-            yield _record(item, request, unanswered, prompt, draw), request
-
-
-def _record(item: Item, request: Request | None, outcome: Response | Failure, prompt: Prompt, sample: int) -> Record:
-    return Record(
-        item=item.id,
-        cluster=item.cluster,
-        unit=item.unit,
-        groups=item.groups,
-        labels=item.labels,
-        request=None if request is None else request_digest(request),
-        outcome=outcome,
-        answer=None if isinstance(outcome, Failure) else prompt.parse(outcome, item.fields),
-        sample=sample,
-    )
+            yield Record.of(item, asked(request), unanswered, None, draw)

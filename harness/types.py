@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast
 
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct, UnsetType
 from msgspec.structs import replace as replace
 
 JSON = Any
@@ -208,31 +208,139 @@ class Answer:
     """How sure of this answer a reply says that it is, where its prompt asks; never taken for a probability of Yes."""
 
 
+class Words(Struct, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A text by its digest, and in full where it has not stood before; of a conversation with its role."""
+
+    role: str | None = None
+    sha256: str
+    text: str | None = None
+
+
+class Asked(Struct, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A request as records have it: its kind, and what `codec.request_json` writes of one."""
+
+    digest: str
+    kind: Literal["chat", "choice", "pair"]
+    messages: list[Words] = []
+    premise: Words | None = None
+    hypothesis: Words | None = None
+    choices: list[str] | None = None
+    max_tokens: Tally | None = None
+    stop: list[str] | None = None
+    sample: Tally | None = None
+    form: dict[str, JSON] | None = None
+
+    def __post_init__(self) -> None:
+        """Raise ValueError where the words are not where the kind has them."""
+        if self.kind == "pair" and (self.premise is None or self.hypothesis is None):
+            raise ValueError("a pair has a premise and a hypothesis")
+
+    @property
+    def words(self) -> list[Words]:
+        """Its texts, in the order in which they are sent."""
+        return self.messages if self.premise is None or self.hypothesis is None else [self.premise, self.hypothesis]
+
+
+def parts_of(outcome: Response | Failure) -> dict[str, Any]:
+    """Return an outcome as the fields of a record or a judgement."""
+    failed = isinstance(outcome, Failure)
+    return {"response": None if failed else outcome, "failure": outcome if failed else None}
+
+
 class Judgement(Part, frozen=True):
     """What the judge of a run made of a reply in which the rules had read nothing, or that it was to audit."""
 
     request: str
     """The digest of what the judge was asked."""
-    outcome: Response | Failure
+    response: Response | None = None
+    failure: Failure | None = None
+
+    def __post_init__(self) -> None:
+        """Raise ValueError where the outcome is not one."""
+        if (self.response is None) == (self.failure is None):
+            raise ValueError("a judge has a request and a response, or a request and a failure")
+
+    @property
+    def outcome(self) -> Response | Failure:
+        return self.response or cast("Failure", self.failure)
 
 
-class Record(Struct, frozen=True):
-    """One item with what became of it: all that scoring needs."""
+class Record(Part, frozen=True, kw_only=True):
+    """One item with what became of it: all that scoring needs, in the order of the file."""
 
     item: str
     cluster: str
+    unit: str = ""
     groups: Mapping[str, str]
     labels: Mapping[str, LabelCode]
-    request: str | None
-    """The request's digest; None where nothing was asked (a classical algorithm, a failed opening)."""
-    outcome: Response | Failure
-    answer: Answer | None
-    """None iff the outcome is a Failure."""
-    sample: int = 0
-    judgement: Judgement | None = None
+    sample: Tally = 0
+    request: Asked | None
+    """None where nothing was asked (a classical algorithm, a failed opening)."""
+    response: Response | None = None
+    failure: Failure | None = None
+    answer: Answer | None = None
+    """None iff the outcome is a failure."""
+    judge: Judgement | None = None
     """None where no judge was asked; otherwise the answer is the judge's, and the rules had none, or it is theirs, and
     the judge was asked what they ought to have read."""
-    unit: str = ""
+
+    def __post_init__(self) -> None:
+        """Raise ValueError where the outcome is not one, or has what does not go with it."""
+        if not self.labels:
+            raise ValueError("a record has a label")
+        if (self.response is None) == (self.failure is None) or (self.response is None) != (self.answer is None):
+            raise ValueError("a record has a response and its answer, or a failure")
+        if self.judge is not None and self.response is None:
+            raise ValueError("a failed call has no reply that a judge could read")
+
+    @classmethod
+    def of(
+        cls, item: Item, request: Asked | None, outcome: Response | Failure, answer: Answer | None, sample: int = 0
+    ) -> Record:
+        """Return the record of an item."""
+        about = {name: getattr(item, name) for name in OF_ITEM if name != "item"}
+        return Record(item=item.id, **about, sample=sample, request=request, **parts_of(outcome), answer=answer)
+
+    @property
+    def outcome(self) -> Response | Failure:
+        return self.response or cast("Failure", self.failure)
+
+
+OF_ITEM = ("item", "cluster", "unit", "groups", "labels")
+"""The fields that describe the item of a record."""
+
+
+class Line(Record, frozen=True, kw_only=True):
+    """A record as it stands in its file, with what follows from it."""
+
+    gold: LabelCode
+    correct: bool | None
+    cost_usd: Amount | UnsetType | None = UNSET
+    """None where it is not known, and not there for what is free."""
+
+    @classmethod
+    def of_record(cls, record: Record, headline: str, usd: float | UnsetType | None) -> Line:
+        """Return the line of a record, whose answer cost `usd`; the label set `headline` says what is right."""
+        label, gold = record.answer and record.answer.label, record.labels[headline]
+        return cls(
+            **{name: getattr(record, name) for name in Record.__struct_fields__},
+            gold=gold,
+            correct=None if label is None else label == gold,
+            cost_usd=round(usd, 9) if isinstance(usd, float) else usd,
+        )
+
+    @property
+    def usd(self) -> float | None:
+        """What its answer cost; None where that is not known, or where it is free."""
+        return self.cost_usd if isinstance(self.cost_usd, float) else None
+
+    @property
+    def turns(self) -> list[dict[str, str]]:
+        """The messages that the model was sent, as role and content."""
+        words = self.request.words if self.request else []
+        if self.request and self.request.kind == "pair":
+            return [{"role": "user", "content": "\n\n".join(part.text or "" for part in words)}]
+        return [{"role": part.role or "", "content": part.text or ""} for part in words]
 
 
 class Metric(Part, frozen=True):

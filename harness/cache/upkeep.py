@@ -15,7 +15,6 @@ from harness.cache.schema import UNREADABLE, is_damage, key_of, response_of, tab
 from harness.cache.store import Store, text_of
 from harness.codec import canonical, request_from_json, request_json, response_json, text_digest
 from harness.storage.runs import Run
-from harness.types import Response
 
 Conditions = Mapping[str, Any]
 """Conditions in SQL on answers `a` and identities `i`, with their parameters: all have to hold."""
@@ -57,8 +56,11 @@ def lines(store: Store) -> Iterator[str | None]:
 
 def unread_in(store: Store, run: Run) -> Conditions:
     """Return the conditions for a model's answers that could not be read in a run."""
-    read = ((record.request, record.answer) for record in run.records() if isinstance(record.outcome, Response))
-    unread = [request for request, answer in read if answer is not None and answer.label is None]
+    unread = [
+        record.request.digest
+        for record in run.records()
+        if record.request is not None and record.answer is not None and record.answer.label is None
+    ]
     store.connection.create_function("sha256", 1, lambda text: hashlib.sha256(text.encode()).hexdigest())
     return {"i.name = ?": run.model, "sha256(a.request) IN (SELECT value FROM json_each(?))": json.dumps(unread)}
 

@@ -10,9 +10,11 @@ from typing import Any
 
 from harness.codec import set_fields, text_digest
 from harness.export import number_of, unfinished_folder
+from harness.storage.columns import reply_columns
 from harness.storage.configuration import safe
-from harness.storage.record_lines import OF_ITEM, PLACE, Line, reply_columns
+from harness.storage.manifest import PLACE
 from harness.storage.runs import Run
+from harness.types import OF_ITEM, Line
 
 VERSION = 2
 """Of the log's schema."""

@@ -20,7 +20,6 @@ from harness.runtime.progress import Progress
 from harness.settings import Main
 from harness.storage.configuration import folder_of, of_model
 from harness.storage.manifest import Manifest, Recorded, TracedItems, provenance
-from harness.storage.record_lines import OF_ITEM
 from harness.storage.run_folder import Folder
 from harness.tasks import data_files
 from harness.tasks.check import CheckedItems
@@ -149,9 +148,7 @@ def write(
     )
     folder = Folder(path=path, manifest=manifest, renamed_by="name")
     items = TracedItems(item for item in CheckedItems(task) if item.id in rows)
-    answered = (
-        (_record(item, row, prompt, sample), None) for item in items for sample, row in enumerate(rows[item.id])
-    )
+    answered = (_record(item, row, prompt, sample) for item in items for sample, row in enumerate(rows[item.id]))
     outcome = leave(task, items, answered, folder, Progress(f"{task.name} {name}"), settings.samples)
     if outcome.stopped is not None:
         raise DataError(str(outcome.stopped))
@@ -167,13 +164,8 @@ def _record(item: Item, row: Row, prompt: Prompt, sample: int) -> Record:
         text = _word(row, item, prompt) if reply is None else reply
         usage = Usage(input=_count(row, "input_tokens"), output=_count(row, "output_tokens"))
         outcome = Response(text, usage=usage, finish_reason=end, reasoning=row.get("reasoning", ""))
-    return Record(
-        **{name: getattr(item, "id" if name == "item" else name) for name in OF_ITEM},
-        request=None,
-        outcome=outcome,
-        answer=None if isinstance(outcome, Failure) else prompt.parse(outcome, item.fields),
-        sample=sample,
-    )
+    answer = None if isinstance(outcome, Failure) else prompt.parse(outcome, item.fields)
+    return Record.of(item, None, outcome, answer, sample)
 
 
 def _count(row: Row, name: str) -> int | None:

@@ -11,11 +11,11 @@ from harness.codec import set_fields
 from harness.errors import HarnessError
 from harness.plugin import load
 from harness.storage import rebuild
+from harness.storage.columns import reply_columns
 from harness.storage.manifest import TracedItems
-from harness.storage.record_lines import Line, reply_columns
 from harness.storage.runs import Run
 from harness.tasks.benchmark import Explanations, benchmark_of
-from harness.types import JSON, Item
+from harness.types import JSON, Item, Line
 
 _IN_WORDS = ("hypothesis", "question", "statement")
 """Fields of an item that say in short what is asked, the first that it has."""

@@ -14,7 +14,6 @@ from harness.scoring.audit import by_judge, unread
 from harness.scoring.samples import summarize
 from harness.storage import rebuild, records, runs
 from harness.storage.manifest import provenance
-from harness.storage.record_lines import Line
 from harness.storage.run_folder import Folder
 from harness.storage.runs import Run
 from harness.types import JSON, Record, Response, Result, Usage, replace
@@ -59,22 +58,22 @@ def renew(folder: Path, *, dry_run: bool = False) -> Change:
     prompt, about = rebuild.prompt_of(task, manifest), manifest.items or {}
     items = {item.id: item for item in islice(rebuild.items_of(task, manifest, path), about.get("count"))}
 
-    def lines() -> Iterator[tuple[Record, Line]]:
-        """Yield each record as today's rules read it, with its line as it is."""
-        for _, line in records.read_lines(path):
-            record, item = line.record, items[line.item]  # it is there, as verified
-            again = record
-            if isinstance(record.outcome, Response):
-                again = replace(record, answer=prompt.parse(record.outcome, item.fields), judgement=None)
+    def reread() -> Iterator[tuple[Record, Record]]:
+        """Yield each record as it is, and as today's rules read it."""
+        for record in records.read(path):
+            again: Record = record
+            item = items[record.item]  # it is there, as verified
+            if record.response is not None:
+                again = replace(record, answer=prompt.parse(record.response, item.fields), judge=None)
                 # What the judge read in the place of the rules is no audit of them.
                 if judge is not None and (unread(again) or not by_judge(record)):
-                    again = judge.judged(again, record.judgement, item)
-            yield again, line
+                    again = judge.judged(again, record.judge, item)
+            yield record, again
 
-    readings = Counter((_label(line.record), _label(again)) for again, line in lines())
+    readings = Counter((_label(record), _label(again)) for record, again in reread())
     name = None if judge is None else judge.name
     ledger = _Kept(run)
-    result = replace(summarize(task, lambda: (again for again, _ in lines()), run.samples, name), usage=ledger.usage)
+    result = replace(summarize(task, lambda: (again for _, again in reread()), run.samples, name), usage=ledger.usage)
     if run.complete and result.judge is not None and result.judge.waiting:
         raise DataError(
             f"{result.judge.waiting:,} of the replies that today's rules cannot read were never before its judge: the "
@@ -92,8 +91,8 @@ def renew(folder: Path, *, dry_run: bool = False) -> Change:
     place = Folder(folder, manifest, ledger=ledger, judge_ledger=None if judge is None else judge.ledger)
     with place.lock():
         with place.rewrite_records(task.headline) as writer:
-            for again, line in lines():
-                writer.copy(again, line)
+            for _, again in reread():
+                writer.write(again)
         place.finish(result, items=about, complete=run.complete)
     return Change(run, readings, result)
 

@@ -50,21 +50,19 @@ class Progress:
         self._since: tuple[float, int] | None = None
         """When the first answer was there that was not from the cache, and how many landed with it."""
 
-    def track(
-        self, records: Iterable[tuple[Record, T]], items: Iterable[object], samples: int = 1
-    ) -> Iterator[tuple[Record, T]]:
+    def track(self, records: Iterable[Record], items: Iterable[object], samples: int = 1) -> Iterator[Record]:
         """Yield `records` unchanged while showing progress, and count their outcomes; expects `samples` per item."""
         last_request = None
-        for record, request in self.watch(records, items, samples):
+        for record in self.watch(records, items, samples):
             cached = isinstance(record.outcome, Response) and record.outcome.cached
             self.failed += isinstance(record.outcome, Failure)
             self.cached += cached
             self.unreadable += record.answer is not None and record.answer.label is None
             if record.request is not None and not cached:
                 # Items that wait for one answer get it one after the other.
-                self.shared += record.request == last_request
-                last_request = record.request
-            yield record, request
+                self.shared += record.request.digest == last_request
+                last_request = record.request.digest
+            yield record
 
     def where_from(self) -> str:
         """Return how many answers were cached and how many asked for; "" if every item was asked by itself."""

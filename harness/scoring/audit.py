@@ -32,7 +32,7 @@ def key_of(record: Record) -> Key:
 def by_judge(record: Record) -> bool:
     """Return whether the judge was asked in the place of the rules, and not to audit them."""
     answer = record.answer
-    return record.judgement is not None and (answer is None or answer.label is None or answer.rule == JUDGE)
+    return record.judge is not None and (answer is None or answer.label is None or answer.rule == JUDGE)
 
 
 def read_by_rules(record: Record) -> bool:
@@ -52,7 +52,7 @@ def unread(record: Record) -> bool:
 
 
 def by_rules_alone(record: Record) -> Record:
-    return replace(record, judgement=None, answer=Answer(label=None)) if by_judge(record) else record
+    return replace(record, judge=None, answer=Answer(label=None)) if by_judge(record) else record
 
 
 def audited_sample(records: Iterable[Record], size: int) -> set[Key]:
@@ -134,7 +134,7 @@ class JudgeTally:
 
     def add(self, record: Record) -> None:
         """Count a record."""
-        if (judgement := record.judgement) is None:
+        if (judgement := record.judge) is None:
             self._waiting += unread(record)
             return
         outcome, label = judgement.outcome, record.answer.label if record.answer else None

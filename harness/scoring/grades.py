@@ -44,7 +44,7 @@ def firm_only(record: Record) -> Record:
     """Return a record without an answer where the one that it has is not firm."""
     if grade_of(record.answer) in FIRM:
         return record
-    return record if record.answer is None else replace(record, judgement=None, answer=Answer(label=None))
+    return record if record.answer is None else replace(record, judge=None, answer=Answer(label=None))
 
 
 def with_firm(result: Result, firm: Result) -> Result:

@@ -7,7 +7,7 @@ from math import fsum
 
 from harness.prompting.reading.own_words import own_words
 from harness.protocols import Model
-from harness.types import NOT_IN_FORM, ChatRequest, Record, Request, Response, ended
+from harness.types import NOT_IN_FORM, Record, Response, ended
 
 LARGE = 0.05
 """The mean probability outside the choices from which on a note says so."""
@@ -66,7 +66,7 @@ class AnswerNotes:
     def add(self, record: Record) -> None:
         """Count a record."""
         if record.sample == 0 and record.request is not None and len(self._requests) < MOST_PROMPTS:
-            self._requests.append(hash(record.request))
+            self._requests.append(hash(record.request.digest))
         if not isinstance(response := record.outcome, Response):
             return
         if record.answer is not None and response.logprobs is None:
@@ -126,21 +126,21 @@ class FirstReplies:
     def hopeless(self) -> bool:
         return not self._readable and len(self._asked_now) >= ENOUGH
 
-    def add(self, record: Record, request: Request | None) -> None:
+    def add(self, record: Record) -> None:
         """Keep the reply of a record, if it is among the first that nobody can read."""
         response, answer = record.outcome, record.answer
         if record.request is None or answer is None or not isinstance(response, Response):
             return
         if answer.label is None and len(self._unread) < ENOUGH:
-            self._unread.setdefault(record.request, response)
-            self._max_tokens = request.max_tokens if isinstance(request, ChatRequest) else 0
+            self._unread.setdefault(record.request.digest, response)
+            self._max_tokens = record.request.max_tokens or 0
         if self._readable or self.hopeless:
             return
         # A judge reads it, or not: the rules were not to.
         for_judge = self._judged and response.text.strip() and not while_thinking(response)
         self._readable = answer.label is not None or bool(for_judge)
         if not self._readable and not response.cached:
-            self._asked_now.add(record.request)
+            self._asked_now.add(record.request.digest)
 
     @property
     def reason(self) -> str:

@@ -92,7 +92,7 @@ def vote(records: Sequence[Record]) -> Record:
     best = next((pair for pair in pairs if pair[0].answer and pair[0].answer.label == label), pairs[0])
     usage = total([response.usage for _, response in pairs])
     answer = best[0].answer if label is not None else Answer(None)
-    return replace(best[0], sample=0, answer=answer, outcome=replace(best[1], usage=usage))
+    return replace(best[0], sample=0, answer=answer, response=replace(best[1], usage=usage))
 
 
 def _labels(records: Sequence[Record]) -> Counter[int]:

@@ -13,8 +13,8 @@ from harness.cli import key_value
 from harness.compare.pairing import one_run
 from harness.errors import ConfigError, nearest
 from harness.scoring.grades import GRADES, grade_of
-from harness.storage.record_lines import Line
 from harness.storage.runs import Run
+from harness.types import Line
 
 HELP = """\
 Show answers of a run, ten at a time: what was asked, what is right, what was read, and the reply.

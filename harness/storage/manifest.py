@@ -34,6 +34,10 @@ class Place(TypedDict):
     model: str
 
 
+PLACE = tuple(Place.__annotations__)
+"""Its parts, from the outermost folder to the innermost."""
+
+
 class Items(TypedDict, total=False):
     """What was asked: how many items, and their digest."""
 

@@ -11,18 +11,18 @@ import hashlib
 import io
 import json
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
-from harness.codec import request_json, text_digest
+from harness.codec import as_json
 from harness.errors import DataError, StoreError
 from harness.storage.files import LARGEST, open_file
 from harness.storage.manifest import SealedRecords
-from harness.storage.record_lines import Asked, Line
-from harness.types import Record, Request, Response
+from harness.types import Asked, Line, Record, Response
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False)  # json.dumps makes one for each line
 REMEMBERED = 4096
@@ -45,23 +45,14 @@ class Writer:
         self.seal = Seal()
         """The digest of what was written."""
 
-    def write(self, record: Record, request: Request | None) -> None:
-        """Write the line of a record and its request."""
-        line = Line.of(record, self._headline).as_json
-        if request is not None:
-            line["request"] = {"digest": record.request, **request_json(request, self._content)}
-        if isinstance(record.outcome, Response) and (self._cost or record.outcome.usage.usd is not None):
-            usd = self._cost(record.outcome) if self._cost else record.outcome.usage.usd
-            line["cost_usd"] = None if usd is None else round(usd, 9)
-        self._add(line)
-
-    def copy(self, record: Record, line: Line) -> None:
-        """Add a line that was read from a file, with the answer and the judgement that its record has now."""
-        again = Line.of(record, self._headline)
-        again.request, again.cost_usd = line.request, line.cost_usd
-        self._add(again.as_json)
-
-    def _add(self, line: Mapping[str, Any]) -> None:
+    def write(self, record: Record) -> None:
+        """Write a record; one that was read from a file keeps what its answer cost there."""
+        usd = record.cost_usd if isinstance(record, Line) else self._usd(record.response)
+        line = as_json(Line.of_record(record, self._headline, usd))
+        request = line["request"] or {}
+        for words in (*request.get("messages", ()), request.get("premise"), request.get("hypothesis")):
+            if words and "text" in words and self._is_known(words["sha256"]):
+                del words["text"]
         try:
             # A reply may hold half a character, which UTF-8 cannot write: it must not end the run.
             text = _ENCODER.encode(line).encode(errors="replace")
@@ -83,14 +74,19 @@ class Writer:
             "choose another results=, and start again."
         )
 
-    def _content(self, text: str) -> Mapping[str, str]:
-        name = text_digest(text)
-        if name in self._digests:
-            return {"sha256": name}
-        self._digests[name] = None
+    def _usd(self, response: Response | None) -> float | UnsetType | None:
+        if response is None or (self._cost is None and response.usage.usd is None):
+            return UNSET
+        return self._cost(response) if self._cost else response.usage.usd
+
+    def _is_known(self, digest: str) -> bool:
+        """Return whether a text has been written, and is remembered; remember it."""
+        if digest in self._digests:
+            return True
+        self._digests[digest] = None
         if len(self._digests) > REMEMBERED:
             del self._digests[next(iter(self._digests))]
-        return {"sha256": name, "text": text}
+        return False
 
 
 class Seal:
@@ -122,19 +118,14 @@ def sealed(path: Path) -> SealedRecords:
     return seal.as_json
 
 
-def read(path: Path) -> Iterator[Record]:
-    """Yield the records of a file (.gz too). Raises DataError for a line that is not one."""
-    return (line.record for _, line in read_lines(path))
-
-
-def read_lines(path: Path) -> Iterator[tuple[bytes, Line]]:
-    """Yield the lines of a file of records (.gz too), as bytes and as read. Raises DataError for what is no record."""
+def read(path: Path) -> Iterator[Line]:
+    """Yield the lines of a file of records (.gz too). Raises DataError for what is no record."""
     for number, text in enumerate(lines(path), start=1):
         try:
             line = parsed(text)
         except (msgspec.MsgspecError, ValueError, RecursionError) as error:
             raise DataError(f"{path}, line {number} is not a record: {str(error)[:200]}.") from None
-        yield text, line
+        yield line
 
 
 def parsed(text: bytes) -> Line:

@@ -6,9 +6,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from harness.storage.record_lines import Line
 from harness.storage.runs import Run
-from harness.types import Answer, Failure, Record
+from harness.types import Answer, Failure, Line, Record
 
 MOST_REMEMBERED = 500_000
 """Replies that a `ReplyReader` keeps: 150 MB."""
@@ -56,7 +55,7 @@ class ReplyReader:
         kept = self._kept.pop(run.folder, None)
         if kept is None:
             shared: dict[Any, Any] = {}
-            kept = [reply_of(line.record, shared) for line in run.lines()]
+            kept = [reply_of(line, shared) for line in run.lines()]
         self._keep(run, kept)
         return kept
 
@@ -66,7 +65,7 @@ class ReplyReader:
         replies: list[Reply] = []
         for line in run.lines():
             if len(replies) <= MOST_REMEMBERED:
-                replies.append(reply_of(line.record, shared))
+                replies.append(reply_of(line, shared))
             yield line
         if len(replies) <= MOST_REMEMBERED:
             self._keep(run, replies)

@@ -15,14 +15,14 @@ from harness.codec import digest
 from harness.errors import DataError
 from harness.prompting.version import by_other_rules
 from harness.storage import records
+from harness.storage.columns import REPLY_TYPES, item_columns, reply_columns
 from harness.storage.files import DamagedError, read_json
-from harness.storage.manifest import FORMAT, NO_MANIFEST, Manifest
-from harness.storage.record_lines import PLACE, REPLY_TYPES, Line, item_columns, reply_columns
+from harness.storage.manifest import FORMAT, NO_MANIFEST, PLACE, Manifest
 from harness.storage.records import fill
 from harness.storage.result_json import OfRun, counts, result_from_json
 from harness.storage.run_folder import MANIFEST, RECORDS, RESULT, records_in
 from harness.storage.upgrade import upgraded
-from harness.types import Metric, Record, Result, Role
+from harness.types import Line, Metric, Record, Result, Role
 
 Content = TypeVar("Content")
 
@@ -208,7 +208,7 @@ class Run:
         texts: dict[str, str] = {}
         answers: set[tuple[str, int]] = set()
         number = 0
-        for number, (_, line) in enumerate(records.read_lines(file), start=1):
+        for number, line in enumerate(records.read(file), start=1):
             answers.add((line.item, line.sample))
             if len(answers) < number:
                 raise DataError(f"{file}, line {number}: the item {line.item} is there twice.")

@@ -108,16 +108,10 @@ def summarize(rows: Iterable[tuple[Mapping[str, JSON], ScoredAnswer]]) -> Result
 
 def _record(metadata: Mapping[str, JSON], scored: ScoredAnswer) -> Record:
     refused = scored.reason == "refused"
-    return Record(
-        item=metadata["id"],
-        cluster=metadata["cluster"],
-        unit=metadata["unit"],
-        groups=metadata["groups"],
-        labels=metadata["labels"],
-        request=None,
-        outcome=Failure("content_filter", "the reply was withheld") if refused else Response(""),
-        answer=None if refused else Answer(scored.label, span=scored.span, rule=scored.rule),
-    )
+    item = Item(fields={}, **{name: metadata[name] for name in ("id", "cluster", "unit", "groups", "labels")})
+    if refused:
+        return Record.of(item, None, Failure("content_filter", "the reply was withheld"), None)
+    return Record.of(item, None, Response(""), Answer(scored.label, span=scored.span, rule=scored.rule))
 
 
 def questions(task: str, prompt: str | None = None, **settings: Any) -> Iterator[Question]:

@@ -8,15 +8,28 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from msgspec import UNSET, to_builtins
+from msgspec import UNSET, UnsetType, to_builtins
 
 from harness.codec import KINDS, as_json, by_digest, canonical, request_digest, request_json, text_digest
 from harness.judge import judge_prompt, judged, number_of_choices, recorded_prompt, request_to_judge
 from harness.prompting.fit import fitting
 from harness.scoring.audit import by_judge, read_by_rules, unread
 from harness.storage import records
-from harness.storage.record_lines import OF_ITEM, Asked, Line
-from harness.types import Answer, Failure, Item, Judgement, Message, Record, Request, Response, replace
+from harness.types import (
+    OF_ITEM,
+    Answer,
+    Asked,
+    Failure,
+    Item,
+    Judgement,
+    Line,
+    Message,
+    Record,
+    Request,
+    Response,
+    parts_of,
+    replace,
+)
 from harness.verify.differences import MOST_LISTED, NOTHING, each_difference
 
 if TYPE_CHECKING:
@@ -53,7 +66,7 @@ class JudgeCheck:
         request = request_to_judge(self.words, item.fields, record.outcome.text)
         if isinstance(judgement.outcome, Response):
             self.ledger.add(request, judgement.outcome)
-        again = Judgement(request_digest(request), judgement.outcome)
+        again = replace(judgement, request=request_digest(request))
         return judged(record, again, number_of_choices(self.words, item.fields))
 
 
@@ -93,7 +106,7 @@ class RecordCheck:
     def problems(self, path: Path, headline: str, samples: int, *, complete: bool) -> Iterator[str]:
         """Yield what does not hold, with the line; `samples` is the number of answers to each item."""
         counts, asked = Counter[str](), Counter[str]()
-        for number, (_, line) in enumerate(records.read_lines(path), start=1):
+        for number, line in enumerate(records.read(path), start=1):
             asked[line.item] += 1
             for name, problem in self._of_line(line, headline, samples, complete=complete):
                 counts[name] += 1
@@ -111,24 +124,23 @@ class RecordCheck:
 
     def _of_line(self, line: Line, headline: str, samples: int, *, complete: bool) -> Iterator[tuple[str, str]]:
         """Yield the parts of a line that do not hold, each with a sentence about it."""
-        record = line.record
-        if (item := self._items.get(record.item)) is None:
+        if (item := self._items.get(line.item)) is None:
             yield "item", "the task has no such item."
             return
-        if record.sample >= samples:
-            yield "sample", f"sample {record.sample} is more than the run asked for."
+        if line.sample >= samples:
+            yield "sample", f"sample {line.sample} is more than the run asked for."
         yield from self._of_words(line.request)
-        request, asked = self._request(line.request, record, item)
-        again = self._again(record, request, item)
-        expected = Line.of(again, headline)
+        request, asked = self._request(line, item)
+        again = self._again(line, request, item)
+        usd: float | UnsetType | None = UNSET
         if isinstance(again.outcome, Response):
             if request is not None:
                 self._ledger.add(request, again.outcome)
             if self._paid or again.outcome.usage.usd is not None:
                 usd = self._ledger.cost(again.outcome)
-                expected.cost_usd = None if usd is None else round(usd, 9)
-        if self._judge is not None and complete and again.judgement is None and unread(again):
+        if self._judge is not None and complete and again.judge is None and unread(again):
             yield "judge", "the judge was not asked about a reply that the rules cannot read."
+        expected = Line.of_record(again, headline, usd)
         for name in Line.__struct_fields__:
             there, made = getattr(line, name), getattr(expected, name)
             if name == "request":
@@ -148,11 +160,11 @@ class RecordCheck:
         again = replace(
             record,
             **{name: getattr(item, name) for name in OF_ITEM if name != "item"},
-            outcome=outcome,
+            **parts_of(outcome),
             answer=self._answer(record, outcome, item) if isinstance(outcome, Response) else None,
-            judgement=None,
+            judge=None,
         )
-        return again if self._judge is None else self._judge.judged(again, record.judgement, item)
+        return again if self._judge is None else self._judge.judged(again, record.judge, item)
 
     def _answer(self, record: Record, response: Response, item: Item) -> Answer:
         """Return the answer that rules read: today's, or of a run of earlier ones what these have read."""
@@ -165,12 +177,12 @@ class RecordCheck:
         self.read_otherwise += (today.label, today.probability) != (read.label, read.probability)
         return read
 
-    def _request(self, asked: Asked | None, record: Record, item: Item) -> tuple[Request | None, Any]:
+    def _request(self, record: Record, item: Item) -> tuple[Request | None, Any]:
         """Return the request that the prompt makes of an item, and as a line has it, its words by digest alone.
 
         None for an algorithm, for answers that others have recorded, and where an opening failed before the question.
         """
-        prompt = self._prompt
+        prompt, asked = self._prompt, record.request
         if prompt is None or (asked is None and (self._recorded or isinstance(record.outcome, Failure))):
             return None, None
         kind = self._kind or (KINDS[asked.kind] if asked else None)

@@ -229,7 +229,7 @@ def test_runs_with_several_answers_an_item_are_compared_by_their_votes(tmp_path,
     with (tmp_path / "drawn" / RECORDS).open("w", encoding="utf-8") as file:
         writer = Writer(file, "published")
         for record in draws:
-            writer.write(record, None)
+            writer.write(record)
     assert "gave the same answer to every item" in output_of(folder, put(tmp_path / "b", always(1), model="b"))
 
 

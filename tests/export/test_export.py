@@ -12,13 +12,14 @@ from pathlib import Path
 
 import pytest
 from support.compared_runs import always, put
+from support.made_records import made
 
-from harness.codec import request_digest
+from harness.codec import asked
 from harness.export import TARGETS, main
 from harness.runtime.signals import INTERRUPTED
 from harness.storage.records import Writer
 from harness.storage.run_folder import MANIFEST, RECORDS, RESULT
-from harness.types import Answer, ChatRequest, Failure, Message, PairRequest, Record, Response, Usage, replace
+from harness.types import Answer, ChatRequest, Failure, Message, PairRequest, Response, Usage, replace
 
 HOSTILE = 'a,"b"\r\nc\rd\te;\x00 é 🙂 \ud83d {"x": 1} </script>'
 INSPECT = Path(".bench/inspect/bin/python").absolute()
@@ -47,22 +48,22 @@ def folder(tmp_path):
     question = Message("user", "Why?")
     chat = ChatRequest((question,), 16)
 
-    def one(number, outcome, answer):
-        return Record(f"i{number}", "c", {"relation": "parent"}, {"published": 1}, "d", outcome, answer)
+    def one(number, outcome, answer, request):
+        return made(f"i{number}", "c", {"relation": "parent"}, {"published": 1}, request, outcome, answer)
 
     usage = Usage(input=5, output=2)
     rows = [
-        (one(0, Response("Yes", usage=usage, finish_reason="stop"), Answer(1, 0.75, "yes")), chat),
-        (one(1, Response(HOSTILE, usage=usage), Answer(0, span="no")), chat),
-        (one(2, Response("perhaps"), Answer(None)), PairRequest("p", "h")),
-        (one(3, Failure("timeout", "=too slow"), None), chat),
-        (one(4, Response("=HYPERLINK(1)"), Answer(1)), None),
+        one(0, Response("Yes", usage=usage, finish_reason="stop"), Answer(1, 0.75, "yes"), chat),
+        one(1, Response(HOSTILE, usage=usage), Answer(0, span="no"), chat),
+        one(2, Response("perhaps"), Answer(None), PairRequest("p", "h")),
+        one(3, Failure("timeout", "=too slow"), None, chat),
+        one(4, Response("=HYPERLINK(1)"), Answer(1), None),
     ]
-    path = Path(put(tmp_path / "runs" / "m", [record for record, _ in rows], model="org/m"))
+    path = Path(put(tmp_path / "runs" / "m", rows, model="org/m"))
     with (path / RECORDS).open("w", encoding="utf-8") as file:
         writer = Writer(file, "published", lambda response: 0.5)
-        for record, request in rows:
-            writer.write(record, request)
+        for record in rows:
+            writer.write(record)
     return path
 
 
@@ -109,7 +110,7 @@ def test_words_that_stand_by_their_digest_after_many_others(tmp_path, monkeypatc
         writer = Writer(file, "published")
         for record, text in zip(records, texts, strict=True):
             request = ChatRequest((Message("system", text[::-1]), Message("user", text)), 16)
-            writer.write(replace(record, request=request_digest(request)), request)
+            writer.write(replace(record, request=asked(request)))
     assert main([str(run), "to=csv", f"out={tmp_path / 'o.csv'}"]) == 0
     assert [row["asked"] for row in table(tmp_path / "o.csv")] == [f"{text[::-1]}\n\n{text}" for text in texts]
 
@@ -226,7 +227,7 @@ def test_an_interruption_leaves_nothing_and_the_same_command_works(folder, tmp_p
 def test_a_unit_is_exported_where_a_run_has_one(folder, tmp_path):
     assert main([str(folder), "to=csv", f"out={tmp_path / 'without.csv'}"]) == 0
     assert "unit" not in table(tmp_path / "without.csv")[0]
-    record = Record("i", "asia", {}, {"published": 1}, None, Response("Yes"), Answer(1), unit="asia -> tub")
+    record = made("i", "asia", {}, {"published": 1}, None, Response("Yes"), Answer(1), unit="asia -> tub")
     run = put(tmp_path / "with", [record], model="m")
     for form in ("csv", "inspect"):
         assert main([run, f"to={form}", f"out={tmp_path / form}"]) == 0

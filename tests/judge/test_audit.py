@@ -6,6 +6,7 @@ import json
 
 import pytest
 from support.judge_help import JUDGED, VAGUE, command, judges, replies, words
+from support.made_records import made
 from support.openai_server import KEY, chat_reply
 
 from harness.scoring.audit import audit_note, audited_sample, verdict
@@ -14,7 +15,7 @@ from harness.storage.result_json import result_from_json, result_json
 from harness.storage.runs import load
 from harness.tables.results import judge_notes
 from harness.tasks.corr2cause import Corr2Cause
-from harness.types import Answer, Failure, Judgement, Record, Response
+from harness.types import Answer, Failure, Judgement, Response
 
 PLACE = "results/corr2cause/limit=60,judge=careful/plain/gpt4"
 SECRET = "the thought that nobody is to see"
@@ -46,12 +47,12 @@ def test_a_sample_of_what_the_rules_read_is_audited_and_scores_stay(harness, ser
     assert not any(SECRET in json.dumps(call) for call in to_judge)
     assert all("response_format" in call for call in to_judge)
     run = load(tmp_path / PLACE)
-    audited = [r for r in run.records() if r.judgement is not None and r.answer.rule != "judge" and r.answer.span]
+    audited = [r for r in run.records() if r.judge is not None and r.answer.rule != "judge" and r.answer.span]
     count = 60 - run.result.judge.replies
     assert sum(run.result.judge.audit.values()) == len(audited) == count
     assert {(r.item, r.sample) for r in audited} == audited_sample(run.records(), 50)
     assert all(r.answer.label == 0 for r in audited)  # as the rules have it
-    wrong = sum(json.loads(r.judgement.outcome.text)["answer"] == "yes" for r in audited)
+    wrong = sum(json.loads(r.judge.outcome.text)["answer"] == "yes" for r in audited)
     shown = " ".join(done.stdout.split())
     assert wrong and f"the judge careful reads {wrong} otherwise: an error rate of {wrong / count:.1%} [" in shown
     assert f"Its errors lean to No: {wrong} wrong No, 0 wrong Yes." in shown
@@ -104,9 +105,9 @@ def test_what_a_judge_says_is_one_of_its_words_or_nothing(text, choices, label, 
 
 
 def test_the_sample_is_the_same_in_any_order_and_of_replies_in_words_alone():
-    records = [Record(str(n), "c", {}, {"l": 1}, "r", Response("Yes"), Answer(1, rule="opening")) for n in range(30)]
-    others = [Record("a", "c", {}, {"l": 1}, "r", Response("?"), Answer(None))]
-    others += [Record("b", "c", {}, {"l": 1}, "r", Response("", {"Yes": 0.0}), Answer(1))]
+    records = [made(str(n), "c", {}, {"l": 1}, "r", Response("Yes"), Answer(1, rule="opening")) for n in range(30)]
+    others = [made("a", "c", {}, {"l": 1}, "r", Response("?"), Answer(None))]
+    others += [made("b", "c", {}, {"l": 1}, "r", Response("", {"Yes": 0.0}), Answer(1))]
     sample = audited_sample([*others, *records], 5)
     assert len(sample) == 5 and sample == audited_sample([*reversed(records), *others], 5)
     assert audited_sample([*records, *others], 99) == {(r.item, 0) for r in records}
@@ -125,9 +126,9 @@ def test_errors_count_what_tells_something_and_lean_where_they_lean():
 
 
 def test_a_failed_call_of_the_audit_is_told_by_its_kind():
-    judgement = Judgement("j", Failure("timeout", ""))
+    judgement = Judgement("j", failure=Failure("timeout", ""))
     answer = Answer(1, rule="opening")
-    one = Record("1", "c", {}, {"published": 1}, "r", Response("Yes"), answer, judgement=judgement)
+    one = made("1", "c", {}, {"published": 1}, "r", Response("Yes"), answer, judge=judgement)
     task = Corr2Cause(name="corr2cause", prompts=("plain",), limit=4)
     result = summarize(task, lambda: [one], 1, "careful")
     assert result.judge.audit_failures == {"timeout": 1} and not result.judge.failures

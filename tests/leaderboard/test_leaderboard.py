@@ -7,6 +7,7 @@ import subprocess
 
 import pytest
 from support.cache_help import mounted
+from support.made_records import made
 from support.written_runs import board_row, write_manifest
 
 from harness.leaderboard import __main__ as leaderboard
@@ -14,7 +15,7 @@ from harness.leaderboard.build import build
 from harness.scoring.replies import AnswerNotes
 from harness.storage.result_json import result_json
 from harness.tables.markdown_csv_json import markdown
-from harness.types import NOT_IN_FORM, Answer, Metric, Record, Response, Result, Scores, Usage, replace
+from harness.types import NOT_IN_FORM, Answer, Metric, Response, Result, Scores, Usage, replace
 
 GOOD = {"run": {"task": "t", "variant": "v", "prompt": "p", "model": "m"}, "complete": True}
 
@@ -57,7 +58,7 @@ def run_of(model, task="corr2cause"):
 
 def test_of_a_runs_notes_those_on_how_its_replies_were_read_stand_below_the_table():
     counted = AnswerNotes()
-    reply = Record("0", "c", {}, {"published": 1}, "0" * 64, Response("Yes"), Answer(1, rule=NOT_IN_FORM))
+    reply = made("0", "c", {}, {"published": 1}, "0" * 64, Response("Yes"), Answer(1, rule=NOT_IN_FORM))
     counted.add(reply)
     (on_reading,) = counted.notes()
     result = replace(result_with(), notes=("Of the benchmark: graphs have no interval.", on_reading))

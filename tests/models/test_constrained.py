@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 
 import pytest
+from support.made_records import made
 from support.openai_server import KEY, Server, chat_reply, held_reply
 from support.outcomes import each
 
@@ -18,7 +19,7 @@ from harness.prompting.parsing import choice_in
 from harness.prompting.prompts import constrained, load
 from harness.scoring.graphs import NO, UNREADABLE, YES
 from harness.tasks.causalbench.answer_matrix import readings
-from harness.types import IN_FORM, NOT_IN_FORM, AnswerForm, ChatRequest, Failure, Means, Message, Record, Response
+from harness.types import IN_FORM, NOT_IN_FORM, AnswerForm, ChatRequest, Failure, Means, Message, Response
 
 FIELDS = {"premise": "A correlates with B.", "statement": "A causes B", "hypothesis": "A causes B."}
 MEANS: tuple[Means, ...] = ("json_schema", "tool")
@@ -120,10 +121,10 @@ def test_an_answer_in_its_field_counts_in_the_papers_own_reading_too():
     codes = []
     for text in ('{"answer": "Yes"}', '{"answer": "No"}', "Yes, it does."):
         response = Response(text)
-        made = Record(
+        one = made(
             "i", "c", groups={}, labels={"l": 1}, request="d", outcome=response, answer=prompt.parse(response, {})
         )
-        codes.append(readings(made))
+        codes.append(readings(one))
     assert codes == [(YES, YES), (NO, NO), (YES, UNREADABLE)]
 
 

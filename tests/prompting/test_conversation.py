@@ -61,7 +61,7 @@ def test_a_failed_turn_fails_exactly_its_own_items(tmp_path):
 
     items = [Item(f"{net}{k}", {"net": net, "q": k}, {"gold": 1}, net, {}) for net in "xy" for k in range(3)]
     model = Scripted(says)
-    by_item = {r.item: r for r, _ in ask(items, prompt(tmp_path, ["tell me of {net}"]), model, ChatRequest)}
+    by_item = {r.item: r for r in ask(items, prompt(tmp_path, ["tell me of {net}"]), model, ChatRequest)}
     assert {name for name, record in by_item.items() if isinstance(record.outcome, Failure)} == {"y0", "y1", "y2"}
     assert by_item["y0"].outcome == Failure("timeout", "opening, turn 1: late")
     assert by_item["x1"].outcome.text == "re Q 1"
@@ -89,7 +89,7 @@ def test_an_opening_that_goes_on_in_the_next_block_is_not_played_again(failing, 
 
     model = Scripted(says)
     items = [Item(f"{net}{k}", {"net": net, "q": k}, {"gold": 1}, net, {}) for net in "xy" for k in range(5)]
-    answered = [record for record, _ in ask(items, prompt(tmp_path, ["tell me of {net}"]), model, ChatRequest)]
+    answered = list(ask(items, prompt(tmp_path, ["tell me of {net}"]), model, ChatRequest))
     assert [record.item for record in answered] == [item.id for item in items]
     assert sum(isinstance(record.outcome, Failure) for record in answered) == (5 if failing else 0)
     assert [r.messages[-1].content for r in model.asked].count("tell me of x") == 1

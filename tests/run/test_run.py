@@ -180,7 +180,7 @@ def test_the_plain_prompt_is_the_papers_word_for_word():
 def test_the_reasoner_reads_every_prompt(name):
     task = corr2cause(labels="audited", limit=120)
     prompt = load("corr2cause", name, task.examples())
-    for record, _ in ask(task.items(), prompt, Reasoner(), ChatRequest):
+    for record in ask(task.items(), prompt, Reasoner(), ChatRequest):
         assert record.answer.label == record.labels["audited"]
 
 

@@ -5,6 +5,7 @@ import time
 
 import pytest
 from support.causalbench_help import causalbench
+from support.made_records import made
 from support.pseudo_terminal import terminal
 from support.scripted import Scripted
 
@@ -15,8 +16,8 @@ from harness.runtime.progress import Progress
 from harness.types import Answer, ChatRequest, Failure, Record, Response
 
 
-def record(outcome, answer=None) -> tuple[Record, None]:
-    return Record("1", "c", {}, {"gold": 1}, None, outcome, answer), None
+def record(outcome, answer=None) -> Record:
+    return made("1", "c", {}, {"gold": 1}, None, outcome, answer)
 
 
 RECORDS = [

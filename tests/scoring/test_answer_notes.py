@@ -1,7 +1,8 @@
 import pytest
+from support.made_records import made
 
 from harness.scoring.replies import AnswerNotes
-from harness.types import IN_FORM, NOT_IN_FORM, Answer, Record, Response
+from harness.types import IN_FORM, NOT_IN_FORM, Answer, Response
 
 
 def notes_on(*rules):
@@ -9,7 +10,7 @@ def notes_on(*rules):
     notes = AnswerNotes()
     for number, rule in enumerate(rules):
         answer = Answer(1, span="Yes", rule=rule)
-        item = Record(str(number), "c", {}, {"published": 1}, f"{number:064x}", Response("Yes"), answer)
+        item = made(str(number), "c", {}, {"published": 1}, f"{number:064x}", Response("Yes"), answer)
         notes.add(item)
     return notes.notes()
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.made_records import made
 
 from harness.config_files import CONFIGS, listed, read_yaml
 from harness.prompting import prompts
@@ -18,7 +19,7 @@ from harness.scoring import bootstrap, choices, samples
 from harness.scoring.audit import by_judge
 from harness.scoring.summary import summarize
 from harness.settings import build, class_of
-from harness.types import JUDGE, NOT_IN_FORM, Answer, Failure, Judgement, Record, Response, Result, Usage
+from harness.types import JUDGE, NOT_IN_FORM, Answer, Failure, Judgement, Record, Response, Result, Usage, parts_of
 
 ITEMS = 40
 RULES = ("", "said", "announced", "opening", f"{NOT_IN_FORM}, said")
@@ -136,15 +137,15 @@ def outcome(draw: random.Random) -> Response | Failure:
 def replied(draw: random.Random, task, kept: dict, sample: int, judge: bool) -> Record:
     reply, request = outcome(draw), f"r{draw.randrange(25)}"
     if isinstance(reply, Failure):
-        return Record(**kept, request=request, outcome=reply, answer=None, sample=sample)
+        return made(**kept, request=request, outcome=reply, answer=None, sample=sample)
     answer = task.answer(draw, kept, reply)
-    record = Record(**kept, request=request, outcome=reply, answer=answer, sample=sample)
+    record = made(**kept, request=request, outcome=reply, answer=answer, sample=sample)
     if not judge or draw.random() < 0.5:
         return record
     asked = draw.randrange(12)
     said = Response(WORDS[asked % len(WORDS)], usage=Usage(asked, None if asked % 3 else 1))
-    judgement = Judgement(f"j{asked}", Failure("timeout", "") if draw.random() < 0.2 else said)
-    return Record(**kept, request=request, outcome=reply, sample=sample, judgement=judgement,
+    judgement = Judgement(f"j{asked}", **parts_of(Failure("timeout", "") if draw.random() < 0.2 else said))
+    return made(**kept, request=request, outcome=reply, sample=sample, judge=judgement,
                   answer=Answer(None, rule=JUDGE) if answer.label is None else answer)  # fmt: skip
 
 

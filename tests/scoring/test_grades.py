@@ -5,24 +5,26 @@ from __future__ import annotations
 import json
 
 import pytest
+from support.made_records import made
 
+from harness.codec import as_json
 from harness.report.items import Answers
 from harness.scoring.grades import ANNOUNCED, FORM, JUDGED, SAID, UNKNOWN, firm_only, grade_of
 from harness.scoring.means import MeanRow, scores_of_means
 from harness.scoring.samples import summarize
-from harness.storage.record_lines import Line, reply_columns
+from harness.storage.columns import reply_columns
 from harness.storage.result_json import result_from_json, result_json
 from harness.tables.results import grade_notes, reading_notes
 from harness.tasks.corr2cause import Corr2Cause
 from harness.tasks.questions import Questions
-from harness.types import IN_FORM, JUDGE, NOT_IN_FORM, Answer, Failure, Record, Response, replace
+from harness.types import IN_FORM, JUDGE, NOT_IN_FORM, Answer, Failure, Line, Record, Response, replace
 
 TASK = Corr2Cause(name="corr2cause", prompts=("plain",), limit=4)
 
 
 def record(number: int, gold: int, answer: Answer | None) -> Record:
     outcome = Failure("timeout", "") if answer is None else Response("words")
-    return Record(str(number), str(number), {}, {"published": gold}, "r", outcome, answer)
+    return made(str(number), str(number), {}, {"published": gold}, "r", outcome, answer)
 
 
 @pytest.mark.parametrize(
@@ -105,7 +107,7 @@ def test_questions_with_choices_have_the_same_bounds(tmp_path):
     items = list(task.items())
     answers = [Answer(0, rule=IN_FORM), Answer(0, rule="said"), Answer(2, rule="said"), Answer(1, rule="announced")]
     records = [
-        Record(item.id, item.cluster, item.groups, item.labels, "r", Response("words"), answer)
+        made(item.id, item.cluster, item.groups, item.labels, "r", Response("words"), answer)
         for item, answer in zip(items, answers, strict=True)
     ]
     result = summarize(task, lambda: records, 1, None)
@@ -113,8 +115,8 @@ def test_questions_with_choices_have_the_same_bounds(tmp_path):
 
 
 def test_the_grade_is_a_column_of_every_record_and_none_is_stored():
-    line = Line.of(record(1, 1, Answer(1, rule="said")), "published")
-    assert "grade" not in json.dumps(line.as_json) and reply_columns(line)["grade"] == SAID
+    line = Line.of_record(record(1, 1, Answer(1, rule="said")), "published", None)
+    assert "grade" not in json.dumps(as_json(line)) and reply_columns(line)["grade"] == SAID
     page = Answers()
     page.add(0, line, True)
     assert page.json()["grade"] == [SAID]

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from support.corr2cause_help import SIZES
 from support.late import Late
+from support.made_records import made
 
 from harness.scoring import bootstrap
 from harness.scoring.bootstrap import CONSTANT, FEW_CLUSTERS, ONE_CLUSTER, RESTS_ON_FEW
@@ -16,7 +17,7 @@ from harness.scoring.classification import AnswerCounts, decisions, ratios
 from harness.scoring.intervals import ClusterSums, ratio_intervals
 from harness.scoring.means import means
 from harness.scoring.summary import summarize
-from harness.types import Answer, Failure, Metric, Record, Response, replace
+from harness.types import Answer, Failure, Metric, Response, replace
 
 stats = Late("scipy.stats")
 sklearn_metrics = Late("sklearn.metrics")
@@ -24,7 +25,7 @@ sklearn_metrics = Late("sklearn.metrics")
 
 def record(cluster, gold, reading, probability=None, part="", **groups):
     failed = reading == "failed"
-    return Record(
+    return made(
         item="i",
         cluster=cluster,
         unit=part,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 
 import pytest
+from support.made_records import made
 from support.scripted import Scripted
 
 from harness.errors import ConfigError
@@ -24,7 +25,7 @@ from harness.types import Answer, ChatRequest, Failure, Record, Response, Usage
 def record(item: str, sample: int, label: int | None, gold: int = 1, failure: str = "") -> Record:
     outcome = Failure(failure, "") if failure else Response("", usage=Usage(input=10, output=1))
     answer = None if failure else Answer(label)
-    return Record(item, "c", {}, {"published": gold}, "r", outcome, answer, sample)
+    return made(item, "c", {}, {"published": gold}, "r", outcome, answer, sample)
 
 
 def votes(*records: Record, samples: int = 3) -> tuple[list[Record], Draws]:
@@ -76,7 +77,7 @@ def test_a_failed_draw_is_counted_and_votes_for_nothing():
 def test_each_draw_is_a_request_of_its_own_with_its_own_opening(name):
     task = Corr2Cause(name="corr2cause", prompts=("plain",), limit=7)
     model = Scripted(lambda request: Response("Yes." if request.sample else "No."))
-    records = [r for r, _ in ask(task.items(), load("corr2cause", name, ()), model, ChatRequest, samples=3)]
+    records = list(ask(task.items(), load("corr2cause", name, ()), model, ChatRequest, samples=3))
     assert sorted((r.item, r.sample) for r in records) == sorted((i.id, k) for i in task.items() for k in range(3))
     assert len(set(model.asked)) == len(model.asked) == 21 * (2 if name == "cot_two_step" else 1)
     result = summarize_votes(task, records, 3)
@@ -88,7 +89,7 @@ def test_each_draw_is_a_request_of_its_own_with_its_own_opening(name):
 def test_graphs_of_causalbench_are_those_of_the_vote():
     task = Causality(name="causalbench/causality", prompts=("closed",), networks=("asia",))
     model = Scripted(lambda request: Response("Yes" if request.sample == 2 else "No"))
-    records = [r for r, _ in ask(task.items(), load(task.name, "closed", ()), model, ChatRequest, samples=3)]
+    records = list(ask(task.items(), load(task.name, "closed", ()), model, ChatRequest, samples=3))
     assert summarize_votes(task, records, 3).overall["shd"] == 8  # no edge drawn, eight missing
 
 

@@ -3,10 +3,11 @@
 import tracemalloc
 
 import pytest
+from support.made_records import made
 
 from harness.scoring.classification import AnswerCounts, decisions
 from harness.scoring.summary import summarize
-from harness.types import Answer, Failure, Record, Response, Usage
+from harness.types import Answer, Failure, Response, Usage
 
 FAILED = object()
 
@@ -14,7 +15,7 @@ FAILED = object()
 def record(gold, reading, *, cluster="c", groups=None, labels=None, response=None, probability=None, kind="timeout"):
     """Return a record; `reading` is 1, 0, None (unreadable) or FAILED."""
     failed = reading is FAILED
-    return Record(
+    return made(
         item="i",
         cluster=cluster,
         groups=groups or {},

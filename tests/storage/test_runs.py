@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from support.made_records import made
 from support.written_runs import put, scores, write_manifest
 
 from harness.errors import DataError
@@ -14,7 +15,7 @@ from harness.storage.find import below
 from harness.storage.manifest import NO_MANIFEST
 from harness.storage.records import Writer
 from harness.storage.run_folder import MANIFEST, RECORDS, RESULT
-from harness.types import Answer, ChatRequest, Message, Record, Response, Result, Usage
+from harness.types import Answer, ChatRequest, Message, Response, Result, Usage
 
 
 def test_a_run_says_what_its_folder_says(tmp_path):
@@ -124,8 +125,8 @@ def test_lines_have_their_words_and_their_scores(tmp_path):
     with (folder / RECORDS).open("w", encoding="utf-8") as file:
         writer = Writer(file, "published")
         for number, label in enumerate((1, 0, None)):
-            answer = Record(f"i{number}", "c", {}, {"published": 0}, "d", Response("Yes"), Answer(label))
-            writer.write(answer, request)
+            answer = made(f"i{number}", "c", {}, {"published": 0}, request, Response("Yes"), Answer(label))
+            writer.write(answer)
     run = runs.load(folder)
     assert "text" not in json.loads((folder / RECORDS).read_text().splitlines()[1])["request"]["messages"][0]
     lines = list(run.lines())

@@ -25,8 +25,8 @@ def other_bytes(folder: Path) -> Iterator[str]:
     if run.records_file:
         again = io.StringIO()
         writer = records.Writer(again, run.result.headline)
-        for _, line in records.read_lines(run.records_file):
-            writer.copy(line.record, line)
+        for line in records.read(run.records_file):
+            writer.write(line)
         if again.getvalue().encode() != b"".join(records.lines(run.records_file)):
             yield run.records_file.name
     known = {name: part for name, part in run.result_json.items() if name in ("run", "complete", "cost")}

@@ -16,6 +16,7 @@ from harness.settings import build
 from harness.tasks.causalbench import networks
 from harness.tasks.causalbench.networks import edges
 from harness.types import Failure, Item, Record, Response
+from support.made_records import made
 from support.openai_server import chat_reply
 
 MISSED = Failure("timeout", "late")
@@ -65,7 +66,7 @@ def record(item: Item, reply) -> Record:
             answer = parsing.entailment(reply)
         else:
             answer = parsing.choice(reply, ("Yes", "No"))
-    return Record(item.id, item.cluster, item.groups, item.labels, "r", reply, answer, unit=item.unit)
+    return made(item.id, item.cluster, item.groups, item.labels, "r", reply, answer, unit=item.unit)
 
 
 def right(item: Item) -> str:

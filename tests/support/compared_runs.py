@@ -8,7 +8,8 @@ from harness.prompting.version import reading_version
 from harness.scoring.summary import summarize
 from harness.storage.records import Writer
 from harness.storage.run_folder import MANIFEST, RECORDS, RESULT, result_json
-from harness.types import Answer, Failure, Record, Response
+from harness.types import Answer, Failure, Response
+from support.made_records import made
 
 
 def put(folder, records, *, model="m", headline="published", complete=True, variant="default", today=True, **task):
@@ -17,7 +18,7 @@ def put(folder, records, *, model="m", headline="published", complete=True, vari
     with (folder / RECORDS).open("w", encoding="utf-8") as file:
         writer = Writer(file, headline)
         for record in records:
-            writer.write(record, None)
+            writer.write(record)
     place = {"task": "corr2cause", "variant": variant, "prompt": "plain", "model": model}
     result = summarize(records, headline=headline, orders={}, unreadable=task.get("unreadable", "wrong"))
     content = {"run": place, "complete": complete, **result_json(result)}
@@ -32,7 +33,7 @@ def record(number, answer, *, gold=None, cluster=None, span="", relation="parent
     """Return the record of item `number`: gold is 1 for every third, ten items a cluster. `answer` may be a Failure."""
     gold = int(number % 3 == 0) if gold is None else gold
     failed = isinstance(answer, Failure)
-    return Record(
+    return made(
         item=f"i{number}",
         cluster=cluster or f"c{number // 10}",
         groups={"relation": relation, **groups},

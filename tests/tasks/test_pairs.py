@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
+from support.made_records import made
 from support.premise_theory import assert_label
 
 from harness.errors import ConfigError, DataError
@@ -21,7 +22,7 @@ from harness.settings import build
 from harness.tasks.corr2cause.enumerate import public_test
 from harness.tasks.corr2cause.fresh import pairs
 from harness.tasks.corr2cause.fresh.pairs import floors, index
-from harness.types import Answer, Failure, Record, Response
+from harness.types import Answer, Failure, Response
 
 LISTS = [(name, same) for name in ("counts", "strict") for same in (False, True)]
 
@@ -215,7 +216,7 @@ def test_an_index_that_tells_another_label_is_refused(monkeypatch):
 def record(pair, gold, answer, relation="parent"):
     """Return the record of a half: the answer is 0, 1, None where nothing can be read, or a failure's name."""
     failed = isinstance(answer, str)
-    return Record(
+    return made(
         f"{pair}-{gold}",
         pair,
         groups={"relation": relation, "num_nodes": "7"},

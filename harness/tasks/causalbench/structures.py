@@ -74,7 +74,7 @@ def _through(first: Matrix, second: Matrix) -> Matrix:
 
 def learned_answers(
     templates: Mapping[str, Template], breakdown: str, items: Iterable[Item], learn: Callable[[str], Pattern]
-) -> Iterator[tuple[Record, None]]:
+) -> Iterator[Record]:
     """Yield a record without a request for each item; `learn` gives a network's graph when its first question comes.
 
     An item's group of the breakdown names its template. The items of one network come together. An undirected edge
@@ -90,16 +90,4 @@ def learned_answers(
         a, b = ends(item.unit)
         template = templates[item.groups[breakdown]]
         label = int(holds[template.exact][place[a], place[b]])
-        yield (
-            Record(
-                item=item.id,
-                cluster=item.cluster,
-                unit=item.unit,
-                groups=item.groups,
-                labels=item.labels,
-                request=None,
-                outcome=Response(text="Yes" if label else "No"),
-                answer=Answer(label),
-            ),
-            None,
-        )
+        yield Record.of(item, None, Response(text="Yes" if label else "No"), Answer(label))

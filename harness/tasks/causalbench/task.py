@@ -238,7 +238,7 @@ class Causality(CausalBench):
     def observations(self, network: str, number: int, seed: int) -> tuple[NDArray[np.int64], Sequence[int]]:
         return networks.sample(network, number, seed=seed), [len(states) for states in load(network).states]
 
-    def learned(self, items: Iterable[Item], learn: Callable[[str], Pattern]) -> Iterator[tuple[Record, None]]:
+    def learned(self, items: Iterable[Item], learn: Callable[[str], Pattern]) -> Iterator[Record]:
         return learned_answers(self.asked_templates, self.asks, items, learn)
 
 

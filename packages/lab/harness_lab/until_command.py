@@ -126,7 +126,7 @@ def ask(prepared: Prepared, until: Until) -> dict[str, Any]:
             answered = watched(answered, FirstReplies(model, judged=False), progress.say)
 
         def landing() -> Generator[Record]:
-            for record, _ in progress.track(answered, until.order, samples):
+            for record in progress.track(answered, until.order, samples):
                 if isinstance(record.outcome, Failure) and record.outcome.kind not in FINAL_FAILURES:
                     failures.append(record.item)
                 yield record

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import yaml
 from harness_lab.until import Estimate, Order, Until
+from support.made_records import made
 
 from harness.settings import build
 from harness.tasks.base import TaskBase
@@ -77,7 +78,7 @@ def _answers(order: Order, alike: float, random: np.random.Generator) -> list[li
 def _record(item: Item, *, right: bool, label: str) -> Record:
     said = item.labels[label] if right else 1 - item.labels[label]
     answer, response = Answer(said), Response("")
-    return Record(item.id, item.cluster, groups={}, labels=item.labels, request="", outcome=response, answer=answer)
+    return made(item.id, item.cluster, groups={}, labels=item.labels, request="", outcome=response, answer=answer)
 
 
 def _score(metric: str, answers: Sequence[Sequence[Record]], label: str) -> float:

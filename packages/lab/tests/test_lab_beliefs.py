@@ -12,12 +12,13 @@ from harness_lab.beliefs import shuffles
 from support import brute_force
 from support.compared_runs import put
 from support.corr2cause_help import corr2cause, meaning
+from support.made_records import made
 
 from harness.causal.dag import bits, children, from_integer
 from harness.causal.equivalence import members
 from harness.causal.relations import Relation, common_relations
 from harness.codec import shuffled, uniform
-from harness.types import Answer, Failure, Record, Response, replace
+from harness.types import Answer, Failure, Response, replace
 
 LETTERS = "ABCDEFG"
 PREMISES = list(corr2cause(split="all", whole=True, num_nodes=[5], limit=16).items())
@@ -27,7 +28,7 @@ VARIED = next(k for k in range(16) if 20 > sum(item.labels["audited"] for item i
 
 def record(item, answer):
     failed = isinstance(answer, Failure)
-    return Record(
+    return made(
         item.id,
         item.cluster,
         groups=item.groups,

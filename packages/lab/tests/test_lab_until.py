@@ -13,12 +13,13 @@ from harness_lab.until_command import main
 from hypothesis import given
 from hypothesis import strategies as st
 from simulate_until import ALIKE, Simulation
+from support.made_records import made
 
 from harness import evaluate
 from harness.runtime.signals import STOP
 from harness.scoring.samples import summarize_votes
 from harness.tasks.base import TaskBase
-from harness.types import Answer, Failure, Item, Record, Response
+from harness.types import Answer, Failure, Item, Response
 
 MANY = ("task.split=all", "task.num_nodes=[5]", "task.limit=90")
 """90 items in nearly as many clusters."""
@@ -107,7 +108,7 @@ class Numbers(TaskBase):
 def record(item, says):
     outcome = Failure("content_filter", "no") if says == "failed" else Response(says)
     answer = None if says == "failed" else Answer({"Yes": 1, "No": 0}.get(says))
-    return Record(item.id, item.cluster, groups={}, labels=item.labels, request=item.id, outcome=outcome, answer=answer)
+    return made(item.id, item.cluster, groups={}, labels=item.labels, request=item.id, outcome=outcome, answer=answer)
 
 
 def until(task, width=0.4, metric="accuracy", unreadable="wrong"):

@@ -62,7 +62,7 @@ def test_by_default_as_many_follow_as_do_not(hidden):
 def test_the_reasoner_answers_all_of_it(hidden, prompt):
     task = latent(hidden=hidden)
     words = prompts.load(task.name, prompt, task.examples())
-    records = [record for record, _ in ask(task.items(), words, LatentReasoner(), ChatRequest)]
+    records = list(ask(task.items(), words, LatentReasoner(), ChatRequest))
     assert len(records) == len(task.items())
     assert all(record.answer.label == record.labels["audited"] for record in records)
     result = task.summarize(iter(records))

@@ -11,6 +11,7 @@ from harness_papers.mutual_information import Ranker
 from harness_papers.ranking import named, ranking
 from harness_papers.strength_scores import in_network, measures, others
 from support.late import Late
+from support.made_records import made
 from support.openai_server import KEY, chat_reply
 from support.thinned import few
 
@@ -18,7 +19,7 @@ from harness.prompting.prompts import load
 from harness.settings import build
 from harness.tasks.causalbench.networks import NETWORKS, meanings
 from harness.tasks.causalbench.networks import load as load_network
-from harness.types import ChatRequest, Failure, Record, Response
+from harness.types import ChatRequest, Failure, Response
 from harness.verify import __main__ as verify
 
 stats = Late("scipy.stats")
@@ -35,7 +36,7 @@ def asked(**settings):
 
 def answered(item, reply):
     outcome = reply if isinstance(reply, Failure) else Response(reply)
-    return Record(
+    return made(
         item=item.id,
         cluster=item.cluster,
         unit=item.unit,
