@@ -35,24 +35,22 @@ class Explanations(ABC, Generic[G]):
         """Begin without items."""
         self._graphs: dict[Hashable, tuple[int, G]] = {}
         self._names: dict[tuple[str, ...], int] = {}
-        self._of: list[int] = []
-        self._called: list[int] = []
-        self._why: list[JSON] = []
+        self._rows: list[tuple[int, int, JSON]] = []
 
     def add(self, item: Item) -> None:
         """Add the next item. Add every item, explained or not: explanations are matched by position."""
         number, names, why = self.explain(item) or (-1, None, None)
-        self._of.append(number)
-        self._called.append(-1 if names is None else self._names.setdefault(names, len(self._names)))
-        self._why.append(why)
+        called = -1 if names is None else self._names.setdefault(names, len(self._names))
+        self._rows.append((number, called, why))
 
     def json(self) -> dict[str, JSON] | None:
         """Return classes (graphs), of (the class of each item), names and why; None where nothing is explained."""
         if not self._graphs:
             return None
         classes: list[JSON] = [self.for_page(graphs) for _, graphs in self._graphs.values()]
-        names = {"table": [list(names) for names in self._names], "codes": self._called}
-        return {"classes": classes, "of": self._of, "names": names, "why": self._why}
+        of, called, why = map(list, zip(*self._rows, strict=True))
+        names = {"table": [list(names) for names in self._names], "codes": called}
+        return {"classes": classes, "of": of, "names": names, "why": why}
 
     def place(self, key: Hashable, make: Callable[[], G]) -> tuple[int, G]:
         """Return the graphs of a key, made once, and their place among all."""

@@ -80,16 +80,17 @@ class AnswerSheets(dict[tuple[str, str], Sheet]):
         self._breakdown = breakdown
 
     def add(self, record: Record) -> None:
-        key = record.groups["network"], record.groups[self._breakdown]
+        network, template = key = record.groups["network"], record.groups[self._breakdown]
         if key not in self:
-            self[key] = Sheet(load(key[0]), self._templates[key[1]])
+            self[key] = Sheet(load(network), self._templates[template])
         self[key].add(record)
 
-    def in_order(self) -> AnswerSheets:
+    def in_order(self) -> Sheets:
         """Return the sheets by network and template, in the order of their items: records come in any."""
-        ordered = AnswerSheets(self._templates, self._breakdown)
-        ordered.update({key: self[key] for key in product(NETWORKS, self._templates) if key in self})
-        return ordered
+        return {key: self[key] for key in product(NETWORKS, self._templates) if key in self}
+
+
+Sheets = Mapping[tuple[str, str], Sheet]
 
 
 def readings(record: Record) -> tuple[int, int]:
@@ -109,7 +110,7 @@ def readings(record: Record) -> tuple[int, int]:
 CELLS = {NO: "0", YES: "1", UNREADABLE: "unreadable", MISSING: "failed"}
 
 
-def graph_files(sheets: AnswerSheets) -> Mapping[str, str]:
+def graph_files(sheets: Sheets) -> Mapping[str, str]:
     """Return graphs/<network>/<template>.csv for every template that asks about two variables.
 
     Row a, column b: 1 for Yes, 0 for No, `unreadable`, `failed`, empty where nothing was asked.

@@ -156,18 +156,17 @@ def matrices(
     )
 
 
-def check_choice(networks: Networks | None, scale: Scales | None) -> None:
-    """Raise ConfigError if networks are chosen by both settings, or none are left."""
+def chosen_networks(networks: Networks | None, scale: Scales | None) -> tuple[str, ...]:
+    """Return the chosen networks in the paper's order; the paper's fourteen if neither setting is given.
+
+    Raises ConfigError where both are, or none is left.
+    """
     if networks is not None and scale is not None:
         raise ConfigError(
             "task.networks and task.scale both choose networks: give one of them (harness discover: network=null)."
         )
     if networks == () or scale == ():
         raise ConfigError(f"no network is left: task.networks takes {', '.join(NETWORKS)}, or all.")
-
-
-def chosen_networks(networks: Networks | None, scale: Scales | None) -> tuple[str, ...]:
-    """Return the chosen networks in the paper's order; the paper's fourteen if neither setting is given."""
     if "all" in (*(networks or ()), *(scale or ())):
         return NETWORKS
     if scale is not None:

@@ -12,7 +12,7 @@ from harness.scoring.graphs import sid
 from harness.scoring.means import Breakdowns, means, with_mean
 from harness.scoring.summary import summarize as count
 from harness.scoring.tally import counted, unordered
-from harness.tasks.causalbench.answer_matrix import AnswerSheets, Sheet, graph_files
+from harness.tasks.causalbench.answer_matrix import AnswerSheets, Sheet, Sheets, graph_files
 from harness.tasks.causalbench.networks import NETWORKS, SCALES
 from harness.tasks.causalbench.structures import RELATIONS, matrix, structures
 from harness.tasks.causalbench.templates import Template
@@ -65,8 +65,9 @@ def summarize(
         if any(template.exact == "path" for template in templates.values()):
             scores["direct"] = published  # every question taken for the direct edge, and scored as here
         third = any("{c}" in template.question for template in templates.values())
-        numbers = _of_questions(sheets, breakdown) if third else _of_cells(sheets, breakdown)
-        scores["paper"] = _beside(_bare(published), numbers)
+        cells = {key: _question_metrics(s.outcomes) if third else _cell_metrics(s) for key, s in sheets.items()}
+        networks = _of_all_questions(sheets) if third else _over_templates(cells)
+        scores["paper"] = _beside(_bare(published), _averages(cells, networks, breakdown))
     return replace(
         result,
         headline=headline,
@@ -89,7 +90,7 @@ def _notes(scores: Mapping[str, Breakdowns], networks: int) -> Iterator[str]:
         )
 
 
-def _exact(rows: Breakdowns, sheets: AnswerSheets, breakdown: str) -> Breakdowns:
+def _exact(rows: Breakdowns, sheets: Sheets, breakdown: str) -> Breakdowns:
     """Return the counted scores, the predicted graphs' distances beside them, and the mean over the networks."""
     cells = {key: _graph_metrics(sheet) for key, sheet in sheets.items() if sheet.template.graph}
     breakdowns = _beside(rows, _averages(cells, _over_templates(cells), breakdown))
@@ -127,24 +128,16 @@ def _bare(rows: Breakdowns) -> Breakdowns:
     }
 
 
-def _of_cells(sheets: AnswerSheets, breakdown: str) -> dict[tuple[str, str], ByNetwork]:
-    """Return the paper's numbers, per network and template; averaged over the templates, then over the networks."""
-    cells = {key: _cell_metrics(sheet) for key, sheet in sheets.items()}
-    return _averages(cells, _over_templates(cells), breakdown)
-
-
-def _of_questions(sheets: AnswerSheets, breakdown: str) -> dict[tuple[str, str], ByNetwork]:
+def _of_all_questions(sheets: Sheets) -> ByNetwork:
     """Return the skeleton's numbers: its questions fill no matrix, so they are over all questions about a network."""
-    cells = {key: _question_metrics(sheet.outcomes) for key, sheet in sheets.items()}
     pooled: dict[str, Counter[tuple[int, int]]] = defaultdict(Counter)
     for (network, _), sheet in sheets.items():
         pooled[network] += sheet.outcomes
-    networks = {network: _question_metrics(outcomes) for network, outcomes in pooled.items()}
-    return _averages(cells, networks, breakdown)
+    return {network: _question_metrics(outcomes) for network, outcomes in pooled.items()}
 
 
 def _cell_metrics(sheet: Sheet) -> Values:
-    """Return the numbers of one template about one network; None unless every ordered pair has a reply."""
+    """Return the paper's numbers of one template about one network; None unless every ordered pair has a reply."""
     truth, cells = structures(matrix(sheet.network.dag))[sheet.template.paper], sheet.strict
     numbers = graphs.cell_numbers(truth, cells)
     return {name: number if sheet.every_cell else None for name, number in numbers.items()}

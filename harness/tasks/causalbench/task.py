@@ -24,7 +24,6 @@ from harness.tasks.causalbench.rendering import (
     Networks,
     Scales,
     Wording,
-    check_choice,
     chosen_networks,
 )
 from harness.tasks.causalbench.scores import summarize
@@ -72,7 +71,7 @@ class CausalBench(TaskBase):
 
     def __post_init__(self) -> None:
         """Refuse combinations of settings that mean nothing."""
-        check_choice(self.networks, self.scale)
+        chosen = self.chosen_networks
         if self.parts > self.rows:
             raise ConfigError(f"task.parts={self.parts} parts need as many rows at least; task.rows={self.rows}.")
         if self.columns is not None and not self.format.endswith("data"):
@@ -85,7 +84,7 @@ class CausalBench(TaskBase):
             raise ConfigError(
                 "task.background=authors chooses texts: it needs task.format=background or background_data."
             )
-        if without := [name for name in self.chosen_networks if not networks.authors_texts(name)]:
+        if without := [name for name in chosen if not networks.authors_texts(name)]:
             raise ConfigError(
                 f"task.background=authors: the authors have released texts for asia, none for {without[0]}: use "
                 "task.networks=asia."

@@ -16,7 +16,7 @@ from pydantic import Field
 from harness.codec import content_digest, shuffled
 from harness.tasks.base import subset
 from harness.tasks.causalbench.networks import NETWORKS, SCALES, load, meanings
-from harness.tasks.causalbench.rendering import Names, Networks, Scales, check_choice, chosen_networks, title
+from harness.tasks.causalbench.rendering import Names, Networks, Scales, chosen_networks, title
 from harness.types import JSON, Item, Record, Result
 from harness_papers.strength_scores import FILE, HEADLINE, SIDES, others, summarize
 
@@ -47,7 +47,7 @@ class Strength:
     remarks, like, draw_size = (), "", None  # as TaskBase has them
 
     def __post_init__(self) -> None:
-        check_choice(self.networks, self.scale)
+        chosen_networks(self.networks, self.scale)
 
     @property
     def headline(self) -> str:
