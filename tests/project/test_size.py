@@ -42,7 +42,7 @@ ROOMS: dict[str, tuple[int, int]] = {
     "harness/sweep": (506, 5),
     "harness/tables": (928, 8),
     "harness/tasks": (1034, 7),
-    "harness/tasks/causalbench": (1670, 12),
+    "harness/tasks/causalbench": (1662, 12),
     "harness/tasks/cladder": (2364, 14),
     "harness/tasks/corr2cause": (1570, 11),
     "harness/tasks/corr2cause/fresh": (799, 6),
