@@ -147,10 +147,10 @@ def test_the_pair_prompt_reads_entailment_as_yes(nli_path):
 
 def test_batches_stay_within_the_token_budget_longest_first():
     lengths = [5, 30, 7, 7, 12, 100, 3]
-    found = list(in_batches(lengths, lambda length: length, TokenBudget(40), len))
-    assert sorted(length for batch, _ in found for length in batch) == sorted(lengths)
-    assert found[0] == ([100], 1)
-    assert all(count == len(batch) and (count == 1 or max(batch) * count <= 40) for batch, count in found)
+    found = list(in_batches(lengths, lambda length: length, TokenBudget(40), lambda batch: [-k for k in batch]))
+    assert sorted(pair for batch in found for pair in batch) == sorted((length, -length) for length in lengths)
+    assert found[0] == [(100, -100)]
+    assert all(len(batch) == 1 or max(batch)[0] * len(batch) <= 40 for batch in found)
 
 
 def test_a_batch_that_does_not_fit_is_cut_and_nothing_is_computed_twice(capsys):
@@ -158,10 +158,11 @@ def test_a_batch_that_does_not_fit_is_cut_and_nothing_is_computed_twice(capsys):
 
     done: list[int] = []
 
-    def work(batch: list[int]) -> None:
+    def work(batch: list[int]) -> list[int]:
         if max(batch) * len(batch) > 30:
             raise torch.OutOfMemoryError("CUDA out of memory")
         done.extend(batch)
+        return batch
 
     budget = TokenBudget(100)
     assert len(list(in_batches([10] * 12, lambda length: length, budget, work))) == 6

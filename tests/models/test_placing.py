@@ -7,7 +7,7 @@ from support.conftest_models import lm_checkpoint
 from support.outcomes import each
 
 from harness.errors import ConfigError
-from harness.models.local import placing
+from harness.models.local import loading
 from harness.models.local.causal_lm import CausalLM
 from harness.models.local.engine import Padded
 from harness.types import ChatRequest, ChoiceRequest, Message
@@ -36,7 +36,7 @@ def test_a_device_map_changes_neither_numbers_nor_identity(gpt2_path, monkeypatc
     pytest.importorskip("accelerate")
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
     whole, dealt = lm(gpt2_path, device="cpu"), lm(gpt2_path, device_map="auto")
-    assert placing.placed("auto", None, "auto", "cpu", None) == {"device_map": "auto"}
+    assert loading.placed("auto", None, "auto", "cpu", None) == {"device_map": "auto"}
     assert alike(logprobs(dealt), logprobs(whole))
     assert dealt.identity == whole.identity
 
@@ -47,7 +47,7 @@ def test_of_several_devices_each_prompt_is_computed_as_a_whole(llama_path, tmp_p
     _, model = dealt._parts
     places = {"model.embed_tokens": "cpu", "model.layers": "disk", "model.norm": "cpu", "model.rotary_emb": "cpu"}
     accelerate.dispatch_model(model, places | {"lm_head": "cpu"}, main_device="cpu", offload_dir=str(tmp_path))
-    assert placing.devices(model) == {"cpu", "disk"}
+    assert loading.devices(model) == {"cpu", "disk"}
     assert isinstance(dealt._engine, Padded) and not isinstance(whole._engine, Padded)
     assert alike(logprobs(dealt), logprobs(whole))
     assert [r.text for _, r in each(dealt.respond([WRITING]))] == [r.text for _, r in each(whole.respond([WRITING]))]
@@ -71,13 +71,13 @@ def test_what_fits_nowhere_is_refused(gpt2_path, monkeypatch) -> None:
     ],
 )
 def test_what_is_missing_or_contradictory_is_said(gpt2_path, monkeypatch, settings, sentence) -> None:
-    monkeypatch.setattr(placing, "find_spec", lambda name: None if name == "bitsandbytes" else True)
+    monkeypatch.setattr(loading, "find_spec", lambda name: None if name == "bitsandbytes" else True)
     with pytest.raises(ConfigError, match=sentence):
         lm(gpt2_path, **settings)._parts  # noqa: B018
 
 
 def test_without_accelerate(gpt2_path, monkeypatch) -> None:
-    monkeypatch.setattr(placing, "find_spec", lambda name: None)
+    monkeypatch.setattr(loading, "find_spec", lambda name: None)
     for settings, name in (({"bits": 4}, "model.bits"), ({"device_map": "auto"}, "model.device_map")):
         with pytest.raises(ConfigError, match=f"{name} needs accelerate, which is not installed"):
             lm(gpt2_path, **settings)._parts  # noqa: B018

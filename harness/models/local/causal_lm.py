@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import sys
-import time
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date
@@ -14,9 +13,18 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from harness.errors import RunStopped
 from harness.models.local.checkpoint import fingerprint
-from harness.models.local.engine import Padded, Sequence, Writing, agreement, windows
-from harness.models.local.loading import Checkpoint, exact_head
-from harness.models.local.placing import FORM, Bits, DeviceMap, adapter_folder, devices, placed, with_adapter
+from harness.models.local.engine import Padded, Sequence, Writing, agreement, sorted_out, timed, windows
+from harness.models.local.loading import (
+    FORM,
+    Bits,
+    Checkpoint,
+    DeviceMap,
+    adapter_folder,
+    devices,
+    exact_head,
+    placed,
+    with_adapter,
+)
 from harness.protocols import Outcome, Outcomes, Traits, as_text
 from harness.settings import LOCAL
 from harness.types import JSON, ChatRequest, ChoiceRequest, Failure, Request, Response, Transcript, Usage
@@ -127,16 +135,11 @@ class CausalLM(Checkpoint):
 
     def _rank(self, requests: list[ChoiceRequest]) -> Iterator[Outcomes]:
         """Yield rankings by the log-probabilities of all choices, each request once its last choice is scored."""
-        sequences: list[Sequence] = []
-        for request, split in zip(requests, self.sequences(requests), strict=True):
-            if isinstance(split, Failure):
-                yield [(request, split)]
-            else:
-                sequences += split
+        failed, splits = sorted_out(requests, self.sequences(requests))
+        if failed:
+            yield failed
         values_by_choice: dict[ChoiceRequest, dict[str, float]] = {}
-        started = time.perf_counter()
-        for batch in self._engine.score(sequences):
-            seconds = round((time.perf_counter() - started) / len(batch), 6)
+        for batch, seconds in timed(self._engine.score([sequence for split in splits for sequence in split])):
             answered: list[Outcome] = []
             for sequence, value in batch:
                 request = sequence.request
@@ -149,7 +152,6 @@ class CausalLM(Checkpoint):
                     answered.append((request, self._likeliest(logprobs, len(sequence.prompt), seconds)))
             if answered:
                 yield answered
-            started = time.perf_counter()
 
     def sequences(self, requests: list[ChoiceRequest]) -> Iterator[list[Sequence] | Failure]:
         """Yield for each request one sequence per choice, or a Failure.
@@ -183,17 +185,11 @@ class CausalLM(Checkpoint):
         ]
 
     def _write(self, requests: list[ChatRequest]) -> Iterator[Outcomes]:
-        writings: list[Writing] = []
-        for request, writing in zip(requests, self.writings(requests), strict=True):
-            if isinstance(writing, Failure):
-                yield [(request, writing)]
-            else:
-                writings.append(writing)
-        started = time.perf_counter()
-        for batch in self._engine.write(writings, self._ended):
-            seconds = round((time.perf_counter() - started) / len(batch), 6)
+        failed, writings = sorted_out(requests, self.writings(requests))
+        if failed:
+            yield failed
+        for batch, seconds in timed(self._engine.write(writings, self._ended)):
             yield [(writing.request, self._response(writing, tokens, seconds)) for writing, tokens in batch]
-            started = time.perf_counter()
 
     def _ended(self, writing: Writing, tokens: list[int]) -> bool:
         if tokens[-1] in self._ends or len(tokens) >= writing.request.max_tokens:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Generic, TypeVar
 
-from harness.models.local.engine import in_batches, windows
+from harness.models.local.engine import in_batches, sorted_out, timed, windows
 from harness.models.local.loading import Checkpoint
 from harness.protocols import Outcomes
 from harness.types import Failure, Request
@@ -39,20 +38,14 @@ class Encoder(Checkpoint, ABC, Generic[E]):
     def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
         """Answer the requests of a window, sorted by length, in batches, each of them a list."""
         for window in windows(requests, self.window):
-            rows: list[E] = []
-            for request, row in zip(window, self.encode(window), strict=True):
-                if isinstance(row, Failure):
-                    yield [(request, row)]
-                else:
-                    rows.append(row)
-            started = time.perf_counter()
-            for batch, computed in in_batches(rows, lambda row: row.length, self._budget, self._compute):
-                seconds = round((time.perf_counter() - started) / len(batch), 6)
+            failed, rows = sorted_out(window, self.encode(window))
+            if failed:
+                yield failed
+            for batch, seconds in timed(in_batches(rows, lambda row: row.length, self._budget, self._compute)):
                 yield [
                     (row.request, self._likeliest(logprobs, row.length, seconds, self._finish_reason(row)))
-                    for row, logprobs in zip(batch, computed, strict=True)
+                    for row, logprobs in batch
                 ]
-                started = time.perf_counter()
 
     @abstractmethod
     def encode(self, requests: Sequence[Any]) -> Iterator[E | Failure]:

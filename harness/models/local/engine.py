@@ -8,6 +8,7 @@ from __future__ import annotations
 import inspect
 import re
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,8 +18,9 @@ from operator import ne
 from typing import Any, TypeVar
 
 from harness.errors import RunStopped
+from harness.protocols import Outcome
 from harness.runtime.signals import STOP
-from harness.types import ChatRequest, ChoiceRequest
+from harness.types import ChatRequest, ChoiceRequest, Failure, Request
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -74,9 +76,9 @@ def windows(requests: Iterable[T], size: int) -> Iterator[list[T]]:
 
 
 def in_batches(
-    values: Iterable[T], length: Callable[[T], int], budget: TokenBudget, work: Callable[[list[T]], R]
-) -> Iterator[tuple[list[T], R]]:
-    """Yield batches of the values, longest first, each with the result of `work`; padded they fit into the budget.
+    values: Iterable[T], length: Callable[[T], int], budget: TokenBudget, work: Callable[[list[T]], list[R]]
+) -> Iterator[list[tuple[T, R]]]:
+    """Yield the values in batches, longest first, each value with its result; padded a batch fits into the budget.
 
     Longest first, so that memory runs out at the first batch if ever. It is cut until it fits; raises RunStopped if a
     single value does not. Begins no batch after the user has asked to stop.
@@ -87,12 +89,29 @@ def in_batches(
         count = max(1, min(len(waiting), budget.tokens // max(1, longest)))
         batch = waiting[: -count - 1 : -1]
         with memory_errors() as errors:
-            result = work(batch)
+            results = work(batch)
         if errors:
             budget.halve(longest * count, least=count == 1)
         else:
             del waiting[-count:]
-            yield batch, result
+            yield list(zip(batch, results, strict=True))
+
+
+def timed(batches: Iterable[list[T]]) -> Iterator[tuple[list[T], float]]:
+    """Yield batches as they are computed, each with the seconds that one of its members took."""
+    started = time.perf_counter()
+    for batch in batches:
+        yield batch, round((time.perf_counter() - started) / len(batch), 6)
+        started = time.perf_counter()
+
+
+def sorted_out(requests: Iterable[Request], read: Iterable[T | Failure]) -> tuple[list[Outcome], list[T]]:
+    """Return the requests that cannot be computed, each with its Failure, and the others as they were read."""
+    failed: list[Outcome] = []
+    rows: list[T] = []
+    for request, row in zip(requests, read, strict=True):
+        failed.append((request, row)) if isinstance(row, Failure) else rows.append(row)
+    return failed, rows
 
 
 def agreement(a: Tokens, b: Tokens) -> int:
@@ -176,12 +195,11 @@ class Padded:
         switch = same_up_to(self.model.config.get_text_config(decoder=True)) or 0
         for beyond in (True, False):
             same_positions = [row for read, row in rows.items() if (len(read) > switch) is beyond]
-            for batch, values in in_batches(same_positions, lambda row: len(row[0].read), self.budget, self._score):
-                scored_sequences = [sequence for row in batch for sequence in row]
-                yield list(zip(scored_sequences, values, strict=True))
+            for batch in in_batches(same_positions, lambda row: len(row[0].read), self.budget, self._score):
+                yield [scored for row, values in batch for scored in zip(row, values, strict=True)]
 
-    def _score(self, batch: list[list[Sequence]]) -> list[float]:
-        """Return the scores of all sequences of all rows, from one forward pass padded on the right."""
+    def _score(self, batch: list[list[Sequence]]) -> list[list[float]]:
+        """Return the scores of the sequences of each row, from one forward pass padded on the right."""
         import torch
 
         device = self.model.device
@@ -197,8 +215,8 @@ class Padded:
                     predicted = logits[k, start : start + len(sequence.continuation)].float().log_softmax(-1)
                     target = torch.tensor(sequence.continuation, dtype=torch.long, device=device)
                     values.append(predicted.gather(1, target[:, None]).sum())
-            scores: list[float] = torch.stack(values).tolist()
-            return scores
+        scores: Iterator[float] = iter(torch.stack(values).tolist())
+        return [list(islice(scores, len(row))) for row in batch]
 
     def write(self, writings: list[Writing], ended: Ended) -> Iterator[list[tuple[Writing, list[int]]]]:
         """Yield what transformers' own `generate` writes until `ended`; the caller cuts tokens beyond that."""
@@ -210,8 +228,7 @@ class Padded:
             kinds.setdefault((writing.request.max_tokens, kind), []).append(writing)
         for same in kinds.values():
             work = partial(self._write, ended=ended)
-            for batch, rows in in_batches(same, lambda writing: writing.length, self.budget, work):
-                yield list(zip(batch, rows, strict=True))
+            yield from in_batches(same, lambda writing: writing.length, self.budget, work)
 
     def _write(self, batch: list[Writing], ended: Ended) -> list[list[int]]:
         import torch
