@@ -219,8 +219,10 @@ enter("body", "passes", _bodies({
     "a trailing comma": lambda b: b[:-1] + b",}", "words behind it": lambda b: b + b" done",
     "two objects": lambda b: b + b, "in a list": lambda b: b"[" + b + b"]",
     "in a string": lambda b: json.dumps(b.decode()).encode(),
-    "as a stream (SSE)": lambda b: b"data: " + b + b"\n\ndata: [DONE]\n\n",
     "in Markdown": lambda b: b"```json\n" + b + b"\n```",
+}))  # fmt: skip
+enter("body", "item stops", _bodies({
+    "as a stream (SSE)": lambda b: b"data: " + b + b"\n\ndata: [DONE]\n\n", "as JSON lines": lambda b: b + b"\n" + b,
 }))  # fmt: skip
 enter("body", "answer", _bodies({
     "a megabyte of white space": lambda b: b" " * 1_000_000 + b,

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import ssl
 import time
 from collections.abc import Callable, Mapping
@@ -30,6 +31,7 @@ from harness.models.api.replies import (
     LateError,
     LostError,
     TooLargeError,
+    UnsupportedError,
     one_line,
     usage_of,
 )
@@ -150,13 +152,15 @@ class Wire:
             raise LateError("no answer within model.timeout") from None
         seconds = round(time.perf_counter() - started, 4)
         self._learn(answered.headers)
-        reply = self._content(answered)
+        reply: dict[str, Any] = {}
         try:
+            reply = self._content(answered)
             reply = self._endpoint.completion(reply)
             if (error_inside := error_in(reply, answered.headers)) is not None:
                 raise error_inside
             return self._endpoint.read(reply, request, seconds), usage_of(reply)
-        except RefusedError:
+        except RefusedError as error:
+            error.asked = mask_keys(str(answered.request.url))
             raise
         except Exception as error:
             # What is taken from a reply is checked. If one breaks `read` all the same, only that reply is lost. A bug
@@ -184,7 +188,13 @@ class Wire:
         try:
             reply = json.loads(text)
         except (ValueError, RecursionError) as error:
-            page = _page(answered.headers.get("content-type", ""), text)
+            kind = answered.headers.get("content-type", "").partition(";")[0].strip().lower()
+            if stream := _stream(kind, text, error):
+                raise UnsupportedError(
+                    f"{self._endpoint.base_url} sends a stream of {stream}, though none was asked for: is that the "
+                    "address of an API like OpenAI's, and does no gateway stream by a setting of its own?"
+                ) from None
+            page = _page(kind, text)
             raise InvalidReplyError(page or f"the reply is not JSON ({error})") from None
         if not isinstance(reply, dict):
             raise InvalidReplyError("the reply is not a JSON object")
@@ -200,11 +210,17 @@ def _refusal(response: httpx2.Response, text: str) -> Exception:
     return RefusedError(status, words, response.headers)
 
 
-def _page(content_type: str, text: str) -> str:
+def _stream(kind: str, text: str, error: Exception) -> str:
+    """Return what a body is a stream of, by its content type, its words and why it is no JSON; "" for another body."""
+    if kind == "text/event-stream" or re.match(r"\ufeff?\s*(?:data|event):", text):
+        return "events"
+    second = error.pos if isinstance(error, json.JSONDecodeError) and error.msg == "Extra data" else 0
+    return "JSON lines" if second and text[second] == "{" and "\n" in text[:second].rpartition("}")[2] else ""
+
+
+def _page(kind: str, text: str) -> str:
     """Describe a body that was not meant to be JSON, and was written by something else; "" for broken JSON."""
-    kind, start = content_type.partition(";")[0].strip().lower(), text.lstrip("\ufeff \t\r\n")
-    if kind == "text/event-stream" or start.startswith("data:"):
-        return "a stream of events, though none was asked for"
+    start = text.lstrip("\ufeff \t\r\n")
     if start[:1] == "<" or kind.endswith(("html", "xml")) or (kind == "text/plain" and start[:1] not in "{["):
         words = one_line(words_of(text)) or "empty"
         return f"a page ({words}): is model.base_url right, and does no login page or proxy stand before the server?"

@@ -64,15 +64,21 @@ def _faults() -> list[Fault]:
 class RefusedError(CallError):
     """A reply that says that the call has failed, by its status or inside of a success."""
 
-    def __init__(self, status: int, body: Any, headers: Mapping[str, str], *, usage: Usage | None = None) -> None:
+    asked = ""
+    """The address that was asked."""
+
+    def __init__(
+        self, status: int, body: Any, headers: Mapping[str, str], *, sent: int = 0, usage: Usage | None = None
+    ) -> None:
         """Read the words of a body, which is parsed JSON or a text.
 
-        `status` is HTTP's, or what the body gives itself. `usage`: the tokens that the server counted nevertheless.
+        `status` is HTTP's, or what the body gives itself; `sent` is HTTP's, where the body gives none. `usage`: the
+        tokens that the server counted nevertheless.
         """
         body = (_parsed(body) or body) if isinstance(body, str) else body
         words = words_of(body)[:_LONGEST].strip() or http.client.responses.get(status, "no explanation")
         super().__init__(one_line(mask_keys(words)), usage)
-        self.status = status
+        self.status, self._sent = status, sent or status
         self.code = one_line(" ".join(dict.fromkeys(values(body, _CODES))))
         """The server's names for what is wrong."""
         self.told = f"{words} {self.code}"
@@ -88,7 +94,7 @@ class RefusedError(CallError):
     def in_words(self) -> str:
         """Return status and words, on one line; some servers' words have the status already."""
         words = str(self)
-        return words if words.startswith(str(self.status)) else f"{self.status}: {words}"
+        return words if words.startswith(str(self._sent)) else f"{self._sent}: {words}"
 
     def failure(self, max_wait: float) -> Failure:
         """Return what becomes of the item that was asked for."""
@@ -222,14 +228,14 @@ def error_in(reply: Mapping[str, Any], headers: Mapping[str, str]) -> RefusedErr
     usage = counts if counts.input is not None or choice else None
 
     def refused(status: int, body: Any) -> RefusedError:
-        return RefusedError(status, body, headers, usage=usage)
+        return RefusedError(status or 500, body, headers, sent=status or 200, usage=usage)
 
     for error in (reply.get("error"), choice.get("error") if choice else None):
         if _is_error(error):
-            return refused(named_status(error, reply), {"error": error})
+            return refused(named_status(error, reply, unnamed=0), {"error": error})
     if choice is None:
         told = not choices and any(reply.get(name) for name in ("message", "detail", "msg", "errors"))
-        return refused(named_status(reply), dict(reply)) if told else None
+        return refused(named_status(reply, unnamed=0), dict(reply)) if told else None
     reason = choice.get("finish_reason")
     if isinstance(reason, str) and reason.lower() in _FAILED:
         return refused(502, f"the reply ended with finish_reason {reason}")
@@ -252,13 +258,13 @@ def _is_error(error: Any) -> bool:
     return any(part not in _NO_ERROR for part in told)
 
 
-def named_status(error: Any, reply: Mapping[str, Any] | None = None) -> int:
-    """Return the HTTP status that an error gives itself, by number or by name; 500 if it gives none."""
+def named_status(error: Any, reply: Mapping[str, Any] | None = None, *, unnamed: int = 500) -> int:
+    """Return the HTTP status that an error gives itself, by number or by name; `unnamed` if it gives none."""
     fields = error if isinstance(error, dict) else reply or {}
     named = [str(fields.get(name)).lower() for name in ("code", "status", "status_code", "type")]
     if number := next((text for text in named if re.fullmatch("[45][0-9][0-9]", text)), ""):
         return int(number)
-    return next((status for status, names in _NAMED.items() if names.search(" ".join(named))), 500)
+    return next((status for status, names in _NAMED.items() if names.search(" ".join(named))), unnamed)
 
 
 _FREE = frozenset(("context_length", "rate_limit", "no_quota", "no_access", "not_found"))

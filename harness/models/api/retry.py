@@ -180,8 +180,9 @@ class Policy:
 
     def _of_all(self, error: RefusedError) -> str:
         """Return what a refusal says of every call of the run."""
-        if error.kind == "not_found" and (hint := advice(self.where)):
-            return f"{error.says}; {hint}"
+        if error.kind == "not_found":
+            asked = f"; asked was {error.asked}" * bool(error.asked)
+            return f"{error.says}{asked}; {advice(self.where)}".removesuffix("; ")
         if error.kind == "no_quota" and error.wait is not None and error.wait > LONGEST:
             until = time.strftime("%Y-%m-%d %H:%M", time.localtime(time.time() + error.wait))
             return f"{error.says}; by its own account that is at {until}"
