@@ -29,7 +29,7 @@ ROOMS: dict[str, tuple[int, int]] = {
     "harness/leaderboard": (1232, 7),
     "harness/models": (228, 3),
     "harness/models/api": (2214, 13),
-    "harness/models/local": (1957, 12),
+    "harness/models/local": (1957, 11),
     "harness/plot": (651, 5),
     "harness/prompting": (2111, 14),
     "harness/recorded": (399, 4),
