@@ -21,17 +21,13 @@ OTHERS = re.compile(r"corr2cause|causalbench|bnlearn|jin et al|zhou et al|conven
 ITEMS = 20
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def put(tmp_path):
-    """Writes the files of the page to the directory."""
-
-    def write() -> None:
-        for name, text in BLOCKS:
-            file = tmp_path / name
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(text, encoding="utf-8")
-
-    return write
+    """Write the files of the page to the directory."""
+    for name, text in BLOCKS:
+        file = tmp_path / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
 
 
 @pytest.fixture
@@ -47,9 +43,12 @@ def ended(harness):
     return call
 
 
-def two_runs(ended) -> None:
-    for model in ("random_uniform", "always_yes"):
-        assert f"{ITEMS} items in 3 clusters" in ended("task=arrows", f"model={model}")
+def exported(ended, tmp_path) -> Page:
+    """Export the runs and make their page."""
+    for to in ("csv", "inspect"):
+        ended("results", f"to={to}", f"out=out/{to}", module="harness.export")
+    ended("results", module="harness.report")
+    return Page(tmp_path / "report.html")
 
 
 def test_the_page_has_the_files_that_it_speaks_of():
@@ -61,8 +60,7 @@ def test_the_page_has_the_files_that_it_speaks_of():
     assert PAGE.count("```") == 2 * len(BLOCKS)
 
 
-def test_a_file_of_questions_goes_through_every_command_without_python(put, ended, tmp_path):
-    put()
+def test_a_file_of_questions_goes_through_every_command_without_python(ended, tmp_path):
     for file in tmp_path.rglob("*.py"):
         file.unlink()
     task = ("task=questions", "task.path=mine.csv", "task.name=mine")
@@ -77,19 +75,16 @@ def test_a_file_of_questions_goes_through_every_command_without_python(put, ende
     (variant,) = (tmp_path / "results/questions/mine").iterdir()
     runs = [f"{variant}/plain/{model}" for model in ("random_uniform", "always_yes")]
     assert "6 items of questions/mine" in ended(*runs, module="harness.compare")
-    for to in ("csv", "inspect"):
-        ended("results", f"to={to}", f"out=out/{to}", module="harness.export")
-    ended("results", module="harness.report")
-    page = Page(tmp_path / "report.html")
+    page = exported(ended, tmp_path)
     items = page.chunk(page.runs[f"questions/mine/{variant.name}/plain/always_yes"]["answers"]["items"])
     assert items["words"][0] == "Does smoking cause lung cancer?" and "answers" not in items
     command = re.search(r"`(harness [^`]*task=questions[^`]*)`", PAGE)
     assert command and set(command[1].split()[2:]) == {"task.path=mine.csv", "model=random_uniform"}
 
 
-def test_a_benchmark_of_a_folder_goes_through_every_command(put, ended, harness, tmp_path):
-    put()
-    two_runs(ended)
+def test_a_benchmark_of_a_folder_goes_through_every_command(ended, harness, tmp_path):
+    for model in ("random_uniform", "always_yes"):
+        assert f"{ITEMS} items in 3 clusters" in ended("task=arrows", f"model={model}")
     runs = [f"results/arrows/default/plain/{model}" for model in ("random_uniform", "always_yes")]
     (table,) = json.loads(ended("results", "format=json", module="harness.leaderboard"))["tables"]
     assert table["task"] == "arrows" and [row["model"] for row in table["rows"]] == ["always_yes", "random_uniform"]
@@ -98,31 +93,22 @@ def test_a_benchmark_of_a_folder_goes_through_every_command(put, ended, harness,
     assert f"{ITEMS} items" in ended(*runs, "by=length", module="harness.compare")
     verified = harness("results", module="harness.verify").stdout
     assert verified.count("NOT CHECKED") == 2 and "arrows.Arrows, which no installed package has" in verified
-    for to in ("csv", "inspect"):
-        ended("results", f"to={to}", f"out=out/{to}", module="harness.export")
+    page = exported(ended, tmp_path)
     assert (tmp_path / "out/csv").read_text(encoding="utf-8").count("Does A cause B?") == 2 * 3
-    ended("results", module="harness.report")
-    page = Page(tmp_path / "report.html")
     assert len(page.runs) == 2 and page.data["published"] == [] and not OTHERS.search(json.dumps(page.data))
     assert {chart["kind"] for chart in page.data["charts"]} == {"scores", "heat", "confusion"}
     assert [run["graphs"] for run in page.runs.values()] == [None, None]
     items = page.chunk(page.runs["arrows/default/plain/always_yes"]["answers"]["items"])
     assert "Does A cause B?" in items["words"][0] and len(items["ids"]) == ITEMS and items["classes"] is None
-
-
-def test_a_run_whose_benchmark_is_nowhere_is_shown(put, ended, tmp_path):
-    put()
-    ended("task=arrows", "model=always_yes")
+    # A run whose benchmark is nowhere is shown.
     for name in ("arrows.py", "configs/task/arrows.yaml"):
         (tmp_path / name).unlink()
-    (table,) = json.loads(ended("results", "format=json", module="harness.leaderboard"))["tables"]
-    assert [row["model"] for row in table["rows"]] == ["always_yes"]
+    assert json.loads(ended("results", "format=json", module="harness.leaderboard"))["tables"] == [table]
     ended("results", module="harness.report")
-    assert Page(tmp_path / "report.html").data["published"] == []
+    assert len(Page(tmp_path / "report.html").runs) == 2
 
 
-def test_a_prompt_with_a_parser_of_its_own_reads_the_replies(put, ended, key, serve):
-    put()
+def test_a_prompt_with_a_parser_of_its_own_reads_the_replies(ended, key, serve):
     server = serve(lambda path, body, number: chat_reply("A comes first.\nVerdict: Yes"))
     output = ended("task=arrows", "prompt=steps", "model=gpt4", f"model.base_url={server.url}", "task.longest=2")
     assert re.search(r"\| all +\| +66\.67 \| +50\.00 \| +100\.00 \| +50\.00 \|", output), output

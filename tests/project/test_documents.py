@@ -23,8 +23,12 @@ PAGES = sorted(
     for pattern in ("*.md", "docs/**/*.md", "packages/*/README.md", "results/shipped/README.md")
     for file in ROOT.glob(pattern)
 )
-COMMANDS_PAGE = ROOT / "docs/commands.md"
+CODES = "".join(file.read_text(encoding="utf-8") for file in ROOT.glob("packages/*/harness_*/__init__.py"))
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
+
+
+def words(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
 
 
 def anchors(page: Path) -> set[str]:
@@ -35,8 +39,7 @@ def anchors(page: Path) -> set[str]:
 
 def links(page: Path) -> Iterator[tuple[Path, str]]:
     """Yield the file and the anchor of each link that stays in the repository. Code blocks have none."""
-    words = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
-    for target in LINK.findall(words):
+    for target in LINK.findall(re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)):
         if not target.startswith(("http:", "https:")):
             name, _, anchor = target.partition("#")
             yield (page.parent / name if name else page), anchor
@@ -51,8 +54,7 @@ def test_links_lead_somewhere(page):
 
 def test_pages_name_files_and_commands_that_are_there():
     """Files that a reader is to make are configs, prompts and results; a command, share; and a message says "needs"."""
-    packages = [file.read_text(encoding="utf-8") for file in (ROOT / "packages").glob("*/harness_*/__init__.py")]
-    commands = {*COMMANDS, "share", "needs", *re.findall(r'"(\w+)": Command\(', "".join(packages))}
+    commands = {*COMMANDS, "share", "needs", *re.findall(r'"(\w+)": Command\(', CODES)}
     for page in {*PAGES, ROOT / "benchmarks/README.md"} - {ROOT / "CHANGELOG.md"}:
         text = page.read_text(encoding="utf-8")
         named = re.findall(r"(?<![\w/.:])(?:harness|tests|tools|benchmarks)/[\w/.-]+\.(?:py|yaml|json|md)\b", text)
@@ -69,32 +71,28 @@ def test_the_readme_is_short_and_leads_to_every_document():
 
 def test_results_show_what_their_command_prints(harness):
     """The first command of docs/results.md, over the runs that ship."""
-    page = (ROOT / "docs/results.md").read_text(encoding="utf-8")
-    command, _, shown = page.partition("$ harness leaderboard ")[2].partition("```")[0].partition("\n")
-    words = [str(ROOT / word) if word.startswith("results/") else word for word in command.split()]
-    assert shown.strip() in harness(*words, module="harness.leaderboard").stdout
-
-
-def test_what_packages_are_and_add_is_named():
-    """Their folders in docs/architecture.md, their commands in docs/commands.md."""
-    table = (
-        (ROOT / "docs/architecture.md").read_text(encoding="utf-8").partition("## Packages")[2].partition("\n## ")[0]
+    command, _, shown = (
+        words("docs/results.md").partition("$ harness leaderboard ")[2].partition("```")[0].partition("\n")
     )
+    arguments = [str(ROOT / word) if word.startswith("results/") else word for word in command.split()]
+    assert shown.strip() in harness(*arguments, module="harness.leaderboard").stdout
+
+
+def test_what_packages_and_plug_ins_add_is_named():
+    """Folders in docs/architecture.md, commands in docs/commands.md, what a plug-in may bring in docs/adding.md."""
+    table = words("docs/architecture.md").partition("## Packages")[2].partition("\n## ")[0]
     names = {file.parent.name for file in ROOT.glob("packages/*/pyproject.toml")}
     assert {*re.findall(r"^\| \[(\w+)\]", table, flags=re.MULTILINE)} == names
-    codes = [file.read_text(encoding="utf-8") for file in ROOT.glob("packages/*/harness_*/__init__.py")]
-    (line,) = re.findall(r"^\[Packages\].* add (.*)\.$", COMMANDS_PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)
-    assert {*re.findall(r"`(\w+)`", line)} == {*re.findall(r'"(\w+)": Command\(', "".join(codes))}
-
-
-def test_the_glossary_has_forty_words():
-    page = (ROOT / "docs/glossary.md").read_text(encoding="utf-8")
-    assert len(re.findall(r"^\| \*\*[A-Za-z -]+\*\* \|", page, flags=re.MULTILINE)) == 40
-
-
-def test_what_a_plug_in_may_bring_is_told():
-    section = (ROOT / "docs/adding.md").read_text(encoding="utf-8").partition("\n## A plug-in\n")[2]
+    (line,) = re.findall(r"^\[Packages\].* add (.*)\.$", words("docs/commands.md"), flags=re.MULTILINE)
+    assert {*re.findall(r"`(\w+)`", line)} == {*re.findall(r'"(\w+)": Command\(', CODES)}
+    section = words("docs/adding.md").partition("\n## A plug-in\n")[2]
     assert not [field.name for field in fields(Plugin) if f"`{field.name}`" not in section and field.name != "name"]
+
+
+def test_the_glossary_has_forty_words_and_replies_name_every_grade_and_whether_it_is_firm():
+    assert len(re.findall(r"^\| \*\*[A-Za-z -]+\*\* \|", words("docs/glossary.md"), flags=re.MULTILINE)) == 40
+    told = dict(re.findall(r"^\| ([a-z ]+) \|.*\| (yes|no) \|$", words("docs/replies.md"), flags=re.MULTILINE))
+    assert told == {grade: "yes" if grade in FIRM else "no" for grade in GRADES}
 
 
 def test_the_messages_that_are_explained_are_those_of_the_code():
@@ -102,22 +100,15 @@ def test_the_messages_that_are_explained_are_those_of_the_code():
     files = [*ROOT.glob("harness/**/*.py"), *ROOT.glob("harness/data/*.yaml"), *ROOT.glob("packages/**/*.py")]
     code = "".join(file.read_text(encoding="utf-8") for file in [*files, ROOT / "Makefile"])
     code = re.sub(r'"\s*f?"', "", code)
-    page = (ROOT / "docs/troubleshooting.md").read_text(encoding="utf-8")
-    for row in re.findall(r"^\| (`.*?) \| ", page, flags=re.MULTILINE):
+    for row in re.findall(r"^\| (`.*?) \| ", words("docs/troubleshooting.md"), flags=re.MULTILINE):
         for message in re.findall(r"`(.+?)`", row):
             pieces = [piece.strip() for piece in re.split(r"[…(),:]|\d+", message)]
             longest = max(pieces, key=len)
             assert any(len(piece) >= min(10, len(longest)) and piece in code for piece in pieces), message
 
 
-def test_replies_name_every_grade_and_whether_it_is_firm():
-    page = (ROOT / "docs/replies.md").read_text(encoding="utf-8")
-    told = dict(re.findall(r"^\| ([a-z ]+) \|.*\| (yes|no) \|$", page, flags=re.MULTILINE))
-    assert told == {grade: "yes" if grade in FIRM else "no" for grade in GRADES}
-
-
 def test_the_packages_licence_names_those_of_the_data():
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    project = tomllib.loads(words("pyproject.toml"))["project"]
     named = {"MIT"}
     for readme in (ROOT / "harness" / "data").rglob("README.md"):
         found = re.findall(r"creativecommons\.org/licenses/([a-z-]+)/([0-9.]+)/", readme.read_text(encoding="utf-8"))
@@ -151,7 +142,7 @@ def test_the_site_has_every_page_and_its_links_lead_to_pages_or_to_the_repositor
 def test_one_version_stands_everywhere():
     assert f"\nversion: {harness.__version__}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     assert f"\n## {harness.__version__} (" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    project = tomllib.loads(words("pyproject.toml"))
     assert project["project"]["dynamic"] == ["version"]
     assert project["tool"]["hatch"]["version"]["path"] == "harness/__init__.py"
 

@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import errno
 import gc
-import hashlib
 import importlib
 import io
 import json
@@ -25,9 +23,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
-import uuid
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import IO, Any
@@ -131,48 +127,22 @@ def _is_local(arguments: Sequence[str]) -> bool:
     return any(Path(path).is_dir() for path in paths)
 
 
-SESSION = os.environ.get("PYTEST_XDIST_TESTRUNUID") or uuid.uuid4().hex
-"""The workers of a test session share their servers: each takes seconds to begin."""
-
-
 @cache
 def _server(modules: tuple[str, ...], path: str) -> socket.socket:
-    """Return a connection to the session's server, which takes orders as long as any process holds one.
+    """Return a connection to a process that forks commands as long as any process holds it.
 
     `path` is its PYTHONPATH, so that a command's modules are those that a process of its own would import.
     """
-    name = hashlib.sha256(repr((SESSION, modules, path)).encode()).hexdigest()[:16]
-    address = Path(tempfile.gettempdir()) / f"harness-forks-{name}"
-    while True:
-        ours = socket.socket(socket.AF_UNIX)
-        try:
-            ours.connect(str(address))
-            return ours
-        except FileNotFoundError:
-            ours.close()
-            _start(address, modules, path)
-        except ConnectionRefusedError:  # another worker has bound the address and is about to listen
-            ours.close()
-            time.sleep(0.01)
-
-
-def _start(address: Path, modules: tuple[str, ...], path: str) -> None:
-    """Start a server at an address, unless another worker is faster."""
-    with socket.socket(socket.AF_UNIX) as listener:
-        try:
-            listener.bind(str(address))
-        except OSError as taken:
-            if taken.errno != errno.EADDRINUSE:
-                raise
-            return
-        listener.listen()
+    ours, theirs = socket.socketpair()
+    with theirs:
         subprocess.Popen(
-            [sys.executable, __file__, str(listener.fileno()), *modules],
-            pass_fds=[listener.fileno()],
+            [sys.executable, __file__, str(theirs.fileno()), *modules],
+            pass_fds=[theirs.fileno()],
             env=os.environ | {"PYTHONPATH": path},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
         )
+    return ours
 
 
 def silence_remarks() -> None:
@@ -215,40 +185,18 @@ def parse_once() -> None:
     _utils.parse = base.parse = lru_cache(4096)(base.parse)  # type: ignore[assignment]
 
 
-def orders(listener: socket.socket) -> Generator[list[int]]:
-    """Yield the files of each order; end, and close all connections, once all who were connected are gone."""
-    with contextlib.ExitStack() as open_sockets:
-        open_sockets.enter_context(listener)
-        clients = [open_sockets.enter_context(listener.accept()[0])]
-        while clients:
-            ready = select.select([listener, *clients], [], [])[0]
-            if listener in ready:
-                clients.append(open_sockets.enter_context(listener.accept()[0]))
-            for client in set(clients) & set(ready):
-                files = socket.recv_fds(client, 1, 4)[1]
-                if files:
-                    yield files
-                else:
-                    clients.remove(client)
-            if not clients:
-                Path(listener.getsockname()).unlink(missing_ok=True)  # who comes later starts another
-                if select.select([listener], [], [], 0)[0]:
-                    clients.append(open_sockets.enter_context(listener.accept()[0]))
-
-
-def serve(listener: socket.socket) -> tuple[str, str] | None:
+def serve(orders: socket.socket) -> tuple[str, str] | None:
     """Fork a command for every order; return its module and folder in the fork, None once orders end."""
     for number in (signal.SIGINT, signal.SIGHUP):  # the terminal sends them to the whole group
         signal.signal(number, signal.SIG_IGN)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for those who wait
-    taken = orders(listener)
-    for files in taken:
+    while files := socket.recv_fds(orders, 1, 4)[1]:
         input_file, out, err, reply = files
         if os.fork():
             for file in files:
                 os.close(file)
             continue
-        taken.close()
+        orders.close()
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         if pid := os.fork():  # its parent tells how it ends
             os.write(reply, f"{pid}\n".encode())
