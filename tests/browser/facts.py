@@ -8,11 +8,12 @@ import gzip
 import hashlib
 import json
 import re
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
+
+LABEL = {1: "Yes", 0: "No"}
 
 
 def address(view: str, *parts: str, **query: object) -> str:
@@ -27,23 +28,18 @@ def page_data(report: Path) -> dict[str, Any]:
     return json.loads(gzip.decompress(base64.b64decode(text)))
 
 
-@dataclass
 class Reply:
-    """One answer."""
+    """One answer, by its line of the records and the words that were asked."""
 
-    item: str
-    sample: int
-    question: str
-    prompt: list[str]
-    reply: str
-    read: int | None
-    span: str | None
-    failure: dict[str, str] | None
-    right: bool | None
-    gold: dict[str, int]
-    groups: dict[str, str]
-    output: int | None
-    served_model: str | None
+    def __init__(self, record: dict[str, Any], prompt: list[str]) -> None:
+        response, answer = record.get("response") or {}, record.get("answer") or {}
+        self.item, self.sample, self.gold, self.groups = (record[k] for k in ("item", "sample", "labels", "groups"))
+        self.prompt, self.failure, self.right = prompt, record.get("failure"), record.get("correct")
+        self.reply, self.served_model = response.get("text") or "", response.get("served_model")
+        self.output = (response.get("usage") or {}).get("output")
+        self.read, self.span = answer.get("label"), answer.get("span")
+        question = prompt[-1].partition("following: ")[2].partition("?")[0] if prompt else ""
+        self.question = question and f"{question}."
 
     @property
     def outcome(self) -> str:
@@ -54,7 +50,7 @@ class Reply:
     @property
     def shown_answer(self) -> str:
         """The answer as the list shows it."""
-        return {1: "Yes", 0: "No"}[self.read] if self.outcome in ("right", "wrong") else self.outcome
+        return LABEL[self.read] if self.outcome in ("right", "wrong") else self.outcome
 
 
 class Run:
@@ -64,8 +60,10 @@ class Run:
         self.folder = folder
         self.result: dict[str, Any] = json.loads((folder / "result.json").read_text())
         run = self.result["run"]
-        self.task, self.variant, self.prompt, self.model = (run[k] for k in ("task", "variant", "prompt", "model"))
-        self.id = "/".join(run[k] for k in ("task", "variant", "prompt", "model"))
+        self.task, self.variant, self.prompt, self.model = place = [
+            run[k] for k in ("task", "variant", "prompt", "model")
+        ]
+        self.id = "/".join(place)
 
     @property
     def compared(self) -> bool:
@@ -89,25 +87,7 @@ class Run:
                     texts[message["sha256"]] = message["text"]
             prompt = [texts[message["sha256"]] for message in messages]
             assert all(hashlib.sha256(text.encode()).hexdigest() in texts for text in prompt)
-            response, answer = record.get("response") or {}, record.get("answer") or {}
-            question = prompt[-1].partition("following: ")[2].partition("?")[0] if prompt else ""
-            replies.append(
-                Reply(
-                    item=record["item"],
-                    sample=record["sample"],
-                    question=question and f"{question}.",
-                    prompt=prompt,
-                    reply=response.get("text") or "",
-                    read=answer.get("label"),
-                    span=answer.get("span"),
-                    failure=record.get("failure"),
-                    right=record.get("correct"),
-                    gold=record["labels"],
-                    groups=record["groups"],
-                    output=(response.get("usage") or {}).get("output"),
-                    served_model=response.get("served_model"),
-                )
-            )
+            replies.append(Reply(record, prompt))
         return replies
 
     def sheet(self, network: str, template: str) -> dict[tuple[str, str], str]:
@@ -123,9 +103,9 @@ class Runs:
         self.all = sorted((Run(file.parent) for file in folder.rglob("result.json")), key=lambda run: run.id)
 
     def get(self, model: str, **where: str) -> Run:
-        """Return the run of a model with these parts; of Corr2Cause's default variant unless `where` names another."""
+        """Return the run of a model with these parts; of its task's usual variant here unless `where` names another."""
         parts = {"model": model, "task": "corr2cause"} | where
-        if parts["task"] == "corr2cause":
-            parts = {"variant": "limit=80"} | parts
+        usual = {"corr2cause": "limit=80", "causalbench/causality": "method=2,networks=asia+cancer"}
+        parts = {"variant": usual.get(parts["task"], "")} | parts
         (match,) = [run for run in self.all if all(getattr(run, k) == v for k, v in parts.items())]
         return match

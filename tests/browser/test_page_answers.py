@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from facts import Reply, Runs, address
+from facts import LABEL, Reply, Runs, address
 from moving import wait_for_address
 from playwright.sync_api import Page, expect
 
@@ -15,7 +15,6 @@ from harness.export import main as export
 
 pytestmark = pytest.mark.browser
 
-LABEL = {1: "Yes", 0: "No"}
 FILTERS: dict[str, Callable[[Reply], str]] = {
     "Outcome": lambda reply: reply.outcome,
     "Gold": lambda reply: LABEL[reply.gold["published"]],
@@ -57,7 +56,7 @@ def counts(page: Page, name: str) -> dict[str, int]:
     return {text.rpartition(" (")[0]: int(text.rpartition(" (")[2][:-1].replace(",", "")) for text in options}
 
 
-def test_every_filter_leaves_the_rows_that_the_records_have(open_page, runs: Runs) -> None:
+def test_every_filter_leaves_the_rows_that_the_records_have_and_every_order_sorts_them(open_page, runs: Runs) -> None:
     run = runs.get("org/hasty")
     page = open_page(address("answers", run.id))
     assert sorted(items(page)) == sorted(reply.item for reply in run.replies)
@@ -72,6 +71,19 @@ def test_every_filter_leaves_the_rows_that_the_records_have(open_page, runs: Run
             assert sorted(items(page)) == sorted(real.get(value, [])), (name, value)
             expect(page.get_by_text(f"{len(real.get(value, []))} of {len(run.replies)} answers.").first).to_be_visible()
         chooser(page, name).select_option("all")
+    of_item = {reply.item: reply for reply in run.replies}
+    orders: dict[str, Callable[[Reply], int | None]] = {
+        "length of the reply": lambda reply: len(reply.reply),
+        "tokens of the reply": lambda reply: reply.output,
+    }
+    for order, key in orders.items():
+        for way in ("up", "down"):
+            chooser(page, "Order").select_option(f"{order}, {way}")
+            keys = [key(of_item[item]) for item in items(page)]
+            numbers = [key for key in keys if key is not None]
+            assert len(keys) == len(run.replies) and keys[: len(numbers)] == numbers, "what has no value comes last"
+            assert numbers == sorted(numbers, reverse=way == "down") and len(set(numbers)) > 10
+    wait_for_address(page, "sort=output&order=desc")
 
 
 def test_filters_and_search_together(open_page, runs: Runs) -> None:
@@ -111,23 +123,6 @@ def test_filters_and_search_together(open_page, runs: Runs) -> None:
         assert item_ids and sorted(items(page)) == sorted(item_ids)
 
 
-def test_sorted(open_page, runs: Runs) -> None:
-    run = runs.get("org/hasty")
-    page = open_page(address("answers", run.id))
-    of = {reply.item: reply for reply in run.replies}
-    for order, key in (
-        ("length of the reply", lambda reply: len(reply.reply)),
-        ("tokens of the reply", lambda o: o.output),
-    ):
-        for way in ("up", "down"):
-            chooser(page, "Order").select_option(f"{order}, {way}")
-            keys = [key(of[item]) for item in items(page)]
-            numbers = [key for key in keys if key is not None]
-            assert len(keys) == len(run.replies) and keys[: len(numbers)] == numbers, "what has no value comes last"
-            assert numbers == sorted(numbers, reverse=way == "down") and len(set(numbers)) > 10
-    wait_for_address(page, "sort=output&order=desc")
-
-
 def test_two_runs_beside_each_other(open_page, runs: Runs) -> None:
     first, second = runs.get("org/careful"), runs.get("org/hasty")
     page = open_page(address("answers", first.id))
@@ -163,11 +158,11 @@ def test_which_answers_stand_beside_each_other(open_page) -> None:
     beside = """async ([one, other]) => {
       const { matchRows } = await import("/data/answers.js");
       const { facetsOf } = await import("/data/filters.js");
-      const set = ({ items, sample, right }) => {
+      const set = ({ items, sample, right, read }) => {
         const first = new Map();
         items.forEach((item, row) => first.has("abc"[item]) || first.set("abc"[item], row));
-        const answers = { item: items, sample, right, read: items.map(() => null) };
-        const status = items.map((_, row) => (right && right[row] === null ? 3 : 2));
+        const answers = { item: items, sample, right, read: read || items.map(() => null) };
+        const status = items.map((_, row) => (read ? Number(right[row]) : right && right[row] === null ? 3 : 2));
         return { items: { ids: ["a", "b", "c"], groups: {} }, count: items.length, answers, first, status, gold: [] };
       };
       const sets = [set(one), set(other)];
@@ -185,6 +180,9 @@ def test_which_answers_stand_beside_each_other(open_page) -> None:
     # What was drawn once stands beside each draw.
     assert page.evaluate(beside, [twice, {"items": [1, 0], "right": [True, True]}])[0] == [1, 1, 0, 0]
     assert page.evaluate(beside, [{"items": [1, 0], "right": [True, True]}, twice])[0] == [2, 0]
+    # The same answer does not differ where label sets do, so that it is right in one run alone.
+    labelled = [{"items": [0, 1], "read": [1, 0], "right": [True, right]} for right in (True, False)]
+    assert not any(0 in row for row in page.evaluate(beside, labelled)[1])
 
 
 def test_keyboard_alone(open_page, runs: Runs) -> None:
@@ -205,9 +203,8 @@ def test_keyboard_alone(open_page, runs: Runs) -> None:
         inside, row = box.bounding_box(), selected_row.bounding_box()
         assert row["y"] >= inside["y"] and row["y"] + row["height"] <= inside["y"] + inside["height"] + 1
         if place and announced:  # what the list says when it is moved through
-            expect(page.get_by_role("status")).to_contain_text(
-                f"{place + 1} of {len(item_ids)}: Item {item_ids[place]}"
-            )
+            told = f"{place + 1} of {len(item_ids)}: Item {item_ids[place]}"
+            expect(page.get_by_role("status")).to_contain_text(told)
 
     at(0)
     for key in ("ArrowDown", "ArrowDown", "ArrowDown", "ArrowUp"):
@@ -217,12 +214,11 @@ def test_keyboard_alone(open_page, runs: Runs) -> None:
     place = item_ids.index(selected_row.locator("td").first.text_content())
     assert place > 8
     at(place)
-    page.keyboard.press("End")
-    at(len(item_ids) - 1)
     page.keyboard.press("Home")
     page.keyboard.press("ArrowUp")
     assert selected_row.locator("td").first.text_content() == item_ids[0]
     page.keyboard.press("End")
+    at(len(item_ids) - 1)
     page.keyboard.press("Enter")
     expect(page).to_have_url(page.url.partition("#")[0] + address("item", run.id, item_ids[-1]))
     expect(page.get_by_role("navigation", name="Neighbours")).to_be_visible()  # or it would not know yet where it was
@@ -245,7 +241,7 @@ def csv_rows(file: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(lines))
 
 
-def test_saved_as_csv(open_page, runs: Runs, tmp_path: Path) -> None:
+def test_what_is_in_sight_is_saved_as_csv_draws_with_their_numbers(open_page, runs: Runs, tmp_path: Path) -> None:
     first, second = runs.get("org/careful"), runs.get("org/hasty")
     page = open_page(address("answers", first.id, vs=second.id, right="wrong"))
     item_ids, rows = items(page), saved(page, tmp_path / "saved.csv")
@@ -257,32 +253,11 @@ def test_saved_as_csv(open_page, runs: Runs, tmp_path: Path) -> None:
         assert (row["read"], row["outcome"], row["reply"]) == (LABEL[a.read], "wrong", a.reply)
         assert (row["second_outcome"], row["second_reply"]) == (b.outcome, b.reply)
 
-
-def test_saved_draws_have_their_numbers(open_page, runs: Runs, tmp_path: Path) -> None:
-    sampled, once = runs.get("org/careful", variant="limit=6,samples=3"), runs.get("org/careful")
-    rows = saved(open_page(address("answers", sampled.id, vs=once.id)), tmp_path / "saved.csv")
+    sampled = runs.get("org/careful", variant="limit=6,samples=3")
+    rows = saved(open_page(address("answers", sampled.id, vs=first.id)), tmp_path / "saved.csv")
     texts = {(reply.item, str(reply.sample)): reply.reply for reply in sampled.replies}
     assert {(row["item"], row["sample"]): row["reply"] for row in rows} == texts and len(rows) == len(texts) == 18
     assert {sample for _, sample in texts} == {"0", "1", "2"} and {row["second_sample"] for row in rows} == {"0"}
     # A column of the table that harness.export writes has the same name and the same numbers.
     assert export([str(sampled.folder), "to=csv", f"out={tmp_path / 'records.csv'}"]) == 0
     assert {(row["item"], row["sample"]): row["text"] for row in csv_rows(tmp_path / "records.csv")} == texts
-    first = saved(open_page(address("answers", once.id, vs=sampled.id)), tmp_path / "saved.csv")
-    assert {row["sample"] for row in first} == {"0"} == {row["second_sample"] for row in first if row["second_reply"]}
-
-
-def test_the_same_answer_does_not_differ_where_label_sets_do(open_page, runs: Runs) -> None:
-    page = open_page(modules=True)
-    differ = page.evaluate(
-        """async (id) => {
-          const { loadAnswers } = await import("/data/answers.js");
-          const { facetsOf } = await import("/data/filters.js");
-          const { findRun } = await import("/data/runs.js");
-          const set = await loadAnswers(findRun(id));
-          const other = { ...set, status: set.status.map((status) => (status < 2 ? 1 - status : status)) };
-          const contrast = facetsOf(set, other).find((facet) => facet.name === "contrast");
-          return set.answers.item.map((item, row) => contrast.all(row).includes(0));
-        }""",
-        runs.get("org/careful").id,
-    )
-    assert len(differ) == 80 and not any(differ)

@@ -48,17 +48,8 @@ def table_of(chart: dict) -> list[list[str]]:
             values = [(cell and cell["values"]["f1"], cell and cell["intervals"].get("f1")) for cell in row["cells"]]
             cells = [score(*pair) for pair in values]
         elif kind == "confusion":
-            names = (
-                "tp",
-                "fn",
-                "unreadable_positive",
-                "failed_positive",
-                "tn",
-                "fp",
-                "unreadable_negative",
-                "failed_negative",
-            )
-            cells = [f"{row['counts'][name]:,}" for name in names]
+            names = "tp fn unreadable_positive failed_positive tn fp unreadable_negative failed_negative"
+            cells = [f"{row['counts'][name]:,}" for name in names.split()]
         elif kind == "robustness":
             cells = [score(point["value"], point["interval"]) if point else "–" for point in row["points"]]
         elif kind == "cost":

@@ -80,7 +80,7 @@ def question(page: Page, template: str) -> None:
 
 
 def graph_run(runs: Runs, model: str, **where: str) -> Run:
-    return runs.get(model, **({"task": "causalbench/causality", "variant": "method=2,networks=asia+cancer"} | where))
+    return runs.get(model, **({"task": "causalbench/causality"} | where))
 
 
 @pytest.mark.parametrize(
@@ -98,8 +98,8 @@ def graph_run(runs: Runs, model: str, **where: str) -> Run:
 def test_edges_are_those_of_the_answers(
     open_page, runs: Runs, model: str, task: str, template: str | None, of: Callable[..., Edges], sign: str
 ) -> None:
-    variant = "method=2,networks=asia+cancer" if task == "causality" else "networks=asia+cancer"
-    run = graph_run(runs, model, task=f"causalbench/{task}", variant=variant)
+    variant = {"skeleton": {"variant": "networks=asia+cancer"}}.get(task, {})
+    run = graph_run(runs, model, task=f"causalbench/{task}", **variant)
     if template is None:
         template = next((run.folder / "graphs" / "asia").glob("*.csv")).stem
     page = open_page(address("graphs", run.id, "asia", template=template))
@@ -170,18 +170,9 @@ def test_kinds_of_edges_are_told_by_line_and_by_colour(open_page, runs: Runs, sc
     assert edges_drawn > 4
 
 
-def test_a_complete_graph_does_not_freeze(open_page, runs: Runs) -> None:
+def test_of_a_complete_graph_the_first_edges_are_drawn(open_page, runs: Runs) -> None:
     run = graph_run(runs, "always_yes", variant="networks=alarm")
     page = open_page(address("graphs", run.id, "alarm", template="cause"))
-    took = page.evaluate(
-        """async () => {
-          const start = performance.now();
-          dispatchEvent(new Event("hashchange"));  // the view is shown once more
-          while (document.querySelector("main[aria-busy]")) await new Promise((then) => setTimeout(then));
-          return performance.now() - start;
-        }"""
-    )
-    assert took < 60_000  # milliseconds: a few hundred, where the machine has nothing else to do
     _, answered = page.evaluate(PANELS)
     cells = run.sheet("alarm", "cause").values()
     edges = sum(cell == "1" for cell in cells)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 import pytest
-from facts import Reply, Runs, address
-from made_runs import HOSTILE
+from facts import LABEL, Reply, Runs, address
+from made_runs import HOSTILE, OWNED
 from moving import go, wait_for_view
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 from support.thinned import few
 
 from harness.causal.dag import DAG, bits
@@ -19,7 +19,6 @@ from harness.tasks.corr2cause.text import read_premise
 
 pytestmark = pytest.mark.browser
 
-LABEL = {1: "Yes", 0: "No"}
 SIDES = """() => [...document.querySelectorAll("main section[aria-label]")].map((side) => ({
   run: side.getAttribute("aria-label"),
   texts: [...side.querySelectorAll("pre")].map((one) => one.textContent),
@@ -87,12 +86,9 @@ def test_through_all_answers_by_key(open_page, runs: Runs) -> None:
         assert side["run"] == run.id and sides["url"] == address("item", run.id, item)
         check(side, reply)
         assert sides["question"] == reply.question and sides["place"] == f"{len(seen)} of {len(of)}"
-        gold = (
-            f"Gold: {LABEL[reply.gold['published']]} (published, scored here), {LABEL[reply.gold['audited']]} (audited)"
-        )
-        assert sides["gold"].startswith(gold) and (reply.gold["published"] == reply.gold["audited"]) == (
-            sides["gold"] == gold
-        )
+        published, audited = (reply.gold[name] for name in ("published", "audited"))
+        gold = f"Gold: {LABEL[published]} (published, scored here), {LABEL[audited]} (audited)"
+        assert sides["gold"].startswith(gold) and (published == audited) == (sides["gold"] == gold)
         if len(seen) == len(of):
             break
         page.keyboard.press("j")
@@ -141,11 +137,8 @@ def test_the_graphs_behind_an_answer(open_page, runs: Runs, holds: bool, least: 
 
 
 def test_two_models_side_by_side(open_page, runs: Runs) -> None:
-    first, second, less = (
-        runs.get("org/careful"),
-        runs.get("org/hasty"),
-        runs.get("org/careful", variant="limit=6,samples=3"),
-    )
+    first, second = runs.get("org/careful"), runs.get("org/hasty")
+    less = runs.get("org/careful", variant="limit=6,samples=3")
     shared_items = {reply.item for reply in less.replies}
     reply = next(reply for reply in first.replies if reply.item not in shared_items)
     page = open_page(address("item", first.id, reply.item))
@@ -164,13 +157,19 @@ def test_two_models_side_by_side(open_page, runs: Runs) -> None:
     expect(page.get_by_text("This run was not asked this item.")).to_be_visible()
 
 
-def test_runs_scored_by_other_labels_are_told_as_such(open_page, runs: Runs) -> None:
+def test_what_a_run_is_scored_by_is_told(open_page, runs: Runs) -> None:
+    """As of a second run by other labels, and with task.unreadable=no."""
     first, second = runs.get("org/careful"), runs.get("org/hasty")
     page = open_page(address("item", first.id, first.replies[0].item, vs=second.id), modules=True)
     note = page.get_by_text("Right and wrong are not by the same labels")
     expect(note).to_have_count(0)
     page.evaluate(
-        """async (id) => { (await import("/data/runs.js")).findRun(id).result.headline = "audited"; }""", second.id
+        """async (id) => {
+          const run = (await import("/data/runs.js")).findRun(id);
+          run.result.headline = "audited";
+          run.manifest.configuration.task.unreadable = "no";
+        }""",
+        second.id,
     )
     for there in (
         address("answers", first.id, vs=second.id),
@@ -178,6 +177,8 @@ def test_runs_scored_by_other_labels_are_told_as_such(open_page, runs: Runs) -> 
     ):
         go(page, there)
         expect(note).to_contain_text("org/careful by the published labels, org/hasty by the audited labels.")
+    go(page, address("item", second.id, next(one.item for one in second.replies if one.outcome == "unreadable")))
+    expect(page.get_by_text("nothing that answers the question: scored as No", exact=True)).to_be_visible()
 
 
 def test_several_replies_to_one_item(open_page, runs: Runs) -> None:
@@ -193,54 +194,25 @@ def test_several_replies_to_one_item(open_page, runs: Runs) -> None:
         expect(page.get_by_text(f"{steps + 1} of 6", exact=True)).to_be_visible()
 
 
-def test_what_an_unreadable_reply_is_scored_as(open_page, runs: Runs) -> None:
-    run = runs.get("org/hasty")
-    page = open_page(modules=True)
-    page.evaluate(  # as of a run with task.unreadable=no
-        """async (id) => {
-          const { findRun } = await import("/data/runs.js");
-          findRun(id).manifest.configuration.task.unreadable = "no";
-        }""",
-        run.id,
-    )
-    go(page, address("item", run.id, next(reply.item for reply in run.replies if reply.outcome == "unreadable")))
-    expect(page.get_by_text("nothing that answers the question: scored as No", exact=True)).to_be_visible()
-
-
-def assert_reply_is_text(page: Page, reply: str) -> None:
-    """Assert that the reply stands in the page, all of it, as text."""
-    more = page.get_by_role("button", name="Show all")
-    if more.count():
-        more.first.click()
-    assert page.locator("pre").first.text_content() == reply
-    assert page.locator("main").locator("script, img, iframe, style, form:not([role]), object, embed").count() == 0
-    assert page.locator("main pre a").count() == 0
-
-
 def test_hostile_replies_are_text(open_page, runs: Runs) -> None:
-    replies = {
-        reply.reply: (run, reply.item)
-        for run in runs.all
-        if run.prompt == "cot"
-        for reply in run.replies
-        if reply.reply in HOSTILE
-    }
+    answered = [(run, reply) for run in runs.all if run.prompt == "cot" for reply in run.replies]
+    replies = {reply.reply: (run, reply.item) for run, reply in answered if reply.reply in HOSTILE}
     assert set(replies) == set(HOSTILE), "the test needs all of them"
+    markup = "script, img, iframe, style, form:not([role]), object, embed"
     for text, (run, item) in replies.items():
         page = open_page(address("item", run.id, item))
-        assert_reply_is_text(page, text)
+        more = page.get_by_role("button", name="Show all")
+        if more.count():
+            more.first.click()
+        assert page.locator("pre").first.text_content() == text, "all of it, as text"
+        assert page.locator("main").locator(markup).count() == page.locator("main pre a").count() == 0
         assert not page.evaluate("window.owned")
-        page.goto(page.url.partition("#")[0] + address("answers", run.id, q=text[:40].strip()))
-        wait_for_view(page)
+        go(page, address("answers", run.id, q=text[:40].strip()))
         expect(page.get_by_role("grid").get_by_role("link", name=item)).to_be_visible()
-        assert page.locator("main").locator("script, img, iframe, style").count() == 0
-    name = "<img src=x onerror='window.owned=true'>"
-    run = runs.get(name, variant="limit=6")
-    for view in (
-        address("board", task="corr2cause"),
-        address("charts", task="corr2cause"),
-        address("item", run.id, run.replies[0].item),
-    ):
+        assert page.locator("main").locator(markup).count() == 0
+    run = runs.get(OWNED, variant="limit=6")
+    there = (address("board", task="corr2cause"), address("charts", task="corr2cause"))
+    for view in (*there, address("item", run.id, run.replies[0].item)):
         page = open_page(view)
         assert page.locator("main img").count() == 0 and not page.evaluate("window.owned")
-    expect(page.get_by_role("heading", name=name)).to_be_visible()
+    expect(page.get_by_role("heading", name=OWNED)).to_be_visible()
