@@ -16,7 +16,7 @@ def wrong(sizes, perturbation: str, wording: int = 0) -> list[str]:
     writer, prompt = ItemWriter(perturbation, 1, wording), load("corr2cause", "plain", ())
     items = (writer.item(claim) for n in sizes for g in premises(n, "all") for claim in claims(n, g, seed=1))
     found = ask(items, prompt, Reasoner(), ChatRequest)
-    return [record.item for record, _ in found if record.answer.label != record.labels["audited"]]
+    return [record.item for record in found if record.answer.label != record.labels["audited"]]
 
 
 @pytest.mark.slow

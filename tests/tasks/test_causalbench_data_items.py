@@ -67,7 +67,7 @@ def test_column_order_reads_the_order_off_and_nothing_else(names):
     def f1(form: str, **settings) -> dict[str, float]:
         task = causalbench("Causality", scale="small", format=form, names=names, rows=10, **settings)
         prompt, counts = prompts.load(task.name, "closed", (), format=form), {}
-        for record, _ in ask(task.items(), prompt, ColumnOrder(), ChatRequest):
+        for record in ask(task.items(), prompt, ColumnOrder(), ChatRequest):
             if record.groups["template"] == "cause":
                 tally = counts.setdefault(record.groups["network"], Counter())
                 tally[record.answer.label, record.labels["exact"]] += 1
@@ -80,5 +80,5 @@ def test_column_order_reads_the_order_off_and_nothing_else(names):
 
 def test_column_order_without_a_table_says_so():
     task = causalbench("Causality", networks="cancer")
-    for record, _ in ask(task.items(), prompts.load(task.name, "closed", ()), ColumnOrder(), ChatRequest):
+    for record in ask(task.items(), prompts.load(task.name, "closed", ()), ColumnOrder(), ChatRequest):
         assert record.answer.label is None and "no table" in record.outcome.text

@@ -24,9 +24,6 @@ from harness.tasks.causalbench.networks import NETWORKS
 from harness.types import Metric, Record
 
 sklearn_metrics = Late("sklearn.metrics")
-# By pair, not by place
-
-
 # Perfect answers
 
 

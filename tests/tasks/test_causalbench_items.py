@@ -80,9 +80,6 @@ def test_networks_are_chosen_by_name_or_scale(settings, wanted):
     assert len(task.items()) == 5 * sum(SIZES[name] * (SIZES[name] - 1) for name in wanted)
 
 
-# What an item is
-
-
 # Words besides the question
 
 

@@ -6,6 +6,7 @@ import pytest
 from support.causalbench_help import SENTENCE, causalbench, load
 from support.scripted import Scripted
 
+from harness.codec import asked
 from harness.config_files import PROMPTS
 from harness.errors import ConfigError
 from harness.prompting import prompts
@@ -17,10 +18,11 @@ from harness.types import ChatRequest, PairRequest, Response
 def sent(task, prompt: prompts.Prompt, item_id: str) -> list[tuple[str, str]]:
     """Return the messages of an item's question."""
     scripted = Scripted(lambda request: Response("Yes"))
-    for record, request in ask(task.items(), prompt, scripted, ChatRequest):
-        if record.item == item_id:
-            return [(message.role, message.content) for message in request.messages]
-    raise AssertionError(item_id)
+    (digest,) = (
+        record.request for record in ask(task.items(), prompt, scripted, ChatRequest) if record.item == item_id
+    )
+    (request,) = (request for request in scripted.asked if asked(request) == digest)
+    return [(message.role, message.content) for message in request.messages]
 
 
 def test_the_wording_for_closed_models():

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from support.causalbench_help import SENTENCE, answers, causalbench, is_part, load, result_in
+from support.causalbench_help import RECEIVED, SENTENCE, answers, causalbench, is_part, load, result_in
 from support.cli_help import sentence
 from support.openai_server import KEY
 from support.scripted import Scripted
 
+from harness.codec import asked
 from harness.config_files import PROMPTS
+from harness.prompting.fit import fitting
 from harness.run import ask
+from harness.settings import build
 from harness.types import ChatRequest, Response
 
 DATA = ("task=causalbench/causality", "task.networks=[asia,cancer]", "task.format=data", "task.limit=40")
@@ -49,10 +52,11 @@ def test_an_opening_is_played_once_a_network_and_never_again(harness, serve, tmp
 def test_a_conversation_of_five_parts_and_a_question():
     task = causalbench("Causality", networks="asia", format="data", columns="file")
     scripted = Scripted(lambda r: Response("Yes" if "question" in r.messages[-1].content else f"r{len(r.messages)}"))
-    pairs = list(ask(task.items(), load(task, "closed"), scripted, ChatRequest))
-    assert len(scripted.asked) == 5 + 280 and len(pairs) == 280
+    records = list(ask(task.items(), load(task, "closed"), scripted, ChatRequest))
+    assert len(scripted.asked) == 5 + 280 and len(records) == 280
     item = next(item for item in task.items() if item.id == "asia/cause/asia/tub")
-    request = next(request for record, request in pairs if record.item == item.id)
+    digest = next(record.request for record in records if record.item == item.id)
+    request = next(request for request in scripted.asked if asked(request) == digest)
     roles = [message.role for message in request.messages]
     assert roles == ["system", *["user", "assistant"] * 5, "user"]
     contents = [message.content for message in request.messages]
@@ -71,6 +75,23 @@ def test_a_conversation_of_five_parts_and_a_question():
     )
     # Turn by turn the opening has room for more than a word.
     assert [r.max_tokens for r in scripted.asked[:6]] == [512] * 5 + [100]
+
+
+def test_a_model_with_a_chat_template_takes_the_turns(llama_path, monkeypatch):
+    section = {"_target_": "harness.models.local.causal_lm.CausalLM", "name": "llama", "path": str(llama_path)}
+    chat = build(section | {"method": "rank", "device": "cpu"}, "model")
+    task = causalbench("Causality", networks="cancer", format="background_data", rows=4, parts=2, limit=4)
+    read = []
+    as_is = chat._turns.text
+    monkeypatch.setattr(chat._turns, "text", lambda messages: read.append(as_is(messages)) or read[-1])
+    prompt = load(task, "closed", replies="fixed")
+    records = list(ask(task.items(), prompt, chat, fitting(prompt, chat)))
+    assert len(records) == 4 and all(record.answer for record in records)
+    assert len(read) == 4 and chat._turns.templated
+    for text in read:
+        turns = ["<system>", "<user>", "<assistant>", "<user>", "<assistant>", "<user>", "<assistant>"]
+        assert [word for word in text.replace("<", " <").replace(">", "> ").split() if word in turns] == turns
+        assert text.count(RECEIVED) == 2 and text.endswith("<assistant>")
 
 
 def test_without_an_opening_fixed_replies_change_nothing(harness, serve, tmp_path):

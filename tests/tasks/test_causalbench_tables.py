@@ -64,7 +64,7 @@ def answered(kind: str, model: str, templates: tuple[str, ...], **settings):
     prompt = prompt_named(task.name, "closed", ())
     with patch.object(papers, name, chosen):
         records = ask(task.items(), prompt, MODELS[model](), ChatRequest)
-        return task.summarize(record for record, _ in records)
+        return task.summarize(records)
 
 
 @cache

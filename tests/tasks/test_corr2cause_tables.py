@@ -15,7 +15,7 @@ def scores(p_yes: float, seed: int = 0):
     section = {"_target_": "harness.tasks.corr2cause.Corr2Cause", "name": "corr2cause", "prompts": [], "version": "v1"}
     task = build(section, "task")
     records = ask(task.items(), load("corr2cause", "plain", ()), Baseline("b", p_yes, seed), ChatRequest)
-    return task.summarize(record for record, _ in records).scores["published"]
+    return task.summarize(records).scores["published"]
 
 
 def percentages(row, *names: str) -> list[float]:

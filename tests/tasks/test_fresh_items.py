@@ -216,7 +216,7 @@ SOLVERS = (Reasoner(), Shortcut(), HypothesisOnly())
 def test_what_answers_corr2cause_answers_it(model, names):
     task = fresh(limit=24, num_nodes=[5, 6], names=names)
     prompt = choose_prompt(task, model, None)
-    records = [record for record, _ in ask(task.items(), prompt, model, ChatRequest)]
+    records = list(ask(task.items(), prompt, model, ChatRequest))
     assert all(record.answer.label is not None for record in records)
     result = task.summarize(iter(records))
     assert set(result.scores["audited"]) >= {"relation", "num_nodes", "phrasing"}
