@@ -55,7 +55,8 @@ class GenerateContent(Chat):
         config = {"should_return_http_response": True, "automatic_continuation": False, "http_options": options}
         reply = await sdk.aio.models.generate_content(model=name, contents=body["contents"], config=config)
         headers, content = reply.sdk_http_response.headers, reply.sdk_http_response.body or ""
-        return httpx2.Response(200, headers=headers, content=content.encode())
+        asked = httpx2.Request("POST", f"{self.base_url.rstrip('/')}/models/{name}:generateContent")
+        return httpx2.Response(200, headers=headers, content=content.encode(), request=asked)
 
     def completion(self, reply: dict[str, Any]) -> dict[str, Any]:
         """Return a reply as a completion."""
