@@ -17,7 +17,7 @@ from harness.runtime import interrupt, secrets
 from harness.settings import Main, validated
 from harness.storage.run_folder import RESULT
 from harness.storage.runs import Run, load
-from harness.tables.markdown_csv_json import Tables
+from harness.tables.write import Tables
 
 T = TypeVar("T")
 _COMPOSING = threading.Lock()

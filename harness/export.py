@@ -18,7 +18,7 @@ from harness.plugin import load
 from harness.storage.atomic_write import atomic_file, cannot_write, check
 from harness.storage.find import below
 from harness.storage.runs import Run, columns, no_records, rows
-from harness.tables.markdown_csv_json import inert
+from harness.tables.write import inert
 
 HELP = """\
 Write what runs left for other programs.

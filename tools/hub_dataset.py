@@ -21,8 +21,8 @@ from harness.cli.hydra_app import run_settings
 from harness.prompting import prompts
 from harness.protocols import Task
 from harness.settings import build
-from harness.tables.markdown_csv_json import markdown
 from harness.tables.table import Table
+from harness.tables.write import markdown
 from harness.tasks.benchmark import benchmark_of
 from harness.tasks.check import CheckedItems
 from harness.types import LETTERS, ChatRequest, Item

@@ -15,8 +15,8 @@ import matplotlib as mpl
 import numpy as np
 
 from harness.storage.runs import Run, load
-from harness.tables.markdown_csv_json import markdown
 from harness.tables.table import Table
+from harness.tables.write import markdown
 
 mpl.use("agg")
 from matplotlib import pyplot

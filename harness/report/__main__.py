@@ -24,8 +24,8 @@ from harness.scoring.definitions import MetricDefinition, definitions, main_metr
 from harness.storage.atomic_write import check
 from harness.storage.replies import ReplyReader
 from harness.storage.runs import Run
-from harness.tables.markdown_csv_json import table_json
 from harness.tables.results import FEW_ITEMS
+from harness.tables.write import table_json
 from harness.types import JSON
 
 HELP = """\

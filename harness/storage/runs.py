@@ -62,7 +62,7 @@ class Run:
     def _repr_markdown_(self) -> str:
         """Return what a notebook shows: its place, its tables, and what has to be said of them."""
         from harness.tables import results
-        from harness.tables.markdown_csv_json import Tables
+        from harness.tables.write import Tables
 
         heading = f"{' · '.join(self.place.values())}{'' if self.complete else ' (NOT COMPLETE)'}"
         return Tables((heading, *results.result_tables(self.result), *results.remarks(self.result)))._repr_markdown_()

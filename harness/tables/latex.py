@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import groupby
 
 from harness.tables.table import Cell, Table, task_title
 
@@ -83,8 +82,8 @@ def _comments(texts: Sequence[str]) -> list[str]:
 
 
 def _rows(table: Table) -> Iterator[str]:
-    """Yield the titles, above them the headings that neighbours share, and the lines of each group."""
-    width, end = len(table.columns), 0
+    """Yield the titles, above them the headings that neighbours share, and the lines."""
+    end = 0
     if headings := table.headings():
         yield " & ".join(f"\\multicolumn{{{n}}}{{c}}{{{tex(over)}}}" for over, n in headings) + r" \\"
         rules = ""
@@ -94,13 +93,10 @@ def _rows(table: Table) -> Iterator[str]:
         yield rules
     yield f"{' & '.join(tex(column.title) for column in table.columns)} \\\\"
     places = table.places()
-    for group, lines in groupby(table.lines, key=lambda line: line.group):
-        yield r"\midrule"
-        if group:
-            yield f"\\multicolumn{{{width}}}{{l}}{{\\textit{{{tex(group)}}}}} \\\\"
-        for line in lines:
-            of_line = places if line.ranked else [{}] * width
-            yield f"{' & '.join(map(_cell, line.cells, of_line))} \\\\"
+    yield r"\midrule"
+    for line in table.lines:
+        of_line = places if line.ranked else [{}] * len(places)
+        yield f"{' & '.join(map(_cell, line.cells, of_line))} \\\\"
 
 
 def _cell(cell: Cell, places: dict[str, int]) -> str:

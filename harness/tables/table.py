@@ -47,8 +47,6 @@ class Line:
     """A row of the table."""
 
     cells: Sequence[Cell]
-    group: str = ""
-    """The rows of a group stand together below its name."""
     run: Mapping[str, str] = field(default_factory=dict)
     """What tells it from all other rows, even where readers are told only once."""
     ranked: bool = True
@@ -99,11 +97,6 @@ class Table:
         lines = [Line([Cell(text, text) for text in row]) for row in rows]
         return cls(columns=columns, lines=lines, spare=spare, above=above)
 
-    def grouped(self) -> list[Line]:
-        """Return the lines, those of a group together."""
-        order = list(dict.fromkeys(line.group for line in self.lines))
-        return sorted(self.lines, key=lambda line: order.index(line.group))
-
     def for_readers(self) -> Table:
         """Return the table without the columns that only programs get."""
         return self.without(self.in_caption)
@@ -111,7 +104,7 @@ class Table:
     def without(self, names: Sequence[str]) -> Table:
         """Return the table without some columns."""
         kept = [place for place, column in enumerate(self.columns) if column.name not in names]
-        lines = [replace(line, cells=[line.cells[place] for place in kept]) for line in self.grouped()]
+        lines = [replace(line, cells=[line.cells[place] for place in kept]) for line in self.lines]
         return replace(self, columns=[self.columns[place] for place in kept], lines=lines)
 
     def texts(self) -> list[list[str]]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from itertools import groupby
 from typing import TYPE_CHECKING, TextIO
 
 from harness.runtime.console import capable, clean, rich_console
@@ -29,7 +28,7 @@ def show(parts: Sequence[Part], *, title: str = "", stream: TextIO | None = None
     """Print paragraphs and tables, on standard output if no other stream is given; on a terminal below a title."""
     stream = sys.stdout if stream is None else stream
     if not capable(stream):
-        from harness.tables.markdown_csv_json import markdown
+        from harness.tables.write import markdown
 
         print(markdown(parts), file=stream, flush=True)
         return
@@ -108,24 +107,20 @@ def _grid(table: Table, widths: Sequence[int], folded: bool) -> RenderableType:
         else:
             grid.add_column(Text(head, justify="right"), width=width)
     places = table.places()
-    for group, lines in groupby(zip(table.lines, table.texts(), strict=True), key=lambda line: line[0].group):
-        if group:
-            grid.add_section()
-            grid.add_row(Text(_line(group), "italic"))
-        for line, texts in lines:
-            row = []
-            for at, (cell, text) in enumerate(zip(line.cells, texts, strict=True)):
-                if table.columns[at].kind == "text":
-                    row.append(Text(_line(cell.text)))
-                    continue
-                below = f"\n{cell.range:>{widths[at]}}" if cell.range else ""
-                number = Text(clean(f"{cell.text:>{widths[at]}}{below}" if folded else f"{text:>{widths[at]}}"))
-                start = len(number.plain) - len(number.plain.lstrip())
-                place = places[at].get(cell.text) if line.ranked else None
-                number.stylize("" if place is None else ("bold", "underline")[place], start, start + len(cell.text))
-                number.stylize("dim", start + len(cell.text))
-                row.append(number)
-            grid.add_row(*row)
+    for line, texts in zip(table.lines, table.texts(), strict=True):
+        row = []
+        for at, (cell, text) in enumerate(zip(line.cells, texts, strict=True)):
+            if table.columns[at].kind == "text":
+                row.append(Text(_line(cell.text)))
+                continue
+            below = f"\n{cell.range:>{widths[at]}}" if cell.range else ""
+            number = Text(clean(f"{cell.text:>{widths[at]}}{below}" if folded else f"{text:>{widths[at]}}"))
+            start = len(number.plain) - len(number.plain.lstrip())
+            place = places[at].get(cell.text) if line.ranked else None
+            number.stylize("" if place is None else ("bold", "underline")[place], start, start + len(cell.text))
+            number.stylize("dim", start + len(cell.text))
+            row.append(number)
+        grid.add_row(*row)
     return grid
 
 

@@ -18,7 +18,7 @@ from harness.run import ask
 from harness.settings import build
 from harness.storage.records import Writer
 from harness.storage.run_folder import RECORDS, RESULT
-from harness.tables.markdown_csv_json import csv_text
+from harness.tables.write import csv_text
 from harness.types import Answer, ChatRequest, Failure, replace
 
 ROOT = Path(__file__).parents[2]

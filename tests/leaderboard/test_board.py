@@ -17,9 +17,8 @@ from harness.plot.charts import charts_of
 from harness.storage.result_json import result_json
 from harness.storage.runs import Run
 from harness.tables.latex import latex, tex
-from harness.tables.markdown_csv_json import markdown
 from harness.tables.results import brief, result_tables
-from harness.tables.write import ENDINGS, text_of
+from harness.tables.write import ENDINGS, markdown, text_of
 from harness.types import Metric, Result, Scores, Usage
 
 

@@ -14,7 +14,7 @@ from harness.leaderboard import __main__ as leaderboard
 from harness.leaderboard.build import build
 from harness.scoring.replies import AnswerNotes
 from harness.storage.result_json import result_json
-from harness.tables.markdown_csv_json import markdown
+from harness.tables.write import markdown
 from harness.types import NOT_IN_FORM, Answer, Metric, Response, Result, Scores, Usage, replace
 
 GOOD = {"run": {"task": "t", "variant": "v", "prompt": "p", "model": "m"}, "complete": True}

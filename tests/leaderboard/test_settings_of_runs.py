@@ -31,7 +31,7 @@ from harness.storage import replies as storage_replies
 from harness.storage.manifest import Manifest
 from harness.storage.replies import ReplyReader
 from harness.storage.runs import Run
-from harness.tables.markdown_csv_json import as_csv, as_json, markdown
+from harness.tables.write import as_csv, as_json, markdown
 from harness.types import Metric, Result, Scores, Usage
 
 MODELS, PROMPTS, STEPS = ("random_uniform", "always_yes"), ("plain", "few_shot"), ("none", "permutation")

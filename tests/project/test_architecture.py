@@ -46,7 +46,7 @@ FRONT_DOOR = {
     "harness imports harness.api",
     "harness imports harness.runtime.environment",
     "harness imports harness.tasks.question",
-    "harness.storage.runs imports harness.tables.markdown_csv_json",
+    "harness.storage.runs imports harness.tables.write",
     "harness.storage.runs imports harness.tables.results",
 }
 """`from harness import evaluate, questions`: the package's own name leads to its API, when somebody asks for that.

@@ -15,7 +15,7 @@ from harness.errors import NotHereError
 from harness.leaderboard.build import build
 from harness.storage.run_folder import MANIFEST, RESULT, records_in
 from harness.storage.runs import load
-from harness.tables.markdown_csv_json import markdown
+from harness.tables.write import markdown
 from harness.tasks.causalbench.networks import load as network
 from harness.tasks.causalbench.structures import matrix
 from harness.verify.run import problems_of

@@ -16,9 +16,9 @@ from support.written_runs import board_row, write_manifest
 from harness.leaderboard import __main__ as leaderboard
 from harness.leaderboard.build import build
 from harness.storage.result_json import result_json
-from harness.tables.markdown_csv_json import markdown
-from harness.tables.table import Cell, Column, Line, Table
+from harness.tables.table import Table
 from harness.tables.terminal import show
+from harness.tables.write import markdown
 from harness.types import Metric, Result, Scores, Usage
 
 
@@ -65,14 +65,6 @@ def test_a_leaderboard_at_every_width(monkeypatch, width, colour):
     assert screen.having("91.23", bold=True) and screen.having("50.00", underscore=True)
     assert not screen.having("26.83", bold=True) and not screen.colours
     assert_golden(f"leaderboard.{width}", screen.text.rstrip() + "\n")
-
-
-def test_groups_stand_above_their_rows():
-    names = (("always_yes", "Random Baselines"), ("gpt4", "GPT-Based Models"))
-    lines = [Line([Cell(name), Cell("0.5")], group) for name, group in names]
-    screen = rendered_on([Table(columns=[Column("model", "model"), Column("f1", "F1", "metric")], lines=lines)], 120)
-    assert screen.text.index("Random Baselines") < screen.text.index("always_yes") < screen.text.index("GPT-Based")
-    assert screen.having("GPT-Based Models", italics=True) and "**" not in screen.text
 
 
 def test_elsewhere_it_is_markdown(monkeypatch, capsys):

@@ -2,10 +2,10 @@
 
 import pytest
 
-from harness.tables.markdown_csv_json import markdown, markdown_table
 from harness.tables.numbers import metric_text, metrics_of
 from harness.tables.results import brief, judge_notes, remarks, result_tables
 from harness.tables.table import Table
+from harness.tables.write import markdown, markdown_table
 from harness.types import Judged, Metric, Result, Scores, Usage, replace
 
 

@@ -22,7 +22,7 @@ from harness.leaderboard.comparable import find_runs
 from harness.settings import build, class_of
 from harness.storage.runs import load as load_run
 from harness.storage.upgrade import MOVED
-from harness.tables.markdown_csv_json import markdown
+from harness.tables.write import markdown
 from harness.tasks.causalbench import Causality
 from harness.tasks.causalbench.networks import load
 from harness.verify.run import problems_of

@@ -118,7 +118,7 @@ def _tables(runs: Sequence[Run], settings: BeliefSettings) -> list[Part]:
 def _summary(pairs: Pairs, settings: BeliefSettings) -> Table:
     """Return the table of means, a line for each run, and what is left out of it."""
     names = _names([run for run, _ in pairs])
-    lines = [Line([*_name_cells(run, names), *_means(believed.beliefs)], "", run.place) for run, believed in pairs]
+    lines = [Line([*_name_cells(run, names), *_means(believed.beliefs)], run.place) for run, believed in pairs]
     notes = [
         "Flips: the fewest answers to change until all are those of one equivalence class, of all labelled ones. "
         "Answers off, SHD: in how many of all hypotheses about a premise that class and the true one differ, and "
@@ -200,7 +200,7 @@ def _per_premise(pairs: Pairs) -> Table:
     columns = [*(Column(name, name) for name in names), Column("premise", "premise")]
     columns += [column for column in _columns() if column.name not in ("premises", "times")]
     lines = [
-        Line([*_name_cells(run, names), Cell(belief.premise, belief.premise), *_of_premise(belief)], "", run.place)
+        Line([*_name_cells(run, names), Cell(belief.premise, belief.premise), *_of_premise(belief)], run.place)
         for run, believed in pairs
         for belief in believed.beliefs
     ]

@@ -13,8 +13,8 @@ from functools import lru_cache
 from itertools import groupby
 from math import log2
 
-from harness.tables.markdown_csv_json import markdown
 from harness.tables.table import Table
+from harness.tables.write import markdown
 from harness.tasks.corr2cause.claim import Claim, ItemWriter
 from harness.tasks.corr2cause.enumerate import public_test
 

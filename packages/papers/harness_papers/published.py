@@ -148,7 +148,7 @@ def published_tables(task: str, measured: Sequence[Run], by: Sequence[str] = ())
 def _table(benchmark: Benchmark, task: str, name: str, rows: Sequence[PublishedRow]) -> Table:
     first = rows[0]
     metrics = list(dict.fromkeys(metric for row in rows for metric in row.printed))
-    varying = [key for key in first.setting if key != "group" and len({row.setting.get(key) for row in rows}) > 1]
+    varying = [key for key in first.setting if len({row.setting.get(key) for row in rows}) > 1]
     columns = [Column("model", "model"), *(Column(key, key.replace("_", " ")) for key in varying)]
     columns += map(_column, metrics)
     lines = [
@@ -158,7 +158,6 @@ def _table(benchmark: Benchmark, task: str, name: str, rows: Sequence[PublishedR
                 *(Cell(row.setting[key], row.setting[key]) for key in varying),
                 *(_cell(row, metric) for metric in metrics),
             ],
-            row.setting.get("group", ""),
             ranked=False,
         )
         for row in rows

@@ -9,7 +9,7 @@ from harness_papers.published import METRICS, published_tables, rows
 from support.written_runs import board_row
 
 from harness.scoring.classification import decisions
-from harness.tables.markdown_csv_json import markdown
+from harness.tables.write import markdown
 from harness.tasks.corr2cause import Corr2Cause
 from harness.types import Result, Usage
 
