@@ -40,7 +40,7 @@ ROOMS: dict[str, tuple[int, int]] = {
     "harness/show": (100, 2),
     "harness/storage": (1988, 14),
     "harness/sweep": (506, 5),
-    "harness/tables": (928, 8),
+    "harness/tables": (900, 7),
     "harness/tasks": (1034, 7),
     "harness/tasks/causalbench": (1662, 12),
     "harness/tasks/cladder": (2364, 14),
@@ -55,7 +55,7 @@ ROOMS: dict[str, tuple[int, int]] = {
     "packages/papers": (1900, 13),
     "packages/scale": (764, 7),
     "packages/train": (872, 7),
-    "tests": (36530, 284),
+    "tests": (36521, 284),
     "tools": (1497, 11),
 }  # fmt: skip
 """Lines and files by room. A room within a room counts in its own row alone."""
