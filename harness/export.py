@@ -79,7 +79,7 @@ def _readable(run: Run) -> None:
     if run.manifest_error:
         raise run.manifest_error
     if run.records_file:
-        for _ in run.lines():
+        for _ in run.records():
             pass
 
 

@@ -1,12 +1,9 @@
 """Answers that were paid for once, in one SQLite file; the command `cache` looks after it.
 
-model.py     a Model that holds a Model and asks it only what the store does not know
-asking.py    one call of it: look up, ask, keep
+model.py     a Model that holds a Model and asks it only what the store does not know: look up, ask, keep
 store.py     the file: get and put
-network.py   whether a path is on a network's file system, where no cache can be
 schema.py    its tables and rows, and what is looked at before it is used
-merging.py   the answers of another cache go into this one
-upkeep.py    what is in it, whether it is sound, and what may go
+upkeep.py    what is in it, whether it is sound, what may go, and what comes in from another cache
 __main__.py  the command `cache`
 """
 

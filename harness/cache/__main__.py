@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.cache import Store, upkeep
-from harness.cache.merging import Merged, merge
+from harness.cache.upkeep import Merged, merge
 from harness.cli import key_value
 from harness.cli.key_value import Choice
 from harness.errors import ConfigError, DataError, StoreError

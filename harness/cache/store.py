@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from harness.cache import schema
-from harness.cache.network import network_file_system
 from harness.cache.schema import UNREADABLE, digest_of, response_of
 from harness.codec import canonical, digest, response_json, short, text_digest, words
 from harness.errors import StoreError
@@ -32,7 +31,7 @@ class Store:
         self.path = path
         self.replaced = 0
         """Rows that could not be read, in whose place an answer of this process stands now."""
-        if not readonly and not alone and (kind := network_file_system(path)):
+        if not readonly and not alone and (kind := schema.network_file_system(path)):
             raise StoreError(
                 f"the cache {path} lies on {kind}, where processes cannot share a database safely: put it on a local "
                 "disk (cache.path=…), and bring it home with harness cache import."

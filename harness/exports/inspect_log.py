@@ -44,7 +44,7 @@ def write(runs: Sequence[Run], out: str | None) -> str:
 def _log(run: Run, path: Path) -> None:
     summaries, failed = [], 0
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for line in run.lines():
+        for line in run.records():
             sample = _sample(run, line)
             _write_json(archive, f"samples/{sample['id']}_epoch_{sample['epoch']}.json", sample)
             summaries.append(_summary(sample))

@@ -76,7 +76,7 @@ def items_of(run: Run) -> ItemColumns:
     """
     try:
         items, count = ItemColumns(run), (run.manifest.items or {}).get("count")
-        if count is not None and (count <= SPARE or count <= SPARE + sum(1 for _ in run.lines())):
+        if count is not None and (count <= SPARE or count <= SPARE + sum(1 for _ in run.records())):
             source = rebuild.items_of(rebuild.task_of(run.manifest), run.manifest, run.records_file)
             # Of a complete run one more, to see that there are no others.
             items.add_all(traced := TracedItems(islice(source, count + run.complete)))

@@ -59,13 +59,13 @@ def job(arguments: list[str], settings: ShowSettings) -> list[str]:
     run, kind = one_run(arguments[0]), [*arguments, "all"][1]
     fits = KINDS.get(kind) or (lambda run, line: line.item == kind)
     first, count, blocks = (settings.page - 1) * TEN, 0, []
-    for line in run.lines():
+    for line in run.records():
         if fits(run, line):
             count += 1
             if first < count <= first + TEN:
                 blocks.append(_block(run, line, count, SHOWN if kind in KINDS else None))
     if not count and kind not in KINDS:
-        near = nearest(kind, [*KINDS, *dict.fromkeys(line.item for line in run.lines())])
+        near = nearest(kind, [*KINDS, *dict.fromkeys(line.item for line in run.records())])
         raise ConfigError(f"{run.folder} has no item {kind!r}{near}: say {', '.join(KINDS)}, or an item's id.")
     what = "answers" if kind == "all" or kind not in KINDS else f"{kind} answers"
     if not blocks:

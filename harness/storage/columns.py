@@ -5,12 +5,14 @@ All of it follows from the types of `harness.types`: a field that a `Response` g
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterable, Mapping
 from types import NoneType
 from typing import Any, get_args, get_type_hints
 
 from harness.codec import set_fields
 from harness.scoring.grades import grade_of_rule
+from harness.storage.manifest import PLACE
 from harness.types import Answer, Failure, Line, Response, Usage
 
 _CALLED = {"label": "answer", "kind": "failure", "detail": "failure_detail"}
@@ -82,3 +84,35 @@ def item_columns(line: Line) -> dict[str, Any]:
         **{f"group_{name}": group for name, group in line.groups.items()},
         **{f"label_{name}": label for name, label in line.labels.items()},
     }
+
+
+def types_of(lines: Iterable[Line]) -> dict[str, type]:
+    """Return name and type of each column, among them the unit and every group and label set that any line has."""
+    names = dict.fromkeys(name for line in lines for name in item_columns(line))
+    labels = [name for name in names if name.startswith("label_")]
+    groups = [name for name in names if name.startswith("group_")]
+    plain = [name for name in names if name not in (*groups, *labels, "sample")]
+    return {
+        **dict.fromkeys((*PLACE, *plain), str),
+        "sample": int,
+        **dict.fromkeys(groups, str),
+        **dict.fromkeys(labels, int),
+        "gold": int,
+        **REPLY_TYPES,
+        "cost_usd": float,
+        "request": str,
+    }
+
+
+def row_of(line: Line, place: Mapping[str, str], right: bool | None, types: Mapping[str, type]) -> dict[str, Any]:
+    """Return all columns of a line, None where there is nothing; `right` is how the scores count it."""
+    row: dict[str, Any] = dict.fromkeys(types)
+    row |= {**place, **item_columns(line), **reply_columns(line), "gold": line.gold, "correct": right}
+    row["readable"] = line.answer.label is not None if line.answer else None
+    row["asked"] = "\n\n".join(turn["content"] for turn in line.turns) or None
+    row["request"] = line.request.digest if line.request else None
+    return {name: _cell(row[name], kind) for name, kind in types.items()}
+
+
+def _cell(value: Any, kind: type) -> Any:
+    return json.dumps(value) if isinstance(value, tuple | dict) else None if value is None else kind(value)

@@ -51,11 +51,11 @@ class ReplyReader:
         self._kept: dict[Path, Sequence[Reply]] = {}
 
     def of(self, run: Run) -> Sequence[Reply]:
-        """Return the replies of a run in the order of its file. Raises DataError as `Run.lines` does."""
+        """Return the replies of a run in the order of its file. Raises DataError as `Run.records` does."""
         kept = self._kept.pop(run.folder, None)
         if kept is None:
             shared: dict[Any, Any] = {}
-            kept = [reply_of(line, shared) for line in run.lines()]
+            kept = [reply_of(line, shared) for line in run.records()]
         self._keep(run, kept)
         return kept
 
@@ -63,7 +63,7 @@ class ReplyReader:
         """Yield the lines of a run as it does, and remember their replies when all have passed."""
         shared: dict[Any, Any] = {}
         replies: list[Reply] = []
-        for line in run.lines():
+        for line in run.records():
             if len(replies) <= MOST_REMEMBERED:
                 replies.append(reply_of(line, shared))
             yield line

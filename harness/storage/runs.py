@@ -15,14 +15,14 @@ from harness.codec import digest
 from harness.errors import DataError
 from harness.prompting.version import by_other_rules
 from harness.storage import records
-from harness.storage.columns import REPLY_TYPES, item_columns, reply_columns
+from harness.storage.columns import row_of, types_of
 from harness.storage.files import DamagedError, read_json
-from harness.storage.manifest import FORMAT, NO_MANIFEST, PLACE, Manifest
+from harness.storage.manifest import FORMAT, NO_MANIFEST, Manifest
 from harness.storage.records import fill
 from harness.storage.result_json import OfRun, counts, result_from_json
 from harness.storage.run_folder import MANIFEST, RECORDS, RESULT, records_in
 from harness.storage.upgrade import upgraded
-from harness.types import Line, Metric, Record, Result, Role
+from harness.types import Line, Metric, Result, Role
 
 Content = TypeVar("Content")
 
@@ -188,23 +188,17 @@ class Run:
         except (TypeError, ValueError):
             return datetime.fromtimestamp((self.folder / RESULT).stat().st_mtime, UTC)
 
-    def records(self) -> Iterator[Record]:
-        """Yield the records: each item with its labels and what became of it.
-
-        Raises DataError where there are none, and for a line that is not one.
-        """
-        return records.read(self._records_file())
-
     def to_pandas(self) -> Any:
         """Return a pandas.DataFrame with a line for each record."""
         return frame([self])
 
-    def lines(self) -> Iterator[Line]:
-        """Yield the lines of the records, every message with its text.
+    def records(self) -> Iterator[Line]:
+        """Yield the records: each item with its labels, what it was asked in full, and what became of it.
 
         Raises DataError where there are none, for a line that is no record, and for an answer that is there twice.
         """
-        file = self._records_file()
+        if (file := self.records_file) is None:
+            raise no_records(self.folder)
         texts: dict[str, str] = {}
         answers: set[tuple[str, int]] = set()
         number = 0
@@ -232,11 +226,6 @@ class Run:
         if (label := line.answer.label) is None:
             return self.unreadable_is_no and line.gold == 0 and not self.result.choices
         return label == line.gold
-
-    def _records_file(self) -> Path:
-        if file := self.records_file:
-            return file
-        raise no_records(self.folder)
 
 
 def load(folder: Path) -> Run:
@@ -321,38 +310,10 @@ def frame(runs: Sequence[Run]) -> Any:
 
 
 def columns(runs: Sequence[Run]) -> dict[str, type]:
-    """Return name and type of each column, among them the unit and every group and label set that any record has.
-
-    Reads all records.
-    """
-    names = dict.fromkeys(name for run in runs for line in run.lines() for name in item_columns(line))
-    labels = [name for name in names if name.startswith("label_")]
-    groups = [name for name in names if name.startswith("group_")]
-    plain = [name for name in names if name not in (*groups, *labels, "sample")]
-    return {
-        **dict.fromkeys((*PLACE, *plain), str),
-        "sample": int,
-        **dict.fromkeys(groups, str),
-        **dict.fromkeys(labels, int),
-        "gold": int,
-        **REPLY_TYPES,
-        "cost_usd": float,
-        "request": str,
-    }
+    """Return name and type of each column that the records of the runs have together. Reads all of them."""
+    return types_of(line for run in runs for line in run.records())
 
 
 def rows(runs: Sequence[Run], types: Mapping[str, type]) -> Iterator[dict[str, Any]]:
     """Yield a dictionary with all columns for each record; None where there is nothing."""
-    for run in runs:
-        for line in run.lines():
-            row: dict[str, Any] = dict.fromkeys(types)
-            row |= {**run.place, **item_columns(line), **reply_columns(line), "gold": line.gold}
-            row["correct"] = run.right(line)  # as the scores count it, so that means of it are theirs
-            row["readable"] = line.answer.label is not None if line.answer else None
-            row["asked"] = "\n\n".join(turn["content"] for turn in line.turns) or None
-            row["request"] = line.request.digest if line.request else None
-            yield {name: _cell(row[name], kind) for name, kind in types.items()}
-
-
-def _cell(value: Any, kind: type) -> Any:
-    return json.dumps(value) if isinstance(value, tuple | dict) else None if value is None else kind(value)
+    return (row_of(line, run.place, run.right(line), types) for run in runs for line in run.records())

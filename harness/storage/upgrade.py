@@ -8,25 +8,17 @@ from typing import Any
 MOVED: Mapping[str, str] = {
     "harness.causal.discovery.boss.BOSS": "harness_discovery.algorithms.BOSS",
     "harness.causal.discovery.pc.PC": "harness_discovery.algorithms.PC",
-    "harness.plugins.discovery.causal_learn.BOSS": "harness_discovery.algorithms.BOSS",
-    "harness.plugins.discovery.causal_learn.PC": "harness_discovery.algorithms.PC",
     "harness.plugins.cladder.reasoner.LadderReasoner": "harness.tasks.cladder.reasoner.LadderReasoner",
     "harness.plugins.cladder.shortcut.LadderShortcut": "harness.tasks.cladder.shortcut.LadderShortcut",
     "harness.plugins.cladder.task.CLadder": "harness.tasks.cladder.CLadder",
     "harness.plugins.fresh.pairs.Pairs": "harness.tasks.corr2cause.fresh.pairs.Pairs",
     "harness.plugins.fresh.task.Fresh": "harness.tasks.corr2cause.fresh.task.Fresh",
     "harness.plugins.fresh.trees.Trees": "harness.tasks.corr2cause.fresh.trees.Trees",
-    "harness.plugins.papers.latent.Latent": "harness_papers.latent.Latent",
-    "harness.plugins.papers.story_tasks.Stories": "harness_papers.stories.Stories",
-    "harness.plugins.papers.story_tasks.StoryWriting": "harness_papers.stories.StoryWriting",
-    "harness.plugins.papers.strength.Strength": "harness_papers.strength.Strength",
-    "harness.plugins.papers.strength_baselines.Ranker": "harness_papers.mutual_information.Ranker",
 }
 """Classes that a config named at another place: the old name, and today's."""
-_PACED = ("limit_parameter", "max_total_wait", "tokens_per_minute")
-GONE = frozenset((*_PACED, "context", "share_prefixes", "trust_remote_code", "window"))
+GONE = frozenset(("limit_parameter", "max_total_wait", "tokens_per_minute", "context", "trust_remote_code", "window"))
 """Settings of models on which no answer depended, and which are no more."""
-NULL = frozenset(("classes", "dialect", "endpoint", "graphs", "rank", "top_p"))  # no more, where they were not set
+NULL = frozenset(("classes", "dialect", "endpoint", "graphs", "top_p"))  # no more, where they were not set
 UNSET: Mapping[str, str] = {"harness.plugins.fresh.task.Fresh": "whole"}
 """Settings that a class, by its old name, has no more: a run that did not use them is one without them."""
 

@@ -215,7 +215,7 @@ def test_an_interruption_leaves_nothing_and_the_same_command_works(folder, tmp_p
 
     command = [str(folder), f"to={target}", f"out={tmp_path / 'out' / 'o'}"]
     with monkeypatch.context() as patched:
-        patched.setattr("harness.storage.runs.Run.lines", interrupted)
+        patched.setattr("harness.storage.runs.Run.records", interrupted)
         assert main(command) == INTERRUPTED
     assert capsys.readouterr().err == "interrupted: nothing was written; the same command begins again.\n"
     assert not [path for path in tmp_path.rglob("*") if path.is_file() and "runs" not in path.parts]

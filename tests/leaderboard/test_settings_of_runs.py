@@ -106,8 +106,8 @@ def test_a_prompt_of_other_words_is_another_one_though_it_has_the_name(rows):
 
 @pytest.mark.parametrize(("most", "again"), [(500_000, 0), (0, 1)])
 def test_the_page_reads_each_run_once_while_there_is_room(rows, monkeypatch, most, again):
-    read, lines = [], Run.lines
-    monkeypatch.setattr(Run, "lines", lambda run: read.append(run.folder) or lines(run))
+    read, records = [], Run.records
+    monkeypatch.setattr(Run, "records", lambda run: read.append(run.folder) or records(run))
     monkeypatch.setattr(storage_replies, "MOST_REMEMBERED", most)
     data, _ = content(rows, answers=True)
     assert len(data["differences"]) > 2 and len({*read}) == len(rows)

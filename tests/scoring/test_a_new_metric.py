@@ -77,7 +77,7 @@ def made(mcc, tmp_path, monkeypatch, capsys):
 
 
 def labels(run):
-    pairs = [(line.gold, line.answer.label) for line in run.lines()]
+    pairs = [(line.gold, line.answer.label) for line in run.records()]
     return [gold for gold, _ in pairs], [answer for _, answer in pairs]
 
 

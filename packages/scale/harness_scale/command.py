@@ -25,7 +25,7 @@ from msgspec import structs
 
 from harness import __main__ as main_command
 from harness.cache import CachedModel, Store
-from harness.cache.merging import Merged, merge
+from harness.cache.upkeep import Merged, merge
 from harness.cli import hydra_app
 from harness.cli.arguments import ready_for_hydra
 from harness.cli.key_value import exit_code
