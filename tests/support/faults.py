@@ -365,10 +365,6 @@ def _choice(text: Any = "", **fields: Any) -> Says:
     return says
 
 
-def _message(content: Any = "Yes", **fields: Any) -> Says:
-    return _choice(fields.get("refusal", content), message={"role": "assistant", "content": content} | fields)
-
-
 def _only(**fields: Any) -> Says:
     return lambda *_: Said(http(fields), "kept")
 
@@ -378,21 +374,7 @@ def _with(name: str, value: Any) -> Says:
     return lambda reply, _: Said(http(reply | {"choices": [reply["choices"][0] | {name: value}]}), "kept")
 
 
-enter("protocol", "passes reply", {
-    name: _message(content) for name, content in {
-        "null": None, "empty": "", "a number": 7, "a list of null": [None], "parts": [{"type": "text", "text": "Yes"}],
-        "parts without text": [{"type": "image"}], "half an emoji": "\ud83d", "the other half": "\ude00 Yes",
-        "a NUL": "Yes\x00", "control codes": "\x1b[2JYes", "1 MB": "Yes " * 250_000, "right to left": "\u202eYes",
-    }.items()
-}, "content: {}")  # fmt: skip
-enter("protocol", "answer", {name: _with("finish_reason", name) for name in (
-    "length", "tool_calls", "eos", "STOP", "end_turn")}, "finish_reason: {}")  # fmt: skip
 enter("protocol", "item", {"finish_reason: content_filter": _with("finish_reason", "content_filter")})
-enter("protocol", "item passes reply", {
-    name: _message(None, refusal=said) for name, said in {
-        "a string": "I cannot help with that.", "a number": 7, "a list": ["no"], "a dict": {"why": "no"},
-        "control codes": "\x1b[2Jno\x00\ud800", "1 MB": "no " * 300_000}.items()
-}, "refusal: {}")  # fmt: skip
 enter("protocol", "answer", {
     "an error of null": _top(error=None), "an empty error": _top(error={}), "unknown fields": _top(x_groq={"id": 1}),
     "another model": _top(model=OTHER_MODEL), "10000 choices": lambda reply, _: Said(http(
