@@ -129,11 +129,8 @@ class SourcedTask(TaskBase):
         if self.source == "builtin":
             return {}
         if self.path and (self.source == "file" or Path(self.path).is_dir()):
-            return {"sha256": self.digest(self.path)}
+            return {"sha256": DataFile(self.path).digest()}
         return {"data_set": self.hub_place}
-
-    def digest(self, path: str) -> str:
-        return DataFile(path).digest()
 
     def rows(self, split: str, choose: Callable[[list[str]], str] | None = None) -> Iterator[Row]:
         """Yield the rows of the file, or of a split of the data set; `choose` takes one of its configurations."""
@@ -157,6 +154,10 @@ class LazyItems(Iterable[Item]):
 
     def __len__(self) -> int:
         return self.number
+
+
+def capitalised(words: str) -> str:
+    return words[:1].upper() + words[1:]
 
 
 def in_brackets(values: Sequence[object] | None) -> str:

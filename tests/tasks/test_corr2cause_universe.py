@@ -15,7 +15,7 @@ from harness.causal.separation import independences
 from harness.errors import ConfigError
 from harness.tasks.corr2cause import claim
 from harness.tasks.corr2cause.claim import Claim, claim_at, claims, count
-from harness.tasks.corr2cause.enumerate import blocks, premises
+from harness.tasks.corr2cause.enumerate import premises, universe
 from harness.tasks.corr2cause.text import follows, read_hypothesis, read_premise
 
 SEVEN = 76_907
@@ -37,7 +37,7 @@ def test_claims_are_counted_without_being_made(n):
 
 @pytest.mark.slow
 def test_seven_variables_are_complete():
-    made = blocks([7], split="all", seed=0)
+    made = universe([7], split="all", seed=0)
     assert len(made) == 9_690_282 == SEVEN * 126
     assert sum(made.blocks[0].sizes.values()) == 9_690_282
     assert made.blocks[0].numbers == representatives(7)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from harness.causal.dag import DAG, bits, from_edges, topological_order
 from harness.errors import ConfigError, unknown
+from harness.tasks.base import capitalised
 from harness.tasks.benchmark import GraphSize
 from harness.tasks.data_files import shipped
 
@@ -162,10 +163,6 @@ def authors_texts(name: str) -> Mapping[str, str]:
         return dict(yaml.safe_load(shipped(f"causalbench/authors/{name}.yaml")))
     except FileNotFoundError:
         return {}
-
-
-def capitalised(words: str) -> str:
-    return words[:1].upper() + words[1:]
 
 
 def edges(network: Network) -> list[tuple[str, str]]:

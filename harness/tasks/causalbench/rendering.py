@@ -11,13 +11,12 @@ from pydantic import AfterValidator
 
 from harness.codec import shuffled
 from harness.errors import ConfigError
-from harness.tasks.base import OneOrMore
+from harness.tasks.base import OneOrMore, capitalised
 from harness.tasks.causalbench.networks import (
     NETWORKS,
     SCALES,
     Network,
     authors_texts,
-    capitalised,
     load,
     meanings,
     sample,

@@ -12,6 +12,7 @@ from functools import cache, cached_property
 from itertools import product
 from typing import NamedTuple
 
+from harness.tasks.base import capitalised
 from harness.tasks.cladder.graphs import Graph, Table, X, Y
 from harness.tasks.cladder.queries import Ask, Query, TableKey
 from harness.tasks.cladder.stories import GraphStory, VariableWords, every_words, invented, points_up
@@ -80,9 +81,9 @@ def background(story: GraphStory) -> str:
         effects.setdefault(cause, []).append(story.words[effect].name)
     sentences = [OPENING]
     for cause, names in effects.items():
-        sentences.append(f"{_capital(story.words[cause].name)} has a direct effect on {_and(names)}.")
+        sentences.append(f"{capitalised(story.words[cause].name)} has a direct effect on {' and '.join(names)}.")
     if story.graph.unobserved:
-        sentences.append(f"{_capital(story.words[story.graph.unobserved].name)} is unobserved.")
+        sentences.append(f"{capitalised(story.words[story.graph.unobserved].name)} is unobserved.")
     return " ".join(sentences)
 
 
@@ -103,7 +104,7 @@ def question(story: GraphStory, ask: Ask, *, by_value: bool = False) -> str:
         x_action=x.noun[ask.action],
         x_other=x.noun[1 - ask.action],
         y_sentence=y.sentence[ask.polarity],
-        through=_and([story.words[node].name for node in story.graph.mediators]),
+        through=" and ".join(story.words[node].name for node in story.graph.mediators),
         collider=story.words[collider].where[1] if collider else "",
     )
 
@@ -149,7 +150,8 @@ def methods_in_words(story: GraphStory, methods: tuple[tuple[str, ...], tuple[st
             looked = f"We look directly at how {x} correlates with {y} in general."
         else:
             what = f"how {x} correlates with {y}" if number == 1 else "this correlation"
-            looked = f"We look at {what} case by case according to {_and([story.words[node].name for node in method])}."
+            names = " and ".join(story.words[node].name for node in method)
+            looked = f"We look at {what} case by case according to {names}."
         sentences.append(f"Method {number}: {looked}")
     return " ".join(sentences)
 
@@ -159,8 +161,8 @@ def mechanisms_in_words(story: GraphStory, tables: Mapping[str, Table], ask: Ask
     graph, words = story.graph, story.words
     if graph.name == "chain":
         told = [
-            f"{words[X].noun[1]} causes {words['V2'].noun[_effect(tables['V2'])]}, and we know that "
-            f"{words['V2'].noun[1]} causes {words[Y].noun[_effect(tables[Y])]}."
+            f"{words[X].noun[1]} causes {words['V2'].noun[int(tables['V2'][1])]}, and we know that "
+            f"{words['V2'].noun[1]} causes {words[Y].noun[int(tables[Y][1])]}."
         ]
     else:
         told = [f"{cause} causes {effect}." for cause, effect in _mechanisms(graph, words, tables)]
@@ -178,27 +180,15 @@ def _mechanisms(graph: Graph, words: Mapping[str, VariableWords], tables: Mappin
             continue
         joiner = " and " if len(causes) > 1 and not any(tables[node][:-1]) else " or "
         cause = joiner.join(words[cause].noun[1] for cause in causes)
-        value = _effect(tables[node]) if len(causes) == 1 else 1
+        value = int(tables[node][1]) if len(causes) == 1 else 1
         told.setdefault(cause, []).append(words[node].noun[value])
     return [(cause, " and ".join(effects)) for cause, effects in told.items()]
-
-
-def _effect(table: Table) -> int:
-    return int(table[1])
 
 
 def _where(story: GraphStory, causes: tuple[str, ...], values: tuple[int, ...]) -> str:
     first, *others = zip(causes, values, strict=True)
     words = [story.words[first[0]].where[first[1]]]
     return " and ".join(words + [story.words[cause].partial[value] for cause, value in others])
-
-
-def _and(names: list[str]) -> str:
-    return " and ".join(names)
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 Meaning = tuple[str, int]

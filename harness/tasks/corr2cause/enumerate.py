@@ -114,19 +114,14 @@ def public_test(version: str) -> list[Claim]:
     ]
 
 
-def universe(sizes: Iterable[int] = SIZES, *, split: str, seed: int) -> Iterator[Claim]:
-    """Yield all claims of a split, class by class: six for every pair of every class.
+def universe(
+    sizes: Iterable[int] = SIZES, *, split: str, seed: int, relations: Iterable[Relation] = Relation
+) -> ClaimBlocks:
+    """Return all claims of a split about some relations, class by class: six for every pair of every class.
 
     `all` is everything; `train` and `dev` share out the premises that the public test sets do not touch. The seed draws
     the order of arguments; which split a class is in is fixed.
     """
-    return iter(blocks(sizes, split=split, seed=seed))
-
-
-def blocks(
-    sizes: Iterable[int] = SIZES, *, split: str, seed: int, relations: Iterable[Relation] = Relation
-) -> ClaimBlocks:
-    """Return `universe` as a sized, lazy collection, restricted to some relations."""
     kinds = frozenset(relations)
     return ClaimBlocks([ClaimBlock(n, premises(n, split), seed, kinds) for n in sizes])
 

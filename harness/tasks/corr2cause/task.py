@@ -14,7 +14,7 @@ from harness.errors import ConfigError
 from harness.tasks.base import LazyItems, OneOrMore, Share, SourcedTask, in_brackets, subset
 from harness.tasks.corr2cause import arguments
 from harness.tasks.corr2cause.claim import WORDINGS, Claim, ItemWriter, Perturbation
-from harness.tasks.corr2cause.enumerate import LARGEST, SIZES, ClaimBlocks, blocks, public_test
+from harness.tasks.corr2cause.enumerate import LARGEST, SIZES, ClaimBlocks, public_test, universe
 from harness.tasks.corr2cause.sources import HypothesisRow, hub_config, read_rows
 from harness.types import JSON, Item
 
@@ -151,7 +151,7 @@ class Corr2Cause(SourcedTask):
     def _claims(self) -> list[Claim] | ClaimBlocks:
         if self.split == "test":
             return self._filtered(public_test(self.version))
-        claim_blocks = blocks(
+        claim_blocks = universe(
             dict.fromkeys(self.num_nodes or SIZES),
             split=self.split,
             seed=self.seed,
