@@ -114,8 +114,8 @@ def show(prepared: Prepared, outcome: RunOutcome) -> None:
     if prepared.stored and service is not None and outcome.result.overall.unreadable:
         print(f"To ask again what could not be read: harness cache prune unreadable={folder.path} yes=true, then this.")
     costs = prepared.ledger.lines()
-    if prepared.judge is not None and prepared.judge_ledger is not None:
-        costs += [f"Judge {prepared.judge.name}: {line}" for line in prepared.judge_ledger.lines()]
+    if (judge := prepared.judge) is not None:
+        costs += [f"Judge {judge.name}: {line}" for line in prepared.judge_ledger.lines()]
     costs += own_lines(prepared.own)
     print(*costs, sep="\n", end="\n" * bool(costs))
     print(f"{folder.path}/ holds {', '.join(sorted(f.name for f in folder.path.iterdir() if f.name[0] != '.'))}")

@@ -42,8 +42,6 @@ from harness.types import (
     parts_of,
 )
 
-PROMPT, CHOICE_PROMPT = "reply", "choice"
-"""The prompts of judges, files of prompts/judge/: for Yes and No, and for questions with choices of their own."""
 END = 20_000
 """Characters at either end of a reply that a judge is shown: a verdict stands at one of them."""
 AUDITED = 50
@@ -52,10 +50,10 @@ _NAMES = ("statement", "hypothesis", "question")
 """Fields of an item that say what it asks, the plainest first."""
 
 
-def judge_of(settings: Mapping[str, Any], *, asks: bool) -> Model:
-    """Return the model that the settings of a judge describe; `asks` says whether it needs its key.
+def judge_of(settings: Mapping[str, Any], prompt: Prompt, *, asks: bool) -> Judge:
+    """Return the judge that settings describe, of replies to a prompt; `asks` says whether it needs its key.
 
-    Raises ConfigError for one that cannot judge.
+    It is held to its words where its server can. Raises ConfigError for a model that cannot judge.
     """
     with _errors_of_judge():
         model: Model = build(settings, "judge")
@@ -65,9 +63,11 @@ def judge_of(settings: Mapping[str, Any], *, asks: bool) -> Model:
         )
     if model.traits.ranks:
         raise ConfigError("judge.method=rank: a judge writes what it reads in a reply: leave judge.method out.")
-    if asks and (service := model.traits.service) is not None:
+    service = model.traits.service
+    if asks and service is not None:
         service.check_key()
-    return model
+    words = judge_prompt(prompt.words.choices_from, None if service is None else service.means)
+    return Judge(model, words, AUDITED)
 
 
 @contextmanager
@@ -145,35 +145,25 @@ def judged(record: Record, judgement: Judgement | None, choices: int) -> Record:
     return structs.replace(record, judge=judgement, answer=reading_of(judgement.outcome, choices))
 
 
-def _ask(judge: Judge, requests: Iterable[Request]) -> tuple[Mapping[str, Judgement], RunStopped | None]:
+def _ask(judge: Judge, requests: Iterable[Request]) -> tuple[Mapping[str, Judgement | None], RunStopped | None]:
     """Return the outcome of each distinct request by its digest, and the error that stopped the judge."""
-    judgements: dict[str, Judgement] = {}
-    sent: set[str] = set()
+    judgements: dict[str, Judgement | None] = {}
 
     def distinct() -> Iterator[Request]:
         for request in requests:
-            if (name := request_digest(request)) not in sent:
-                sent.add(name)
+            if (name := request_digest(request)) not in judgements:
+                judgements[name] = None
                 yield request
 
-    stopped: RunStopped | None = None
     try:
         with _errors_of_judge(), closing(judge.model.respond(distinct())) as landing:
             for request, outcome in chain.from_iterable(landing):
                 name = request_digest(request)
                 judgements[name] = Judgement(name, **parts_of(outcome))
     except RunStopped as reason:
-        stopped = reason
-    else:
-        for name in sent - judgements.keys():
-            judgements[name] = Judgement(name, failure=Failure("unanswered", "the judge ended without answering"))
-    return judgements, stopped
-
-
-def prompt_of(judge: Model, asked: Prompt) -> Prompt:
-    """Return what a judge is asked about replies to a prompt, held to its words where its server can."""
-    service = judge.traits.service
-    return judge_prompt(asked.words.choices_from, None if service is None else service.means)
+        return judgements, reason
+    unanswered = Failure("unanswered", "the judge ended without answering")
+    return {name: judgement or Judgement(name, failure=unanswered) for name, judgement in judgements.items()}, None
 
 
 @cache
@@ -182,9 +172,8 @@ def judge_prompt(choices_from: str | None = None, means: str | None = None) -> P
 
     `choices_from` names the field of an item with choices of its own.
     """
-    name = _name_of(choices_from)
-    where = PROMPTS / "judge" / f"{name}.yaml"
-    prompt = Prompt(name, where, replace(read(where), choices_from=choices_from))
+    where = PROMPTS / "judge" / f"{_name_of(choices_from)}.yaml"
+    prompt = Prompt(where.stem, where, replace(read(where), choices_from=choices_from))
     return prompt if means is None else constrained(prompt, means)
 
 
@@ -194,14 +183,15 @@ def recorded_prompt(words: Mapping[str, JSON], configuration: Mapping[str, Any])
     Raises ConfigError where they make none.
     """
     prompt = prompts.recorded(_name_of(words.get("choices_from")), words, ())
-    part = configuration.get("judge")
-    model = part.get("model") if isinstance(part, Mapping) else None
-    means = model.get("constrain") if isinstance(model, Mapping) else None
+    means: Any = configuration
+    for name in ("judge", "model", "constrain"):
+        means = means.get(name) if isinstance(means, Mapping) else None
     return prompt if means is None else constrained(prompt, means)
 
 
 def _name_of(choices_from: Any) -> str:
-    return CHOICE_PROMPT if choices_from else PROMPT
+    """Return the file of prompts/judge/: for questions with choices of their own, or for Yes and No."""
+    return "choice" if choices_from else "reply"
 
 
 def number_of_choices(words: Prompt, fields: Mapping[str, JSON]) -> int:
@@ -217,16 +207,12 @@ def statement_of(fields: Mapping[str, JSON]) -> str:
     return "\n".join(value for value in fields.values() if isinstance(value, str))
 
 
-def both_ends(text: str) -> str:
-    """Return a text, of a very long one its two ends."""
-    if len(text) <= 2 * END:
-        return text
-    return f"{text[:END]}\n[… {len(text) - 2 * END:,} characters left out …]\n{text[-END:]}"
-
-
 def request_to_judge(words: Prompt, item: Mapping[str, JSON], reply: str) -> ChatRequest:
     """Return what a judge is asked about a reply, without the model's thoughts. The gold label is no part of it."""
-    fields: dict[str, JSON] = {"statement": statement_of(item), "reply": both_ends(own_words(reply).strip())}
+    said = own_words(reply).strip()
+    if len(said) > 2 * END:
+        said = f"{said[:END]}\n[… {len(said) - 2 * END:,} characters left out …]\n{said[-END:]}"
+    fields: dict[str, JSON] = {"statement": statement_of(item), "reply": said}
     if (name := words.words.choices_from) is not None:
         options = zip(words.choices(item), item[name], strict=True)
         fields |= {

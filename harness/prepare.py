@@ -17,9 +17,9 @@ from harness.cache import CachedModel, Store
 from harness.config_files import own_files
 from harness.cost.budget import Budget, Budgeted
 from harness.cost.ledger import Ledger, Metered
-from harness.cost.plan import Peek, Plan, judge_line, plan_lines, plan_of, prompts
+from harness.cost.plan import Plan, judge_line, plan_lines, plan_of, prompts
 from harness.errors import ConfigError
-from harness.judge import AUDITED, Judge, judge_of, prompt_of
+from harness.judge import Judge, judge_of
 from harness.prompting.fit import fitting
 from harness.prompting.prompts import Prompt
 from harness.prompting.version import reading_version
@@ -48,7 +48,8 @@ class Prepared:
     ledger: Ledger
     judge: Judge | None
     """By itself, too."""
-    judge_ledger: Ledger | None
+    judge_ledger: Ledger
+    """With nothing in it where there is no judge."""
     budget: Budget
     """From which both take."""
     folder: Folder
@@ -85,10 +86,11 @@ def prepare(config: Mapping[str, Any], budget_file: Path | None = None) -> Prepa
     asks = not settings.dry_run and settings.cache.mode != "frozen"
     if asks and (service := model.traits.service) is not None:
         service.check_key()
-    judge = None
-    if settings.judge is not None:
-        judge_model = judge_of(settings.judge, asks=asks)
-        judge = Judge(judge_model, prompt_of(judge_model, prompt), AUDITED)
+    judge = None if settings.judge is None else judge_of(settings.judge, prompt, asks=asks)
+    # What they cost: a dry run refuses what the run will, and a frozen cache asks nothing.
+    limits = Limits() if settings.cache.mode == "frozen" else settings.budget
+    ledger, budget = Ledger.of(model.traits.service, limits), Budget(settings.budget, budget_file)
+    judge_ledger = Ledger.of(None if judge is None else judge.model.traits.service, limits, "judge")
     # Its place. Every setting that can change what it finds is in the path or in the configuration.
     judge_part = of_judge(judge.name, judge.model.identity, judge.words) if judge is not None else None
     answerer = of_answerer(model, prompt, fitting(prompt, model))
@@ -98,11 +100,6 @@ def prepare(config: Mapping[str, Any], budget_file: Path | None = None) -> Prepa
     path = folder_of(settings.results, place)
     config, own = own_files(config)
     own |= prompt.own_file
-    # Its price and its budget.
-    limits = Limits() if settings.cache.mode == "frozen" else settings.budget  # a dry run refuses what the run will
-    ledger = Ledger.of(model.traits.service, limits)
-    judge_ledger = None if judge is None else Ledger.of(judge.model.traits.service, limits, "judge")
-    budget = Budget(settings.budget, budget_file)
     # What it leaves, and what it shows meanwhile.
     folder = Folder(
         path=path,
@@ -115,9 +112,7 @@ def prepare(config: Mapping[str, Any], budget_file: Path | None = None) -> Prepa
             training=dict(training_of(model)) or None,
             words=prompt.as_json,
             **ledger.price_json,
-            judge=None
-            if judge is None or judge_ledger is None
-            else {"words": judge.words.as_json, **judge_ledger.price_json},
+            judge=None if judge is None else {"words": judge.words.as_json, **judge_ledger.price_json},
             reading=reading_version(),
         ),
         overwrite=settings.overwrite,
@@ -168,31 +163,27 @@ def rehearse(prepared: Prepared) -> list[str]:
     """Return the plan and two prompts, line by line. Nothing is asked, and no cache is made."""
     look_ahead(prepared.task)
     with opened_store(prepared, new=False) as store:
-        plan = plan_of_run(prepared, stored_answer(prepared, store), examples=2)
-    judge, ledger = prepared.judge, prepared.judge_ledger
-    judged = [] if judge is None or ledger is None else [judge_line(plan, judge, ledger)]
+        plan = planned(prepared, store, examples=2)
+    judged = [] if prepared.judge is None else [judge_line(plan, prepared.judge, prepared.judge_ledger)]
     shown = prompts(plan, prepared.model.traits.service)
     remarks = prepared.task.remarks
     return [*_plan_lines(prepared, plan), *remarks, *judged, *shown, "\nNothing was asked (dry_run=true)."]
 
 
-def planned(prepared: Prepared, elsewhere: set[int] | None = None) -> Plan:
-    """Return what a run would ask; `elsewhere` holds what jobs before it ask the same model, and takes up its own."""
-    with opened_store(prepared, new=False) as store:
-        return plan_of_run(prepared, stored_answer(prepared, store), elsewhere=elsewhere)
+def planned(prepared: Prepared, store: Store | None, *, examples: int = 0, elsewhere: set[int] | None = None) -> Plan:
+    """Return what a run asks beside what is in the cache; for more see `plan_of`."""
+    prompt, model, settings = prepared.prompt, prepared.model, prepared.settings
+    return plan_of(
+        prepared.task, prompt, fitting(prompt, model), model,
+        (lambda _: None) if store is None else CachedModel(model, store, mode=settings.cache.mode).peek,
+        prepared.progress.say,
+        samples=settings.samples, examples=examples, judge=prepared.judge, elsewhere=elsewhere,
+    )  # fmt: skip
 
 
-def plan_of_run(prepared: Prepared, known: Peek, examples: int = 0, elsewhere: set[int] | None = None) -> Plan:
-    """Return what a run will ask beside the `known` answers."""
-    kind = fitting(prepared.prompt, prepared.model)
-    arguments = prepared.task, prepared.prompt, kind, prepared.model, known, prepared.progress.say
-    samples, judge = prepared.settings.samples, prepared.judge
-    return plan_of(*arguments, samples=samples, examples=examples, judge=judge, elsewhere=elsewhere)
-
-
-def announce(prepared: Prepared, known: Peek) -> None:
+def announce(prepared: Prepared, store: Store | None) -> None:
     """Show the plan, unless a stop has been requested meanwhile."""
-    plan = plan_of_run(prepared, known)
+    plan = planned(prepared, store)
     for line in _plan_lines(prepared, plan) if not STOP.requested else ():
         prepared.progress.say(line)
 
@@ -223,16 +214,15 @@ def answering(prepared: Prepared, store: Store | None, *, announced: bool) -> Mo
     """
     if prepared.instant:
         return Budgeted(prepared.model, cache=prepared.settings.cache.mode)
-    plan = partial(announce, prepared, stored_answer(prepared, store))
-    before = plan if prepared.ledger.paid and not announced else None
+    before = partial(announce, prepared, store) if prepared.ledger.paid and not announced else None
     return _around(prepared, prepared.model, prepared.ledger, store, before)
 
 
 def judging(prepared: Prepared, store: Store | None) -> Judge | None:
     """Return the judge with the same wrappers as the model; None for a run without one."""
-    if prepared.judge is None or prepared.judge_ledger is None:
+    if (judge := prepared.judge) is None:
         return None
-    return replace(prepared.judge, model=_around(prepared, prepared.judge.model, prepared.judge_ledger, store))
+    return replace(judge, model=_around(prepared, judge.model, prepared.judge_ledger, store))
 
 
 def _around(
@@ -256,10 +246,3 @@ def opened_store(prepared: Prepared, *, new: bool = True) -> Iterator[Store | No
     readonly = cache.mode == "frozen" or prepared.settings.dry_run
     with closing(Store(path, readonly=readonly)) as store:
         yield store
-
-
-def stored_answer(prepared: Prepared, store: Store | None) -> Any:
-    """Return a function that looks an answer up in the cache, so that a plan does not count it as a call."""
-    if store is None:
-        return lambda _: None
-    return CachedModel(prepared.model, store, mode=prepared.settings.cache.mode).peek

@@ -11,7 +11,7 @@ from operator import length_hint
 from harness.codec import digest
 from harness.cost.plan import Plan, costs, dollar_range, tokens
 from harness.cost.size import Size
-from harness.prepare import Prepared, own_lines, planned
+from harness.prepare import Prepared, opened_store, own_lines, planned
 from harness.scoring.replies import few_prompts
 from harness.sweep.jobs import CheckedJob
 from harness.tables.table import Part, Table
@@ -39,7 +39,7 @@ class PlanLine:
         if self.plan is None or not ledger.paid:
             return 0.0, 0.0
         span = costs(self.plan.total, ledger.price)
-        if judge is None or not judge.paid or span is None:
+        if not judge.paid or span is None:
             return span
         judged = costs(self.plan.judged, judge.price)
         return None if judged is None else (span[0], span[1] + judged[1])
@@ -69,7 +69,9 @@ def plan_of_all(jobs: Sequence[CheckedJob], asked: bool) -> list[Part]:
         prepared: Prepared = checked.prepared
         cache = prepared.settings.cache
         together = requests[digest(dict(prepared.model.identity)), cache.path] if cache.mode == "on" else None
-        lines.append(PlanLine(checked.job.number, prepared, None if prepared.instant else planned(prepared, together)))
+        with opened_store(prepared, new=False) as store:
+            plan = None if prepared.instant else planned(prepared, store, elsewhere=together)
+        lines.append(PlanLine(checked.job.number, prepared, plan))
     rows = [*(line.row() for line in lines), _sum(lines)]
     table = Table.of(_HEADER, rows, text_columns=_TEXTS, spare=("shared", "tokens out", "tokens in"))
     return [f"Plan of {len(jobs)} jobs:", table, "\n".join(_remarks(lines))]

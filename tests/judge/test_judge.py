@@ -162,8 +162,8 @@ def test_a_judge_that_was_told_to_rank_is_refused(key):
         "base_url": "http://localhost/v1",
     }
     with pytest.raises(ConfigError, match=r"judge\.method=rank: .* leave judge\.method out"):
-        judge_of(ranker | {"method": "rank"}, asks=True)
-    assert judge_of(ranker, asks=True).name == "j"
+        judge_of(ranker | {"method": "rank"}, judge_prompt(), asks=True)
+    assert judge_of(ranker, judge_prompt(), asks=True).name == "j"
 
 
 def test_a_long_reply_is_shown_by_its_two_ends():

@@ -34,7 +34,7 @@ from harness.config_files import use_folder
 from harness.cost.price import dollars
 from harness.engine import Engine, Work, engine
 from harness.errors import ConfigError, HarnessError, RunStopped
-from harness.prepare import Prepared, announce, answering, carry_out, opened_store, planned, prepare, stored_answer
+from harness.prepare import Prepared, announce, answering, carry_out, opened_store, planned, prepare
 from harness.prompting.fit import fitting
 from harness.protocols import Model, Outcomes, Wrapper
 from harness.run import RunOutcome, ask, watched
@@ -192,9 +192,9 @@ def with_workers(prepared: Prepared, place: Path, by: Engine, name: str, orders:
     prepared.folder.check()
     with opened_store(prepared) as store:
         take_in(store, place, say)  # what a command that was killed has left
-        orders = orders if planned(prepared).total.calls else ()
+        orders = orders if planned(prepared, store).total.calls else ()
         if orders and prepared.ledger.paid:
-            announce(prepared, stored_answer(prepared, store))
+            announce(prepared, store)
         if orders and store is not None:
             hand_out(store, prepared, orders[0]["known"])
     for file in (*place.glob("*.json"), *place.glob("budget.sqlite*")):
