@@ -12,8 +12,9 @@ from harness.codec import content_digest, digest
 from harness.cost.ledger import Ledger
 from harness.cost.price import Price, costs_money, from_json, own_price, price_of, table
 from harness.errors import DataError, HarnessError, NotHereError
+from harness.judge import judge_prompt, recorded_prompt
 from harness.prompting.fit import fitting
-from harness.prompting.version import VERSION, by_other_rules
+from harness.prompting.version import VERSION
 from harness.storage import rebuild, runs
 from harness.storage.atomic_write import format_json
 from harness.storage.configuration import of_algorithm, of_answerer, of_judge, of_model
@@ -22,9 +23,8 @@ from harness.storage.manifest import SEALS, Manifest, TracedItems
 from harness.storage.records import sealed
 from harness.storage.run_folder import MANIFEST, RESULT, records_in
 from harness.types import Role
-from harness.verify.differences import differences
 from harness.verify.records import JudgeCheck, RecordCheck
-from harness.verify.scores import problems_of_scores
+from harness.verify.scores import differences, problems_of_scores
 
 if TYPE_CHECKING:
     from harness.prompting.prompts import Prompt
@@ -79,22 +79,21 @@ def problems_of(folder: Path, *, of_reading: bool = True, data: Sequence[str] = 
         yield f"{MANIFEST} does not say {', '.join(missing)}: the run has not ended, or somebody has taken it out."
         return
     lines = yield from problems_of_files(run)
-    task, samples = rebuild.task_of(manifest, data), _samples(run)
+    task = rebuild.task_of(manifest, data)
+    samples = 1 if run.learned else (manifest.config or {}).get("samples") or 1
     prompt = None if run.learned else rebuild.prompt_of(task, manifest)
     model = None if run.learned else rebuild.model_of(manifest)
-    ledger = Ledger(_price(manifest.price), paid=_paid(model, result))
-    judge = judge_of_run(run)
+    ledger, judge = _ledger(model, manifest.price, result), judge_of_run(run)
     yield from _of_settings(run, task, prompt, model, judge, samples)
     yield from _of_price(manifest, model, ledger.price)
     # As many as were asked; of a complete run one more, to see that there are no others.
     most = min(((manifest.items or {}).get("count") or 0) + result["complete"], (lines or 0) + MOST_ITEMS)
-    items = TracedItems(islice(rebuild.items_of(task, manifest, path), most))
-    recorded, older = manifest.recorded is not None, prompt is not None and by_other_rules(manifest.reading)
-    check = RecordCheck(items, prompt, model, judge, ledger, recorded=recorded, older_rules=older)
+    traced = TracedItems(islice(rebuild.items_of(task, manifest, path), most))
+    check = RecordCheck(run, samples, {item.id: item for item in traced}, prompt, model, judge, ledger)
     if path is not None:
-        yield from check.problems(path, task.headline, samples, complete=result["complete"])
-    if items.summary != manifest.items:
-        yield f"the task's items are others today: {items.summary} instead of {manifest.items}."
+        yield from check.problems(path, task.headline)
+    if traced.summary != manifest.items:
+        yield f"the task's items are others today: {traced.summary} instead of {manifest.items}."
     if check.read_otherwise and of_reading:
         yield (
             f"its replies were read by rules of version {(manifest.reading or {}).get('version', 0)}, today's are of "
@@ -102,8 +101,8 @@ def problems_of(folder: Path, *, of_reading: bool = True, data: Sequence[str] = 
             "again."
         )
     if path is not None:
+        asked = None if prompt is None or manifest.recorded else ledger
         exact = result["complete"] and not (prompt and prompt.words.opening)
-        asked = None if prompt is None or recorded else ledger
         of_judge = None if judge is None else judge.ledger
         yield from problems_of_scores(run, path, task, samples, asked, of_judge, exact=exact)
 
@@ -137,16 +136,19 @@ def judge_of_run(run: Run) -> JudgeCheck | None:
     """Return the judge that the settings of a run name. Raises DataError, ConfigError where it cannot be made again."""
     if not (run.manifest.config or {}).get("judge"):
         return None
-    about, model = run.manifest.judge or {}, rebuild.model_of(run.manifest, "judge")
+    about, recorded = run.manifest.judge or {}, run.configuration.get("judge") or {}
+    model = rebuild.model_of(run.manifest, "judge")
     if not isinstance(words := about.get("words"), Mapping):
         raise DataError(f"{MANIFEST} does not hold the words in which the judge was asked: run its command again.")
-    ledger = Ledger(_price(about.get("price")), paid=_paid(model, run.result_json.get("judge") or {}))
-    return JudgeCheck(model, words, run.configuration, ledger)
+    ledger = _ledger(model, about.get("price"), run.result_json.get("judge") or {})
+    name, identity = (model.name, model.identity) if model else (str(recorded.get("name")), recorded.get("model") or {})
+    return JudgeCheck(name, identity, recorded_prompt(words, run.configuration), ledger)
 
 
-def _paid(model: Model | None, result: Mapping[str, Any]) -> bool:
-    """Return whether answers may cost money: what a model that cannot be made again costs is told by the run alone."""
-    return "cost" in result if model is None else costs_money(model.traits.service)
+def _ledger(model: Model | None, price: Mapping[str, Any] | None, result: Mapping[str, Any]) -> Ledger:
+    """Return an account with a recorded price; whether a model that cannot be made again costs money says the run."""
+    paid = "cost" in result if model is None else costs_money(model.traits.service)
+    return Ledger(None if price is None else from_json(price), paid=paid)
 
 
 def _of_settings(
@@ -172,7 +174,7 @@ def _of_settings(
         name = str(settings.get("name")) if model is None else model.name
         part = None if judge is None else of_judge(judge.name, judge.identity, judge.words)
         place, made = of_model(task, prompt, name, answerer, samples, part)
-    if judge is not None and not judge.asked_as_today:
+    if judge is not None and judge.words.digest != judge_prompt(judge.words.words.choices_from).digest:
         yield "the judge was asked in other words than today's."
     found = {name: getattr(manifest, name) for name in ("run", "configuration", "role", "complete")}
     expected = json.loads(json.dumps({"run": place, "configuration": made, "role": role}))
@@ -212,19 +214,3 @@ def _of_price(manifest: Manifest, model: Model | None, price: Price | None) -> I
     today = price is not None and price.source.startswith(f"{table()},")
     if (today or own_price(service)) and price_of(service, manifest.started) != price:
         yield f"{MANIFEST}: the price is not the one that the model's settings, or its table, say."
-
-
-def _price(recorded: Mapping[str, Any] | None) -> Price | None:
-    """Return the price that a manifest records, or None. Raises DataError if it has another form."""
-    try:
-        return None if recorded is None else from_json(recorded)
-    except (KeyError, TypeError, ValueError, OverflowError):
-        raise DataError(f"{MANIFEST}: its price is not in the form of one.") from None
-
-
-def _samples(run: Run) -> int:
-    """Return how many answers each item has; an algorithm's `samples` are its observations."""
-    number = 1 if run.learned else (run.manifest.config or {}).get("samples", 1)
-    if type(number) is not int or number < 1:
-        raise DataError(f"{MANIFEST}: samples={number!r:.40} is no number of answers.")
-    return number

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Collection, Iterator, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,13 +17,18 @@ from harness.storage import records
 from harness.storage.files import inside, read_bytes
 from harness.storage.result_json import counts, result_json
 from harness.storage.run_folder import MANIFEST, RESULT
-from harness.verify.differences import differences
 
 if TYPE_CHECKING:
     from harness.cost.ledger import Ledger
     from harness.protocols import Task
     from harness.storage.runs import Run
     from harness.types import Result
+
+
+MOST_LISTED = 5
+"""Problems of one kind that are listed one by one."""
+NOTHING = object()
+"""What stands in the place of a value that is not there."""
 
 
 def problems_of_scores(
@@ -46,10 +52,10 @@ def problems_of_scores(
         expected["scores"] = _without(expected["scores"], ["firm"])
     expected |= {"run": manifest.run, "complete": manifest.complete}
     if ledger is not None:
-        expected["usage"] = as_json(ledger.usage) if exact else _at_least(result["usage"], as_json(ledger.usage))
-        expected |= _cost(result.get("cost"), ledger, exact=exact)
+        expected["usage"] = _spent(result["usage"], as_json(ledger.usage), exact=exact)
+        expected |= _spent(_cost(result), ledger.cost_json, exact=exact)
     if judge_ledger is not None:
-        expected["judge"] |= _cost((result.get("judge") or {}).get("cost"), judge_ledger, exact=True)
+        expected["judge"] |= _spent(_cost(result.get("judge") or {}), judge_ledger.cost_json, exact=True)
     added, gone = _metrics_apart(run.result, again)
     yield from differences(_without(result, gone), _without(expected, added), RESULT, "from the records")
     yield from differences(manifest.counts, tallied, f"{MANIFEST}: counts", "from the records")
@@ -64,23 +70,23 @@ def problems_of_scores(
         raise NotHereError(f"{RESULT} has metrics of no installed package ({names:.200}); all else was checked.")
 
 
-def _at_least(there: Mapping[str, Any], counted: Mapping[str, Any]) -> dict[str, Any]:
-    """Return counts that are no less than those of the records."""
-    return {name: max(there.get(name) or 0, counted.get(name) or 0) for name in {**there, **counted}}
+def _cost(result: Mapping[str, Any]) -> dict[str, Any]:
+    return {"cost": result["cost"]} if "cost" in result else {}
 
 
-def _cost(there: Mapping[str, Any] | None, ledger: Ledger, *, exact: bool) -> dict[str, Any]:
-    """Return the cost that should be there. Float sums are not exact: a near value is kept as it is."""
-    cost: Any = ledger.cost_json.get("cost")
-    if cost is None or there is None:
-        cost = cost or (None if exact else there)
-        return {} if cost is None else {"cost": cost}
-    if not exact:
-        names = [name for name in ("usd", "answers", "answers_without_cost") if cost[name] is not None]
-        cost |= _at_least({name: there[name] for name in names}, {name: cost[name] for name in names})
-    if cost["usd"] is not None and math.isclose(cost["usd"], there["usd"] or 0.0, abs_tol=2e-9):
-        cost["usd"] = there["usd"]
-    return {"cost": cost}
+def _spent(there: Any, made: Any, *, exact: bool) -> Any:
+    """Return what should be there by what the records come to: no less where they are not all that was paid for.
+
+    Sums of floats are not exact: a near value is kept as it is.
+    """
+    if made is None:
+        return None if exact else there
+    if isinstance(there, dict) and isinstance(made, dict):
+        names = made if exact else {**there, **made}
+        return {name: _spent(there.get(name), made.get(name), exact=exact) for name in names}
+    if isinstance(there, int | float) and (math.isclose(there, made, abs_tol=2e-9) or (not exact and there > made)):
+        return there
+    return made
 
 
 def _metrics_apart(there: Result, again: Result) -> tuple[set[str], set[str]]:
@@ -103,3 +109,35 @@ def _without(value: Any, names: Collection[str]) -> Any:
         parts = {name: (part, _without(part, names)) for name, part in kept.items()}
         return {name: left for name, (part, left) in parts.items() if left == part or left not in ({}, [])}
     return [part for part in value if part not in names] if isinstance(value, list) else value
+
+
+def differences(there: Any, expected: Any, at: str, source: str) -> Iterator[str]:
+    """Yield where two JSON values differ: a few sentences, then the number of the others."""
+    kind = f"values of {at.partition('.')[0]}"
+    return few((kind, sentence) for sentence in each_difference(there, expected, at, source))
+
+
+def few(problems: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """Yield the first sentences of each kind, then how many more there are."""
+    counts = Counter[str]()
+    for kind, sentence in problems:
+        counts[kind] += 1
+        if counts[kind] <= MOST_LISTED:
+            yield sentence
+    for kind, count in counts.items():
+        if count > MOST_LISTED:
+            yield f"… and {count - MOST_LISTED:,} more {kind}."
+
+
+def each_difference(there: Any, expected: Any, at: str, source: str) -> Iterator[str]:
+    """Yield a sentence for each value that is another than expected from a source; `at` names the place."""
+    if isinstance(there, dict) and isinstance(expected, dict):
+        for name in {**there, **expected}:
+            place = f"{at} / {name}" if ":" in at else f"{at}: {name}"
+            yield from each_difference(there.get(name, NOTHING), expected.get(name, NOTHING), place, source)
+    elif there != expected or isinstance(there, bool) != isinstance(expected, bool):
+        yield f"{at}: {_shown(there)} there, {_shown(expected)} {source}."
+
+
+def _shown(value: Any) -> str:
+    return "nothing" if value is NOTHING else json.dumps(value, ensure_ascii=False)[:200]
