@@ -73,7 +73,7 @@ def _text(row: data_files.Row, column: str) -> str:
     value: Any = row.columns
     for part in [column] if column in value else column.split("."):
         if not isinstance(value, Mapping) or part not in value:
-            raise DataError(f"{row.where} has no column {column!r}; it has {row.filled:.500}.")
+            raise DataError(f"{row.where} has no column {column!r}; it has {', '.join(map(str, row.columns)):.500}.")
         value = value[part]
     return "" if value is None else str(value)
 

@@ -96,7 +96,7 @@ def test_perturbations_pair_by_hypothesis(tmp_path, output_of):
         section = OmegaConf.to_container(CONFIG) | {"perturbation": perturbation}
         task = build(section, "task")
         answers = ask(task.items(), prompt_named("corr2cause", "plain", ()), Baseline("b", 0.5), ChatRequest)
-        folders.append(put(tmp_path / perturbation, [comparison for comparison, _ in answers], variant=perturbation))
+        folders.append(put(tmp_path / perturbation, [*answers], variant=perturbation))
     text = output_of(*folders, "items=0", "out=" + str(tmp_path / "all.json"))
     table = json.loads((tmp_path / "all.json").read_text())["tables"][0]
     assert [(row["items"], row["clusters"]) for row in table["rows"]] == [(1162, 21)] * 2
