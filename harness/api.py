@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextvars
+import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import fields, is_dataclass
 from functools import partial
 from os import PathLike
@@ -13,7 +16,8 @@ from typing import Any, TypeVar, get_type_hints
 from harness.cli import commands, hydra_app, setting_lines
 from harness.errors import ConfigError, DataError, StoreError, unknown
 from harness.prepare import carry_out, prepare
-from harness.runtime import interrupt, secrets
+from harness.runtime import secrets, signals
+from harness.runtime.progress import Progress
 from harness.settings import Main, validated
 from harness.storage.run_folder import RESULT
 from harness.storage.runs import Run, load
@@ -22,6 +26,8 @@ from harness.tables.write import Tables
 T = TypeVar("T")
 _COMPOSING = threading.Lock()
 """Hydra composes one config at a time in a process."""
+_ABANDONED: list[Future[Any]] = []
+"""Runs in threads that a second Ctrl-C has left behind: they ask nothing more, and store what was under way."""
 
 
 def evaluate(
@@ -44,12 +50,12 @@ def evaluate(
     Progress is shown on stderr. Raises ConfigError for what cannot run, RunStopped for what stopped it early
     (Interrupted after Ctrl-C): what was answered is kept, and the same call goes on from there.
     """
-    interrupt.await_abandoned()
+    _await_abandoned()
     config = _composed({"model": model, "task": task, "cache": cache, "judge": judge}, overrides, settings)
     if config.get("dry_run") is True:
         raise ConfigError("dry_run shows a plan and leaves no run to return: harness … dry_run=true does it.")
     prepared = _as_harness_error(partial(prepare, config))
-    outcome = _as_harness_error(partial(interrupt.call, partial(carry_out, prepared), prepared.progress))
+    outcome = _as_harness_error(partial(_called, partial(carry_out, prepared), prepared.progress))
     if outcome.stopped is not None:
         if (prepared.folder.path / RESULT).exists():
             outcome.stopped.add_note(f"What was answered so far is in {prepared.folder.path} (load_run reads it).")
@@ -154,3 +160,36 @@ def _as_harness_error(action: Callable[[], T]) -> T:
         raise ConfigError(hydra_app.sentence(error, "config", ())) from error
     except OSError as error:
         raise StoreError(hydra_app.sentence(error, "config", ())) from error
+
+
+def _called(work: Callable[[], T], progress: Progress) -> T:
+    """Return what `work` returns, or raise what it raises; in a thread of its own where this one runs an event loop."""
+    asyncio = sys.modules.get("asyncio")  # where nobody has imported it, no loop is running
+    if asyncio is None or asyncio._get_running_loop() is None:
+        return work()
+    outcome: Future[T] = Future()
+    context = contextvars.copy_context()  # a notebook finds the cell that is printing by it
+
+    def fulfil() -> None:
+        try:
+            outcome.set_result(context.run(work))
+        except BaseException as error:
+            outcome.set_exception(error)
+
+    # The future is waited for, not the thread: join() takes a thread for ended when Ctrl-C breaks it off (Python 3.11).
+    with signals.interruptible(progress.say, ended=outcome.done):
+        threading.Thread(target=fulfil, name="run", daemon=True).start()
+        try:
+            return outcome.result()
+        finally:
+            if not outcome.done():
+                signals.STOP.requested = True  # whatever has ended the wait
+                _ABANDONED.append(outcome)
+
+
+def _await_abandoned() -> None:
+    """Wait for runs that were left behind: a stop is one flag for the whole process, so two runs cannot share it."""
+    while _ABANDONED:
+        _ABANDONED[-1].exception()  # waits; the error itself is of a run that was given up
+        _ABANDONED.pop()
+        signals.STOP.requested = False

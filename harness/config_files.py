@@ -10,7 +10,7 @@ from typing import Any
 
 from harness import plugin
 from harness.codec import content_digest, plain_text
-from harness.errors import ConfigError
+from harness.errors import ConfigError, DataError
 
 _PACKAGE = Path(__file__).resolve().parent
 # An installed package carries configs/ and prompts/ inside; in a checkout they stand beside it.
@@ -51,6 +51,29 @@ def read_yaml(file: Path) -> Any:
         return yaml.safe_load(plain_text(file))
     except RecursionError:
         raise yaml.YAMLError("it is nested too deeply") from None
+
+
+def text_of(file: Path) -> str:
+    """Return the text of a config or prompt file. Raises DataError, with the reason alone."""
+    try:
+        return plain_text(file)
+    except UnicodeDecodeError:
+        raise DataError("is not UTF-8") from None
+    except OSError as error:
+        raise DataError(f"cannot be read: {error.strerror}") from None
+
+
+def settings_in(file: Path, loader: Any = None) -> dict[str, Any]:
+    """Return the settings in a config file. Raises DataError, with the reason alone, for what is no YAML mapping."""
+    import yaml
+
+    try:
+        content = yaml.load(text_of(file), loader or getattr(yaml, "CSafeLoader", yaml.SafeLoader)) or {}
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise DataError(f"is not YAML: {' '.join(str(error).split())}") from None
+    if not isinstance(content, dict):
+        raise DataError("holds no settings: write `name: value`, one a line")
+    return content
 
 
 def use_folder() -> None:

@@ -25,9 +25,8 @@ from harness.prompting.prompts import Prompt
 from harness.prompting.version import reading_version
 from harness.protocols import Model, Task, training_of
 from harness.run import RunOutcome, run
-from harness.runtime.interrupt import interruptible
 from harness.runtime.progress import Progress
-from harness.runtime.signals import STOP
+from harness.runtime.signals import STOP, interruptible
 from harness.settings import Limits, Main, build_main
 from harness.storage.configuration import folder_of, of_answerer, of_judge, of_model
 from harness.storage.manifest import Manifest, provenance
@@ -153,7 +152,7 @@ def carry_out(prepared: Prepared, *, announced: bool = False) -> RunOutcome:
 
     `announced` says that the plan has been shown.
     """
-    with interruptible(prepared.progress), opened_store(prepared) as store:
+    with interruptible(prepared.progress.say), opened_store(prepared) as store:
         model, judge = answering(prepared, store, announced=announced), judging(prepared, store)
         parts = prepared.task, prepared.prompt, model, prepared.folder, prepared.progress
         return run(*parts, prepared.settings.samples, judge)

@@ -17,9 +17,8 @@ from harness.prompting import conversation
 from harness.prompting.fit import fitting
 from harness.prompting.prompts import Prompt
 from harness.protocols import Model, Task
-from harness.runtime.interrupt import finish_calls
 from harness.runtime.progress import Progress
-from harness.runtime.signals import STOP
+from harness.runtime.signals import STOP, finish_calls
 from harness.scoring.replies import FirstReplies
 from harness.storage import records
 from harness.storage.manifest import TracedItems

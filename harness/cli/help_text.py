@@ -10,7 +10,7 @@ from textwrap import indent
 from harness import plugin
 from harness.cli import setting_lines as lines
 from harness.cli.commands import summaries
-from harness.config_files import CONFIGS, listed, prompt_files, root_file
+from harness.config_files import CONFIGS, listed, prompt_files, root_file, text_of
 from harness.errors import ConfigError, DataError, unknown
 
 _MAIN = """\
@@ -107,7 +107,7 @@ def _columns(remarks: Mapping[str, str]) -> list[str]:
 
 def settings_text(title: str, file: Path) -> str:
     """Return the settings in a config file as it has them, without what is Hydra's."""
-    text = lines.text_of(file)
+    text = text_of(file)
     own = (text.partition("_self_\n")[2] or text).partition("\nhydra:")[0]
     return f"settings of {title}\n{indent(own.strip(), '  ')}\n"
 
@@ -128,7 +128,7 @@ def help_of_choices(choices: Sequence[tuple[str, str]]) -> str:
         try:
             chain = dict.fromkeys(lines.files_of(group, name))
         except DataError as error:
-            raise ConfigError(f"{files[name]} cannot be read: {error}.") from None
+            raise ConfigError(f"{files[name]} {error}.") from None
         sections += [_file(f"{group}={file.stem}", file) for file in chain]
         if group == "task":
             sections += [_list(f"prompt=  (task {name})", prompt_files(name))]
@@ -138,9 +138,9 @@ def help_of_choices(choices: Sequence[tuple[str, str]]) -> str:
 
 def _file(title: str, file: Path) -> str:
     try:
-        return f"{title}\n  {file}\n\n{indent(lines.text_of(file).rstrip(), '  ')}\n"
+        return f"{title}\n  {file}\n\n{indent(text_of(file).rstrip(), '  ')}\n"
     except DataError as error:
-        raise ConfigError(f"{file} cannot be read: {error}.") from None
+        raise ConfigError(f"{file} {error}.") from None
 
 
 def _prompts(name: str, tasks: Sequence[str]) -> list[Path]:

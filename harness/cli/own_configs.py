@@ -28,8 +28,8 @@ from omegaconf.errors import OmegaConfBaseException
 
 from harness.cli.setting_lines import files_of, names_in
 from harness.codec import plain_text
-from harness.config_files import CONFIGS, OWN, SAME_AS, listed, own_file, own_folder, roots, use_folder
-from harness.errors import ConfigError
+from harness.config_files import CONFIGS, OWN, SAME_AS, listed, own_file, own_folder, roots, settings_in, use_folder
+from harness.errors import ConfigError, DataError
 
 _PARTS = ("model", "judge", "task")
 _VARIED = ("method", "temperature", "seed", "reasoning", "reasoning_effort", "reasoning_tokens")
@@ -43,15 +43,12 @@ def _loader() -> Any:
     return type("Loader", (yaml.CSafeLoader, loader), {}) if yaml.__with_libyaml__ else loader
 
 
-def read(file: Path) -> Any:
+def read(file: Path) -> dict[str, Any]:
     """Return what a config file holds, before OmegaConf has it. Raises ConfigError for one that is no YAML mapping."""
     try:
-        content = yaml.load(plain_text(file), _loader())
-    except (yaml.YAMLError, OSError, ValueError, RecursionError) as error:
-        raise ConfigError(f"{file} is not YAML in UTF-8: {' '.join(str(error).split())}") from None
-    if not isinstance(content, dict | None):
-        raise ConfigError(f"{file} holds no settings: write `name: value`, one a line.")
-    return content or {}
+        return settings_in(file, _loader())
+    except DataError as error:
+        raise ConfigError(f"{file} {error}.") from None
 
 
 class GroupSource(ConfigSource):

@@ -8,21 +8,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from harness.codec import plain_text
-from harness.config_files import CONFIGS, SAME_AS, is_shipped, listed, root_file
+from harness.config_files import CONFIGS, SAME_AS, is_shipped, listed, root_file, settings_in, text_of
 from harness.errors import DataError, unknown
 
 _HIDDEN = ("_target_", "defaults", "hydra")
-
-
-def text_of(file: Path) -> str:
-    """Return the text of a config or prompt file. Raises DataError, with the reason alone."""
-    try:
-        return plain_text(file)
-    except UnicodeDecodeError:
-        raise DataError("it is not UTF-8") from None
-    except OSError as error:
-        raise DataError(error.strerror or "it cannot be read") from None
 
 
 def first_comment(file: Path) -> str:
@@ -30,27 +19,15 @@ def first_comment(file: Path) -> str:
     try:
         first = text_of(file).partition("\n")[0]
         if not is_shipped(file):
-            _content(file)
+            settings_in(file)
     except DataError as error:
-        return f"(cannot be read: {error})"
+        return f"({error})"
     return first.removeprefix("#").strip() if first.startswith("#") else ""
-
-
-def _content(file: Path) -> dict[str, Any]:
-    import yaml
-
-    try:
-        content = yaml.load(text_of(file), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)) or {}
-    except yaml.YAMLError as error:
-        raise DataError(f"it is not YAML: {' '.join(str(error).split())}") from None
-    if not isinstance(content, dict):
-        raise DataError("it holds no settings (name: value)")
-    return content
 
 
 def names_in(file: Path) -> dict[str, Any]:
     """Return the settings that stand in a file, and their values, with those of a section below it (price.input)."""
-    content = _content(file)
+    content = settings_in(file)
     sections = {name: value for name, value in content.items() if isinstance(value, dict)}
     below = {f"{name}.{key}": value for name, section in sections.items() for key, value in section.items()}
     return {name: value for name, value in {**content, **below}.items() if name.partition(".")[0] not in _HIDDEN}
@@ -58,7 +35,7 @@ def names_in(file: Path) -> dict[str, Any]:
 
 def bases_of(group: str, name: str) -> list[str]:
     """Return the names that a file of a group builds on, in their order. Raises DataError."""
-    entries = _content(listed(CONFIGS, group)[name]).get("defaults") or []
+    entries = settings_in(listed(CONFIGS, group)[name]).get("defaults") or []
     names = [entry for entry in entries if isinstance(entry, str) and entry != "_self_"]
     return [name.rpartition(f"/{SAME_AS.get(group, group)}/")[2] for name in names]
 
@@ -127,6 +104,6 @@ def _kind(name: str, file: Path) -> str:
     """Return the kind of a model, by the room that its class is in."""
     if not is_shipped(file):
         return "own"
-    targets = (_content(each).get("_target_") for each in files_of("model", name))
+    targets = (settings_in(each).get("_target_") for each in files_of("model", name))
     target = str(next(filter(None, targets), ""))
     return next((kind for kind in ("api", "local") if f".{kind}." in target.replace(".served.", ".local.")), "baseline")

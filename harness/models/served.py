@@ -21,8 +21,8 @@ from harness.models.api.openai import Chat
 from harness.models.local.checkpoint import fingerprint, locate
 from harness.protocols import Outcomes
 from harness.runtime.console import clean, shortened
+from harness.runtime.progress import RETRIES
 from harness.runtime.signals import LAST, STOP
-from harness.runtime.under_way import RETRIES
 from harness.types import JSON, Request
 
 HOST = "127.0.0.1"

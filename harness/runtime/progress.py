@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Generator, Hashable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from datetime import timedelta
 from math import ceil
@@ -14,7 +15,6 @@ from typing import TYPE_CHECKING, TypeVar
 
 from harness.runtime import console
 from harness.runtime.signals import LAST
-from harness.runtime.under_way import RETRIES
 from harness.types import Failure, Record, Response
 
 if TYPE_CHECKING:
@@ -31,6 +31,40 @@ AFTER = 1.0
 """Seconds before the bar is drawn: a shorter run never imports rich."""
 LONGEST_WAIT = 2.0
 """Seconds to wait for the bar to be erased: a terminal may be stopped with Ctrl-S."""
+
+
+class Retries:
+    """The calls of this process that wait for a retry."""
+
+    def __init__(self) -> None:
+        self._calls: dict[Hashable, tuple[str, int, int]] = {}
+        self.show: Callable[[], None] = lambda: None
+        """Called now and then while calls wait: without a bar, progress is only shown at such moments."""
+        self.say: Callable[[str], None] = lambda _: None
+        """Prints a line."""
+
+    def begin(self, call: Hashable, why: str, next_try: int, most: int) -> None:
+        """Note why a call waits, which try comes next, and how many there are at most."""
+        self._calls[call] = why, next_try, most
+
+    def end(self, call: Hashable) -> None:
+        """Remove a call; it need not have waited."""
+        self._calls.pop(call, None)
+
+    @property
+    def sentence(self) -> str:
+        """How many wait and why, such as "7 calls wait: 500: overloaded, try 4 of 10"; else ""."""
+        calls = list(self._calls.values())  # a bar reads this in a thread of its own
+        if not calls:
+            return ""
+        ((why, number),) = Counter(why for why, _, _ in calls).most_common(1)
+        next_try, most = max(tries for reason, *tries in calls if reason == why)
+        others = f"; {len(calls) - number:,} more for other reasons" * (number < len(calls))
+        subject = "1 call waits" if number == 1 else f"{number:,} calls wait"
+        return f"{subject}: {why}, try {next_try} of {most}{others}"
+
+
+RETRIES = Retries()
 
 
 class Progress:

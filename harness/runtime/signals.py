@@ -10,11 +10,13 @@ import gc
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import NoReturn
 
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 INTERRUPTED = 130
 """The exit code of what Ctrl-C has ended, as shells have it."""
 
@@ -89,6 +91,57 @@ def as_exception() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if signal.getsignal(signal.SIGTERM) in _HANDLERS:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+@contextmanager
+def interruptible(
+    say: Callable[[str], object],
+    ended: Callable[[], bool] = lambda: True,
+    *,
+    numbers: Sequence[signal.Signals] = SIGNALS,
+) -> Iterator[None]:
+    """Make the first Ctrl-C (SIGTERM, SIGQUIT, SIGHUP) request a stop, and the second one end everything at once.
+
+    A terminal that goes away sends SIGHUP, more than once where a shell passes it on: it is never the second one.
+    `say` prints that it stops; `ended` says whether all work has ended with the block, else the stop stays requested.
+    `numbers`: the signals that request it.
+    """
+
+    def on_signal(number: int, frame: FrameType | None) -> None:
+        if STOP.requested and number == signal.SIGHUP:
+            return
+        if STOP.requested:
+            if callable(at_once := before[signal.SIGINT]):
+                at_once(number, frame)
+            raise KeyboardInterrupt
+        STOP.requested = True
+        with suppress(RuntimeError):  # in the middle of another line: nothing more can be printed before it ends
+            say("stopping: the calls under way are being finished and kept (Ctrl-C again drops them)")
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.getsignal(number) for number in numbers}
+    if before.get(signal.SIGHUP) is signal.SIG_IGN:  # nohup
+        del before[signal.SIGHUP]
+    try:
+        for number in before:
+            signal.signal(number, on_signal)
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        if ended():
+            STOP.requested = False
+
+
+def finish_calls(outcomes: Iterable[object]) -> None:
+    """Let the calls under way end and be stored, ignore their outcomes and ask nothing more."""
+    from harness.errors import HarnessError
+
+    with STOP.held(), suppress(HarnessError):
+        for _ in outcomes:
+            continue
 
 
 def leave(code: int) -> NoReturn:

@@ -64,12 +64,12 @@ def test_a_file_that_cannot_be_read_is_listed_as_such_and_the_rest_is_shown(tmp_
         (tmp_path / place).write_bytes(content)
     (tmp_path / "prompts/corr2cause/folder.yaml").mkdir()
     text = "\n".join(map(help_text.help_of_group, ("model", "task", "prompt")))
-    assert line_of(text, "ragged ").startswith("ragged (cannot be read: it is not YAML")
+    assert line_of(text, "ragged ").startswith("ragged (is not YAML")
     # The model, and the prompt in the list of each task of its family.
     tasks = [task for task in listed(CONFIGS, "task", own=False) if task.partition("/")[0] == "corr2cause"]
-    assert text.count("latin  ") == text.count("(cannot be read: it is not UTF-8)") == 1 + len(tasks)
-    assert "(cannot be read: Is a directory)" in text and line_of(text, "torn ").startswith("torn (cannot be read")
-    assert line_of(text, "word ") == "word (cannot be read: it holds no settings (name: value))"
+    assert text.count("latin  ") == text.count("(is not UTF-8)") == 1 + len(tasks)
+    assert "(cannot be read: Is a directory)" in text and line_of(text, "torn ").startswith("torn (is not YAML")
+    assert line_of(text, "word ") == "word (holds no settings: write `name: value`, one a line)"
     for group, name in (("model", "latin"), ("task", "torn"), ("prompt", "latin")):
-        with pytest.raises(ConfigError, match=r"\.yaml cannot be read: it is not"):
+        with pytest.raises(ConfigError, match=r"\.yaml is not"):
             help_text.help_of_choices([(group, name)])

@@ -111,7 +111,7 @@ def test_a_broken_file_that_nobody_asked_for_stops_nothing(command):
         (("prompt=inside",), "inside.yaml: {premise.__class__…} is no field's name"),
         (("prompt=empty",), "prompts/corr2cause/empty.yaml holds no words"),
         (("model=torn",), "configs/model/torn.yaml is not YAML"),
-        (("model=latin",), "configs/model/latin.yaml is not YAML in UTF-8"),
+        (("model=latin",), "configs/model/latin.yaml is not UTF-8"),
     ):
         code, _, err = command("model=always_no", *asked)
         assert code == 1 and said in err and err.count("\n") == 1, err

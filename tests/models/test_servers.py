@@ -41,8 +41,8 @@ from harness.models.api.faults import RefusedError, error_in
 from harness.models.api.gemini import GenerateContent
 from harness.models.api.openai import Azure, Chat, Completions
 from harness.models.api.pace import pause
+from harness.runtime.progress import RETRIES
 from harness.runtime.signals import STOP
-from harness.runtime.under_way import RETRIES
 from harness.types import ChatRequest, Failure, Message, Response, ended
 
 ATTEMPTS = 4

@@ -28,8 +28,8 @@ from support.outcomes import each
 from support.thinned import few
 
 from harness.errors import ConfigError, RunStopped
-from harness.runtime.interrupt import interruptible
 from harness.runtime.progress import Progress
+from harness.runtime.signals import interruptible
 
 if TYPE_CHECKING:
     from harness.models.local.prefix_tree import Memory
@@ -149,7 +149,7 @@ def test_the_second_ctrl_c_ends_writing_at_once(checkpoint):
 
     hook = model._parts[1].get_input_embeddings().register_forward_hook(impatient)
     requests = [writing(text, max_tokens=50) for text in TEXTS]
-    with pytest.raises(KeyboardInterrupt), interruptible(Progress("writing")):
+    with pytest.raises(KeyboardInterrupt), interruptible(Progress("writing").say):
         list(each(model.respond(requests)))
     assert len(passes) == 5
     hook.remove()

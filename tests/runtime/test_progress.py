@@ -11,7 +11,7 @@ from support.scripted import Scripted
 
 from harness.prompting import prompts
 from harness.run import ask
-from harness.runtime import progress, under_way
+from harness.runtime import progress
 from harness.runtime.progress import Progress
 from harness.types import Answer, ChatRequest, Failure, Record, Response
 
@@ -150,7 +150,7 @@ def test_an_error_ends_the_bar(monkeypatch):
 def test_what_waits_for_a_retry_is_told_in_lines_and_below_the_bar(monkeypatch, capsys):
     from rich.console import Console
 
-    board = under_way.Retries()
+    board = progress.Retries()
     monkeypatch.setattr(progress, "RETRIES", board)
     monkeypatch.setattr(progress, "EVERY", 0.0)
     counting = Progress("corr2cause gpt4")
@@ -158,8 +158,8 @@ def test_what_waits_for_a_retry_is_told_in_lines_and_below_the_bar(monkeypatch, 
     next(watched)
     assert counting.waiting == ""
     for call in range(7):
-        board.begin(call, under_way.Waiting("500: Internal Server Error", 3 + (call == 6), 10))
-    board.begin("other", under_way.Waiting("no answer in time", 2, 2))
+        board.begin(call, "500: Internal Server Error", 3 + (call == 6), 10)
+    board.begin("other", "no answer in time", 2, 2)
     told = "7 calls wait: 500: Internal Server Error, try 4 of 10; 1 more for other reasons"
     board.show()
     monkeypatch.setattr(progress, "EVERY", 60.0)

@@ -12,8 +12,8 @@ import pytest
 from support.pseudo_terminal import child
 
 from harness.runtime import signals
-from harness.runtime.interrupt import interruptible
 from harness.runtime.progress import Progress
+from harness.runtime.signals import interruptible
 
 SENTENCE = f"{signals.sentence()}\n"
 DURING_AN_IMPORT = """
@@ -43,7 +43,7 @@ WITH_A_BAR = """
 import signal, time
 from harness.runtime import signals
 from harness.runtime import progress
-from harness.runtime.interrupt import interruptible
+from harness.runtime.signals import interruptible
 from harness.runtime.progress import Progress
 progress.AFTER, progress.LONGEST_WAIT = 0.0, 60.0
 signals.at_once("the end", 0)
@@ -59,7 +59,7 @@ def shown():
     while len(drawn) < there:
         time.sleep(0.01)
 progress = Seen("title")
-with interruptible(progress):
+with interruptible(progress.say):
     for _ in progress.watch(iter(range(5)), range(5)):
         shown()
         signal.raise_signal(signal.SIGINT)
@@ -137,7 +137,7 @@ def test_in_the_middle_of_a_line_that_is_being_written(handlers, monkeypatch):
             return len(what)
 
     monkeypatch.setattr(sys, "stderr", io.TextIOWrapper(io.BufferedWriter(Pressed())))
-    with interruptible(Progress("t")):
+    with interruptible(Progress("t").say):
         print("a line", file=sys.stderr, flush=True)
         assert signals.STOP.requested
     assert not signals.STOP.requested
@@ -146,7 +146,7 @@ def test_in_the_middle_of_a_line_that_is_being_written(handlers, monkeypatch):
 def test_nohup_is_not_undone(handlers):
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
-        with interruptible(Progress("t")):
+        with interruptible(Progress("t").say):
             signal.raise_signal(signal.SIGHUP)
             assert not signals.STOP.requested
         assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
@@ -155,7 +155,7 @@ def test_nohup_is_not_undone(handlers):
 
 
 def test_a_terminal_that_goes_away_may_say_so_twice(handlers, capsys):
-    with interruptible(Progress("t")):
+    with interruptible(Progress("t").say):
         for _ in range(3):
             signal.raise_signal(signal.SIGHUP)
         assert signals.STOP.requested

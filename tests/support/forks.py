@@ -31,7 +31,7 @@ from typing import IO, Any
 EVERY = (
     "hydra", "hydra.core.plugins", "numpy", "aiohttp", "filelock",
     "harness.cache.__main__", "harness.compare.comparison", "harness.compare.tables",
-    "harness.runtime.interrupt", "harness.items", "harness.leaderboard.__main__", "harness.models.baselines",
+    "harness.items", "harness.leaderboard.__main__", "harness.models.baselines",
     "harness.models.api.openai",
     "harness.tasks.corr2cause.reasoner", "harness.cost.plan", "harness.cost.ledger", "harness.run",
     "harness.sweep.carry_out", "harness.sweep.plan",

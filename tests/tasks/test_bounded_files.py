@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from question_files import questions
 
-from harness.cli import setting_lines
+from harness import config_files
 from harness.codec import content_digest
 from harness.config_files import read_yaml
 from harness.errors import HarnessError
@@ -71,7 +71,7 @@ READERS: dict[str, tuple[str, Callable[[Path], object]]] = {
     "digest": (".csv .yaml", content_digest),
     "prompt": (".yaml", schema.read),
     "config": (".yaml", read_yaml),
-    "help": (".yaml", setting_lines.text_of),
+    "help": (".yaml", config_files.text_of),
 }
 """What reads a file that a user names, and the endings such a file has."""
 

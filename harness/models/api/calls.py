@@ -13,7 +13,7 @@ from harness.models.api.pace import Pace
 from harness.models.api.replies import NOBODY_KNOWS, CallError
 from harness.models.api.retry import Policy
 from harness.protocols import Admission, Outcome, Outcomes
-from harness.runtime.under_way import RETRIES
+from harness.runtime.progress import RETRIES
 from harness.types import ChatRequest, Failure, Request, Response
 
 ALIKE, SMALLEST = 5, 256

@@ -13,8 +13,8 @@ from collections.abc import Mapping
 
 from harness.errors import Interrupted
 from harness.models.api.faults import seconds_until
+from harness.runtime.progress import RETRIES
 from harness.runtime.signals import STOP
-from harness.runtime.under_way import RETRIES, Waiting
 
 LONGEST_PAUSE = 60.0
 """Seconds for which a header is believed at most."""
@@ -81,7 +81,7 @@ class Pace:
                 if STOP.requested:
                     raise Interrupted("interrupted before a call went out.")
                 if self._pause_until - time.monotonic() > _TICK:
-                    RETRIES.begin(self, Waiting("the server's limit is used up, as its headers say", 1, 1))
+                    RETRIES.begin(self, "the server's limit is used up, as its headers say", 1, 1)
                     RETRIES.show()
                 await asyncio.sleep(min(wait, _TICK))
             self._next = max(self._next, time.monotonic() - CATCH_UP) + self._interval

@@ -14,8 +14,8 @@ from harness.errors import BudgetReached, Interrupted, RunStopped
 from harness.models.api.families import advice
 from harness.models.api.faults import RefusedError
 from harness.models.api.replies import CallError, InvalidReplyError, LostError, UnsupportedError
+from harness.runtime.progress import RETRIES
 from harness.runtime.signals import STOP
-from harness.runtime.under_way import RETRIES, Waiting
 from harness.types import FINAL_FAILURES, Failure, Response
 
 if TYPE_CHECKING:
@@ -102,7 +102,9 @@ class Policy:
             sleep=self._sleep,
             before_sleep=lambda _: RETRIES.begin(
                 call,
-                Waiting(shorten(call.error.in_words(), 80, placeholder=" …"), call.counted + 1, self._most_tries(call)),
+                shorten(call.error.in_words(), 80, placeholder=" …"),
+                call.counted + 1,
+                self._most_tries(call),
             ),
             reraise=True,
         )

@@ -114,12 +114,12 @@ def ask(prepared: Prepared, until: Until) -> dict[str, Any]:
     from harness.prepare import answering, opened_store
     from harness.prompting.fit import fitting
     from harness.run import ask, watched
-    from harness.runtime.interrupt import interruptible
+    from harness.runtime.signals import interruptible
     from harness.scoring.replies import FirstReplies
 
     samples, prompt, progress = prepared.settings.samples, prepared.prompt, prepared.progress
     looks, failures = Looks(until, samples), list[str]()
-    with interruptible(progress), opened_store(prepared) as store:
+    with interruptible(progress.say), opened_store(prepared) as store:
         model = answering(prepared, store, announced=False)
         answered = ask(looks.asked(), prompt, model, fitting(prompt, model), progress.say, samples)
         if not prepared.instant:

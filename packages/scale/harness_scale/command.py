@@ -39,9 +39,9 @@ from harness.prompting.fit import fitting
 from harness.protocols import Model, Outcomes, Wrapper
 from harness.run import RunOutcome, ask, watched
 from harness.runtime import console, signals
-from harness.runtime.interrupt import interruptible
 from harness.runtime.progress import Progress
 from harness.runtime.secrets import in_environment, mask_keys, refuse_arguments
+from harness.runtime.signals import interruptible
 from harness.scoring.replies import FirstReplies
 from harness.storage.atomic_write import json_round_trip, object_in
 from harness.storage.manifest import machine
@@ -138,7 +138,7 @@ def _ask(prepared: Prepared, place: Path, order: Mapping[str, Any], left: dict[s
     with ExitStack() as stack:
         # One that Slurm begins again, or a later command, waits for a process that still writes.
         stack.enter_context(filelock.FileLock(f"{path}.lock"))
-        stack.enter_context(interruptible(progress))
+        stack.enter_context(interruptible(progress.say))
         model = answering(prepared, stack.enter_context(closing(Store(path, alone=True))), announced=True)
         known = stack.enter_context(closing(Store(handed_out, readonly=True))) if handed_out.exists() else None
         model = _Noting(model, None if known is None else CachedModel(prepared.model, known), left["failures"])

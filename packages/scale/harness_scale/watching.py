@@ -7,9 +7,8 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from harness.runtime.interrupt import SIGNALS, interruptible
 from harness.runtime.progress import Progress
-from harness.runtime.signals import STOP
+from harness.runtime.signals import SIGNALS, STOP, interruptible
 from harness.sweep.jobs import say
 
 _LOOK = 0.1
@@ -43,7 +42,7 @@ def wait(taken: Taken, names: Sequence[str], has_ended: Callable[[str], bool]) -
         say(f"{taken.title}: {len(names)} jobs, which Ctrl-C cancels")
     left, lost, since = list(names), dict[str, str](), dict[str, float]()
     ends, next_look, cancelled = taken.ends(), 0.0, False
-    with interruptible(Progress("jobs"), numbers=(signal.SIGINT,) if taken.outlives else SIGNALS):
+    with interruptible(Progress("jobs").say, numbers=(signal.SIGINT,) if taken.outlives else SIGNALS):
         while left:
             if STOP.requested and not cancelled:
                 cancelled = True
