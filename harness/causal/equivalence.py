@@ -84,28 +84,18 @@ def representatives(n: int) -> list[int]:
 
     2, 5, 20, 142 and 2,201 for n = 2 … 6. Numbers as in `dag.from_integer`. Memory and time grow with
     2^(n(n-1)/2): n = 7 takes seconds, n = 8 is out of reach.
-    """
-    return _smallest(n, up_to_equivalence=True)
 
-
-def unlabelled_dags(n: int) -> list[int]:
-    """Return a DAG for each isomorphism class over n nodes: 2, 6, 31, 302 and 5,984 for n = 2 … 6."""
-    return _smallest(n, up_to_equivalence=False)
-
-
-def _smallest(n: int, *, up_to_equivalence: bool) -> list[int]:
-    """Return the smallest number of every component that swaps of neighbouring positions k, k+1 connect.
-
-    A number is a DAG together with one of its topological orders. Swapping neighbours without an edge leads
-    to another order of the same DAG, and such swaps reach all its orders. Swapping neighbours whose edge is
-    covered amounts to reversing that edge; every covered edge has neighbours for ends in some order, and
-    covered reversals reach the whole class (see `members`). So no canonical form has to be computed.
+    They are the least of each component that swaps of neighbouring positions k, k+1 connect: a number is a DAG together
+    with one of its topological orders. Swapping neighbours without an edge leads to another order of the same DAG, and
+    such swaps reach all its orders. Swapping neighbours whose edge is covered amounts to reversing that edge; every
+    covered edge has neighbours for ends in some order, and covered reversals reach the whole class (see `members`). So
+    no canonical form has to be computed.
     """
     import numpy as np
 
     size = 1 << (n * (n - 1) // 2)
     numbers = np.arange(size, dtype=np.int64)
-    swaps = [_swap(n, k, numbers, up_to_equivalence) for k in range(n - 1)]
+    swaps = [_swap(n, k, numbers) for k in range(n - 1)]
     least = numbers.copy()
     while True:
         before = least
@@ -116,7 +106,7 @@ def _smallest(n: int, *, up_to_equivalence: bool) -> list[int]:
             return [int(number) for number in np.flatnonzero(least == numbers)]
 
 
-def _swap(n: int, k: int, numbers: NDArray[np.int64], up_to_equivalence: bool) -> NDArray[np.int64]:
+def _swap(n: int, k: int, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return each number with positions k and k+1 swapped where that is allowed, itself elsewhere."""
     index = {pair: bit for bit, pair in enumerate(combinations(range(n), 2))}
     exchanged = [(index[i, k], index[i, k + 1]) for i in range(k)]
@@ -130,7 +120,7 @@ def _swap(n: int, k: int, numbers: NDArray[np.int64], up_to_equivalence: bool) -
         if at < columns:
             same_parents &= differ == 0
     edge = (numbers >> index[k, k + 1] & 1).astype(bool)
-    allowed = ~edge | same_parents if up_to_equivalence else ~edge
+    allowed = ~edge | same_parents
     swapped[~allowed] = numbers[~allowed]
     return swapped
 

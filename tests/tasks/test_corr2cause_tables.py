@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from harness.causal.equivalence import representatives, unlabelled_dags
+from itertools import permutations
+
+from harness.causal.dag import DAG, from_integer, relabel
+from harness.causal.equivalence import representatives
 from harness.models.baselines import Baseline
 from harness.prompting.prompts import load
 from harness.run import ask
@@ -47,10 +50,15 @@ def test_table_12_rows_without_a_single_yes():
     assert accuracies == {"parent": 82.67, "ancestor": 91.2, "child": 84.53, "descendant": 92.53}
 
 
+def unlabelled_dags(n: int) -> set[DAG]:
+    dags = (from_integer(n, number) for number in range(2 ** (n * (n - 1) // 2)))
+    return {min(relabel(dag, new) for new in permutations(range(n))) for dag in dags}
+
+
 def test_table_1_but_for_the_six_classes_counted_twice():
     dags = {n: unlabelled_dags(n) for n in (2, 3, 4, 5)}
     classes = {n: len(representatives(n)) for n in dags}
-    edges = {n: round(sum(number.bit_count() for number in dags[n]) / len(dags[n]), 2) for n in dags}
+    edges = {n: round(sum(above.bit_count() for dag in dags[n] for above in dag) / len(dags[n]), 2) for n in dags}
     assert {n: len(dags[n]) for n in dags} == {2: 2, 3: 6, 4: 31, 5: 302} and classes == {2: 2, 3: 5, 4: 20, 5: 142}
     assert edges == {2: 0.5, 3: 1.67, 4: 3.48, 5: 5.89}
     assert {n: round(len(dags[n]) / classes[n], 2) for n in dags} == {2: 1.0, 3: 1.2, 4: 1.55, 5: 2.13}
