@@ -21,7 +21,7 @@ ROOMS: dict[str, tuple[int, int]] = {
     "benchmarks": (1431, 18),
     "harness/*.py": (2806, 17),
     "harness/cache": (967, 6),
-    "harness/causal": (646, 6),
+    "harness/causal": (636, 6),
     "harness/cli": (1135, 9),
     "harness/compare": (781, 6),
     "harness/cost": (970, 6),
@@ -55,7 +55,7 @@ ROOMS: dict[str, tuple[int, int]] = {
     "packages/papers": (1900, 13),
     "packages/scale": (764, 7),
     "packages/train": (872, 7),
-    "tests": (36500, 284),
+    "tests": (36481, 283),
     "tools": (1497, 11),
 }  # fmt: skip
 """Lines and files by room. A room within a room counts in its own row alone."""
