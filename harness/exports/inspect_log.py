@@ -131,16 +131,13 @@ def _usage(tokens: dict[str, int], usd: float | None) -> dict[str, Any] | None:
 def _summary(sample: dict[str, Any]) -> dict[str, Any]:
     """Return the sample's line in the list of samples."""
     names = ("id", "epoch", "target", "scores", "model_usage", "total_time")
-    prompts = [message["content"] for message in sample["input"]] if sample["input"] else []
+    about, failed = sample["metadata"], "error" in sample
     return {
         **{name: sample[name] for name in names if name in sample},
-        "input": "\n\n".join(prompts)[:SUMMARY],
-        "metadata": {
-            **{name: sample["metadata"][name] for name in ("cluster", "unit") if name in sample["metadata"]},
-            **sample["metadata"]["groups"],
-        },
-        **({"error": sample["error"]["message"][:SUMMARY]} if "error" in sample else {}),
-        "completed": "error" not in sample,
+        "input": "\n\n".join(message["content"] for message in sample["input"] or ())[:SUMMARY],
+        "metadata": {**{name: about[name] for name in ("cluster", "unit") if name in about}, **about["groups"]},
+        **({"error": sample["error"]["message"][:SUMMARY]} if failed else {}),
+        "completed": not failed,
         "message_count": len(sample["messages"]),
     }
 
@@ -190,23 +187,14 @@ def _header(run: Run, summaries: list[dict[str, Any]], failed: int) -> dict[str,
 
 def _score(run: Run, replies: int, failed: int) -> dict[str, Any]:
     """Return the result's metrics, as they stand in result.json; undefined ones are left out."""
-    return {
-        "name": SCORER,
-        "scorer": SCORER,
-        "scored_samples": replies,
-        "unscored_samples": failed,
-        "params": {},
-        "metrics": {
-            metric.name: {
-                "name": metric.name,
-                "value": metric.value,
-                "params": {},
-                **({"metadata": {"interval": list(metric.interval)}} if metric.interval else {}),
-            }
-            for metric in run.result.overall.metrics
-            if metric.value is not None
-        },
-    }
+    metrics: dict[str, dict[str, Any]] = {}
+    for metric in run.result.overall.metrics:
+        if metric.value is not None:
+            metrics[metric.name] = {"name": metric.name, "value": metric.value, "params": {}}
+            if metric.interval:
+                metrics[metric.name]["metadata"] = {"interval": list(metric.interval)}
+    counts = {"scored_samples": replies, "unscored_samples": failed}
+    return {"name": SCORER, "scorer": SCORER, **counts, "params": {}, "metrics": metrics}
 
 
 def _started(run: Run) -> str:

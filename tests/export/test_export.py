@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import json
 import shutil
 import subprocess
@@ -90,16 +89,6 @@ def test_csv_has_every_record(folder, tmp_path, capsys):
     )
 
 
-def test_several_runs_and_compressed_records(folder, tmp_path):
-    other = Path(put(tmp_path / "runs" / "n", always(1, count=30), model="n"))
-    (other / f"{RECORDS}.gz").write_bytes(gzip.compress((other / RECORDS).read_bytes()))
-    (other / RECORDS).unlink()
-    assert main([str(folder.parent), str(other), "to=csv", f"out={tmp_path / 'o.csv'}"]) == 0
-    rows = table(tmp_path / "o.csv")
-    assert len(rows) == 35
-    assert {row["model"] for row in rows} == {"org/m", "n"}
-
-
 def test_words_that_stand_by_their_digest_after_many_others(tmp_path, monkeypatch):
     monkeypatch.setattr("harness.storage.records.REMEMBERED", 40)
     records = always(1, count=90)
@@ -158,14 +147,6 @@ def test_inspect_takes_no_two_logs_for_one(folder, tmp_path):
         with zipfile.ZipFile(log) as archive:
             ids[which] = json.loads(archive.read("header.json"))["eval"]["task_id"]
     assert len(ids) == 3 and all(name == task_id for name, task_id in ids.items())
-
-
-def test_a_folder_with_something_in_it_is_left_alone(folder, tmp_path, capsys):
-    (tmp_path / "o").mkdir()
-    (tmp_path / "o" / "mine").write_text("x")
-    assert main([str(folder), "to=inspect", f"out={tmp_path / 'o'}"]) == 1
-    assert "is not empty" in capsys.readouterr().err
-    assert [file.name for file in (tmp_path / "o").iterdir()] == ["mine"]
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -246,6 +227,7 @@ def test_settings_that_cannot_be(folder, capsys):
         ([str(folder), "to=xls"], "There are csv, inspect, parquet."),
         ([str(folder), "to=hf"], "to=parquet writes"),
         ([str(folder), "to=csv", f"out={folder / RESULT}/o.csv"], "result.json is no folder): choose another out=."),
+        ([str(folder), "to=inspect", f"out={folder}"], "is not empty: choose another out="),
         ([str(folder), "to=inspect", f"out={folder / RESULT}"], "result.json is no folder): choose another out=."),
     ):
         assert main(arguments) == 1

@@ -167,14 +167,3 @@ def test_what_cannot_be_a_run_is_refused_in_a_sentence(take_in, tmp_path, conten
     (tmp_path / "a.csv").write_text(content.replace("{id}", items()[0].id))
     code, _, err = take_in(tmp_path / "a.csv", *ITEMS, "map=id:id,answer:said", "name=m", *WHOSE, *more)
     assert code == 1 and word in err and not take_in.runs()
-
-
-@pytest.mark.slow
-def test_other_rows_do_not_take_the_place_of_a_run(take_in, tmp_path):
-    command = [*ITEMS, "map=id:id,answer:said", "name=m", *WHOSE]
-    rows = [{"id": item.id, "said": "yes"} for item in items()]
-    take_in(write(tmp_path / "a.csv", rows), *command)
-    assert take_in(write(tmp_path / "a.csv", rows), *command)[0] == 0
-    rows[0]["said"] = "no"
-    code, _, err = take_in(write(tmp_path / "a.csv", rows), *command)
-    assert code == 1 and "remove the folder" in err

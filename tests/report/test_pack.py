@@ -83,12 +83,3 @@ def test_what_cannot_be_is_one_sentence(arguments, sentence, tmp_path, monkeypat
     assert main(arguments) == 1
     message = capsys.readouterr().err
     assert sentence in message and message.count("\n") == 1
-
-
-def test_ctrl_c(monkeypatch, capsys):
-    def interrupted(folders):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("harness.report.__main__.find_runs", interrupted)
-    assert main(["results"]) == 130
-    assert "one that was there is as it was" in capsys.readouterr().err

@@ -50,14 +50,6 @@ def test_modules_import_downwards_only():
         assert {room(target) for target in targets} <= BELOW[room(module)] | {room(module)}, module
 
 
-def test_no_module_imports_itself_by_way_of_others():
-    waiting = imports()
-    while ready := [module for module, targets in waiting.items() if not targets & waiting.keys()]:
-        for module in ready:
-            del waiting[module]
-    assert not waiting
-
-
 def test_every_module_is_in_the_page():
     modules, reached = imports(), {"main.js"}
     while more := {target for module in reached for target in modules[module]} - reached:

@@ -80,13 +80,6 @@ def test_runs_without_records_are_said_and_are_no_proof(runs, capsys):
     assert main([PLACES["reasoner"]]) == 1
 
 
-@pytest.mark.parametrize("arguments", [["nowhere"], ["."]])
-def test_a_folder_without_runs_is_one_sentence(tmp_path, monkeypatch, capsys, arguments):
-    monkeypatch.chdir(tmp_path)
-    assert main(arguments) == 1
-    assert capsys.readouterr().err.startswith("error: ")
-
-
 @pytest.fixture
 def install(monkeypatch):
     """Return what installs the metric of a plug-in, or removes it."""
