@@ -14,7 +14,6 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from itertools import product
-from os.path import commonprefix
 from statistics import fmean, median, stdev
 from typing import Any
 
@@ -113,7 +112,7 @@ def _row(series: Series, setting: RunSetting, *, over: bool) -> Row:
     if not setting.name:
         names[setting.part] = ""
     elif setting.part == "model":
-        names["model"] = _common_name([run.model for run in series.by_step.values()])
+        names["model"] = re.sub(rf",(model\.)?{setting.name}=[^,]*", "", first.model)
     elif setting.part == "data":
         names["prompt"] = series.rest[1]
     names["folder"] = first.source if len(folders) == 1 else ""
@@ -268,14 +267,6 @@ def _heading(view: str, setting: RunSetting, run: Run) -> str:
     """Return the heading of a table of series: By perturbation, a sample of 100."""
     others = [] if setting.part == "variant" else settings_words(run, setting.other_settings(run))
     return capitalized(", ".join([f"{view} {setting.title}", *others]))
-
-
-def _common_name(names: Sequence[str]) -> str:
-    """Return what names of one model's runs begin with, such as gpt4 of gpt4-seed=1 and gpt4-seed=2."""
-    if len(set(names)) == 1:
-        return names[0]
-    common = commonprefix(names)  # noqa: RUF071 - of names, not paths
-    return re.sub(r"[\W_]+(s|seed|run|t|temp(erature)?)?[\W_]*$", "", common) or ", ".join(names)
 
 
 def page_tables(task: str, runs: Sequence[Run], replies: ReplyReader) -> Iterator[Table]:

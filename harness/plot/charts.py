@@ -8,7 +8,7 @@ leaderboard's tables), title, notes, and by its kind:
                  items, positives, and by metric values and intervals
     confusion    rows: counts (tp, fp, fn, tn, and positives and negatives that were unreadable or failed)
     robustness, names, directness    metric, steps; rows: points, each None or run, value, interval
-    cost         metric, unit (USD or tokens); rows: x (of 1,000 items), value, interval
+    cost         metric, unit (USD); rows: x (of 1,000 items), value, interval
     scale        metric, networks (name, nodes, edges, scale); rows: values, intervals
     reliability  source (probability or stated); rows: bins, ece, and error and brier with their intervals
 
@@ -183,25 +183,19 @@ class _ChartsOfSet:
                 yield self._chart(f"reliability/{source}", title, rows, [*about, *notes], source=source)
 
     def _costs(self, metric: str) -> Iterator[Chart]:
-        """Yield the chart in USD of runs whose cost is known, and where some have tokens alone, the chart in tokens."""
-        models, units = [run for run in self.runs if run.role == "model"], ["USD"]
-        if any(run.usd is None and _tokens(run) is not None for run in models):
-            units.append("tokens")
-        title, notes = definition(metric).title, _interval_notes([run.result.overall for run in models])
-        for unit in units:
-            rows, missing = [], []
-            for ref, run, scores in zip(self.refs, self.runs, self.overall, strict=True):
-                amount = run.usd if unit == "USD" else _tokens(run)
-                if amount is not None and scores[metric] is not None and scores.items and run.role == "model":
-                    rows.append({**ref, "x": 1000 * amount / scores.items, **_point(scores, metric)})
-                elif run.role == "model":
-                    missing.append(str(ref["label"]))
-            lacking = [f"Not in it, as {unit} or {title} are not known: {', '.join(missing)}."] if missing else []
-            counted = ["Tokens are those read and written, each model's by its own tokenizer."] * (unit == "tokens")
-            if rows:
-                name = f"cost/{metric}/{unit.lower()}"
-                about = f"{_title(metric)} against {unit} per 1,000 items"
-                yield self._chart(name, about, rows, [*lacking, *notes, *counted], metric=metric, unit=unit)
+        """Yield the chart of scores against what models cost, where that is known of one."""
+        rows, missing = [], []
+        models = [run for run in self.runs if run.role == "model"]
+        for ref, run, scores in zip(self.refs, self.runs, self.overall, strict=True):
+            if run.role == "model" and run.usd is not None and scores[metric] is not None and scores.items:
+                rows.append({**ref, "x": 1000 * run.usd / scores.items, **_point(scores, metric)})
+            elif run.role == "model":
+                missing.append(str(ref["label"]))
+        lacking = f"Not in it, as USD or {definition(metric).title} are not known: {', '.join(missing)}."
+        notes = [*([lacking] if missing else []), *_interval_notes([run.result.overall for run in models])]
+        if rows:
+            title = f"{_title(metric)} against USD per 1,000 items"
+            yield self._chart(f"cost/{metric}/usd", title, rows, notes, metric=metric, unit="USD")
 
     def _scales(self) -> Iterator[Chart]:
         """Yield scores by network, smallest first, where the benchmark knows the sizes of its networks."""
@@ -249,11 +243,7 @@ def _title(metric: str) -> str:
 def _point(scores: Scores, name: str) -> Row:
     """Return a metric's value and interval."""
     metric = shown(scores, name)
-    return {"value": metric.value, "interval": _ends(metric.interval)}
-
-
-def _ends(interval: tuple[float, float] | None) -> list[float] | None:
-    return None if interval is None else list(interval)
+    return {"value": metric.value, "interval": metric.interval and list(metric.interval)}
 
 
 def _cell(scores: Scores | None, metrics: Sequence[str]) -> Row | None:
@@ -262,12 +252,6 @@ def _cell(scores: Scores | None, metrics: Sequence[str]) -> Row | None:
     points = {name: _point(scores, name) for name in metrics}
     values, intervals = ({name: of[part] for name, of in points.items()} for part in ("value", "interval"))
     return {"items": scores.items, "positives": scores.positives, "values": values, "intervals": intervals}
-
-
-def _tokens(run: Run) -> int | None:
-    """Return the tokens read and written; None where either was not counted."""
-    usage = run.result.usage
-    return None if usage.input is None or usage.output is None else usage.input + usage.output
 
 
 def _steps_charts(task: str, runs: Sequence[Run], names: Mapping[int, str], kind: str) -> Iterator[Chart]:

@@ -14,12 +14,10 @@ from support.page_help import run
 from support.written_runs import board_row, put, scores
 
 from harness import evaluate
-from harness.cost.ledger import Ledger
-from harness.cost.price import Price
 from harness.leaderboard.build import build
 from harness.leaderboard.comparable import find_runs
 from harness.plot.charts import charts_of
-from harness.types import ChatRequest, Message, Response, Result, Usage
+from harness.types import Result, Usage
 
 CAUSALITY = "causalbench/causality"
 CORRELATION = "causalbench/correlation"
@@ -191,21 +189,13 @@ def test_the_same_run_in_two_folders_is_told_apart(tmp_path):
 
 
 def test_cost_is_per_thousand_items_and_of_models_alone(tmp_path):
-    ledger = Ledger(Price(((0, 10.0),), ((0, 100.0),)), paid=True)
-    ledger.add(ChatRequest((Message("user", "?"),), 16), Response("No", usage=Usage(1000, 200)))
-    put(tmp_path, "paid", 0.6, cost=ledger.cost_json["cost"], usage=ledger.usage)
-    put(tmp_path, "free", 0.5, usage=Usage(4000, 0), kind="nli")
-    put(tmp_path, "partly", 0.4, cost={**ledger.cost_json["cost"], "answers_without_cost": 1})
-    put(tmp_path, "always_no", 0.1, role="baseline", usage=Usage(1, 1))
-    charts = charts_by_id(tmp_path)
-    usd, tokens = (charts[f"corr2cause/cost/f1/{unit}"] for unit in ("usd", "tokens"))
+    put(tmp_path, "paid", 0.6, cost={"usd": 0.03, "answers_without_cost": 0})
+    put(tmp_path, "free", 0.5, kind="nli")
+    put(tmp_path, "partly", 0.4, cost={"usd": 0.03, "answers_without_cost": 1})
+    put(tmp_path, "always_no", 0.1, role="baseline")
+    usd = charts_by_id(tmp_path)["corr2cause/cost/f1/usd"]
     assert [(row["label"], row["x"], row["value"]) for row in usd["rows"]] == [("paid", pytest.approx(0.3), 0.6)]
-    assert (
-        "free, partly" in usd["notes"][0]
-        and usd["notes"][1].startswith("Lines: 95% intervals")
-        and "per 1,000 items" in usd["title"]
-    )
-    assert [(row["label"], row["x"]) for row in tokens["rows"]] == [("paid", 12_000), ("free", 40_000)]
+    assert "free, partly" in usd["notes"][0] and usd["notes"][1].startswith("Lines: 95% intervals")
 
 
 def test_networks_stand_by_their_size(tmp_path):
