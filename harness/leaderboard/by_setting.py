@@ -100,7 +100,7 @@ def tables(
                 "notes": notes,
                 "others": others if number == len(sets) else (),
                 "heading": _heading("over" if over else "by", setting, rows[0].first),
-                "label_set": first.result.headline,
+                "label_set": rows[0].first.result.headline,
             },
         )
 

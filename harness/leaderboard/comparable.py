@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Any
@@ -52,19 +52,11 @@ def _words(benchmark: Benchmark, name: str, value: Any) -> str:
 
 def heading_of(runs: Sequence[Run], *, labels: bool) -> str:
     """Return the heading of runs with their settings, and where wanted their labels: Paraphrased, a sample of 300."""
-    parts = [_together({settings_words(run, run.settings) for run in runs})]
+    several = {", ".join(settings_words(run, run.settings)) for run in runs}
+    parts = [" and ".join(sorted(several, key=lambda words: (words != DEFAULT, words)))]
     if labels and not all({"labels", "convention"} & set(run.settings) for run in runs):
         parts.append(benchmark_of(runs[0].task).labels_title(runs[0].result.headline))
     return capitalized("; ".join(parts))
-
-
-def _together(several: Collection[tuple[str, ...]]) -> str:
-    """Return the settings of several runs in words; what all of them have is said once."""
-    common = [words for words in min(several) if all(words in one for one in several)]
-    if not common or len(several) == 1:
-        return " and ".join(sorted(map(", ".join, several), key=lambda words: words != DEFAULT))
-    rest = sorted(", ".join(words for words in one if words not in common) for one in several)
-    return f"{', '.join(common)}; {'some ' * ('' in rest)}with {' or '.join(filter(None, rest))}"
 
 
 def runs_text(runs: Sequence[Run], most: int | None = None) -> str:

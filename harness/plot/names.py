@@ -56,9 +56,9 @@ def id_prefixes(task: str, sets: Sequence[Sequence[Run]]) -> list[str]:
     headlines = [runs[0].result.headline for runs in sets]
     items = [(runs[0].items or str(runs[0].result.overall.items))[:8] for runs in sets]
     for parts in (headlines, items, [str(number) for number in range(1, 1 + len(sets))]):
-        named = list(zip(prefixes, parts, strict=True))
-        clear = [len({other for prefix, other in named if prefix == name}) == 1 for name, _ in named]
-        prefixes = [n if is_clear else f"{n}/{safe(part)}" for (n, part), is_clear in zip(named, clear, strict=True)]
+        told = list(zip(prefixes, parts, strict=True))
+        shared = Counter(prefix for prefix, _ in dict.fromkeys(told))
+        prefixes = [prefix if shared[prefix] == 1 else f"{prefix}/{safe(part)}" for prefix, part in told]
     return prefixes
 
 
