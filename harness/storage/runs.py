@@ -17,11 +17,10 @@ from harness.prompting.version import by_other_rules
 from harness.storage import records
 from harness.storage.columns import row_of, types_of
 from harness.storage.files import DamagedError, read_json
-from harness.storage.manifest import FORMAT, NO_MANIFEST, Manifest
+from harness.storage.manifest import FORMAT, NO_MANIFEST, Manifest, upgraded
 from harness.storage.records import fill
 from harness.storage.result_json import OfRun, counts, result_from_json
 from harness.storage.run_folder import MANIFEST, RECORDS, RESULT, records_in
-from harness.storage.upgrade import upgraded
 from harness.types import Line, Metric, Result, Role
 
 Content = TypeVar("Content")
@@ -42,7 +41,7 @@ class Run:
     result_json: Mapping[str, Any] = field(default_factory=dict)
     """result.json as it stands."""
     manifest: Manifest = NO_MANIFEST
-    """manifest.json with today's names of classes (`storage.upgrade`); NO_MANIFEST where it cannot be read."""
+    """manifest.json with today's names of classes (`manifest.upgraded`); NO_MANIFEST where it cannot be read."""
     manifest_json: Mapping[str, Any] = field(default_factory=dict)
     """manifest.json as it stands: what its digests are of."""
     manifest_error: DataError | None = None

@@ -12,8 +12,7 @@ from harness import evaluate
 from harness.errors import DataError, NotHereError
 from harness.settings import class_of
 from harness.storage import rebuild, runs
-from harness.storage.manifest import FORMAT, Manifest
-from harness.storage.upgrade import MOVED, upgraded
+from harness.storage.manifest import FORMAT, MOVED, Manifest, upgraded
 
 SHIPPED = Path("results/shipped")
 

@@ -20,8 +20,8 @@ from harness.causal.dag import topological_order
 from harness.causal.learned_graph import Pattern
 from harness.leaderboard.comparable import find_runs
 from harness.settings import build, class_of
+from harness.storage.manifest import MOVED
 from harness.storage.runs import load as load_run
-from harness.storage.upgrade import MOVED
 from harness.tables.write import markdown
 from harness.tasks.causalbench import Causality
 from harness.tasks.causalbench.networks import load
