@@ -38,7 +38,7 @@ ROOMS: dict[str, tuple[int, int]] = {
     "harness/runtime": (660, 6),
     "harness/scoring": (2084, 15),
     "harness/show": (100, 2),
-    "harness/storage": (1975, 14),
+    "harness/storage": (1969, 13),
     "harness/sweep": (497, 4),
     "harness/tables": (900, 7),
     "harness/tasks": (1034, 7),
