@@ -14,13 +14,11 @@ from __future__ import annotations
 import json
 import random
 import re
-import threading
 import time
 from collections import Counter
 from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -32,6 +30,7 @@ from harness_batches import model as model_module
 from harness_batches import server as server_module
 from harness_batches.journal import Journal
 from harness_batches.model import Batched
+from support.server import Call, LocalServer, http
 
 from harness.cache.model import CachedModel
 from harness.cache.store import Store
@@ -228,27 +227,16 @@ class DrawnServer:
         state = "validating" if not batch.looks else states[min(batch.looks, len(states)) - 1]
         if len(batch.names) > self.queue:
             error = {"code": "token_limit_exceeded", "message": "Enqueued token limit reached for m"}
-            return {
-                "id": batch.id,
-                "status": "failed",
-                "errors": {"data": [error]},
-                "metadata": {"harness": batch.mark},
-            }
+            failed = {"id": batch.id, "status": "failed", "errors": {"data": [error]}}
+            return failed | {"metadata": {"harness": batch.mark}}
         ended = state == states[-1] != "in_progress"
         later = {"sound": 1, "third look": 3, "never": 10**9}.get(self["files"], 1)
         ready = ended and batch.looks >= later and (state != "failed" or self.sane)
         done = ended or batch.looks > len(states)
-        counts = {
-            "total": len(batch.names),
-            "completed": len(batch.answered) * done,
-            "failed": len(batch.failed) * done,
-        }
-        counts = {
-            "sound": counts,
-            "none": {},
-            "zero": dict.fromkeys(counts, 0),
-            "total only": {"total": counts["total"]},
-        }[self["counts"]]
+        counts = {"total": len(batch.names), "completed": len(batch.answered) * done}
+        counts |= {"failed": len(batch.failed) * done}
+        odd = {"none": {}, "zero": dict.fromkeys(counts, 0), "total only": {"total": counts["total"]}}
+        counts = odd.get(self["counts"], counts)
         made = {"id": batch.id, "created_at": int(batch.created)}
         if self["form"] == "anthropic":
             state = {"validating": "in_progress", "completed": "ended", "expired": "ended",
@@ -259,8 +247,7 @@ class DrawnServer:
             url = f"https://x/{batch.id}" if ready or (ended and batch.looks >= later) else None
             return made | {"processing_status": state, "request_counts": counts, "results_url": url,
                            "created_at": datetime.fromtimestamp(int(batch.created), UTC).isoformat()}  # fmt: skip
-        made |= {"status": state, "request_counts": counts}
-        made |= {"input_file_id": batch.file}
+        made |= {"status": state, "request_counts": counts, "input_file_id": batch.file}
         made |= {"metadata": {"harness": batch.mark}}
         if ready:
             made["output_file_id"] = f"out {batch.id}" if batch.answered else None
@@ -375,20 +362,23 @@ def story(choice: dict[str, Any], folder: Path, monkeypatch: pytest.MonkeyPatch)
         if said == "" or (said is not None and choice["form"] == "openai"):
             assert server.delivered <= stored, f"lost: {server.delivered - stored}"
 
+    def commands() -> str | None:
+        """Start the command until it is complete, often enough for what passes; return what the last one said."""
+        nonlocal said
+        for _ in range(STARTS):
+            said = command()
+            if not server.sane:
+                check()
+            if said == "":
+                break
+            assert server.sane or said is None or re.search("same command|check |set model|refuses", said), said
+        return said
+
     said: str | None = None
-    for _ in range(STARTS):
-        said = command()
-        check()
-        if said == "":
-            break
-        assert said is None or re.search("same command|check |set model|refuses", said), said
-    tally["complete" if said == "" else "waits"] += 1
+    tally["complete" if commands() == "" else "waits"] += 1
     if said != "":
         server.sane = True
-        for _ in range(STARTS):
-            if (said := command()) == "":
-                break
-        if said:  # the user gives up what the server has lost
+        if commands():  # the user gives up what the server has lost
             tally["forgotten"] += 1
             server.billed.clear()
             with closing(Store(path)) as store:
@@ -396,39 +386,21 @@ def story(choice: dict[str, Any], folder: Path, monkeypatch: pytest.MonkeyPatch)
                 for batch in journal.batches():
                     journal.drop(batch.digest)
             server.choice |= {"failing": 0, "counts": "sound", "lines": "sound"}
-            for _ in range(STARTS):
-                if (said := command()) == "":
-                    break
+            commands()
         assert said == "", f"never complete: {said}"
         check()
     return tally
 
 
-class OverHTTP:
+class OverHTTP(LocalServer):
     """A drawn server at an address, for runs in other processes."""
 
     def __init__(self, **choice: Any) -> None:
         usual = {name: options[0] for name, options in CHOICES.items()}
-        self.drawn = drawn = DrawnServer(usual | choice)
+        self.drawn = DrawnServer(usual | choice)
+        self.begin()
 
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-                response = drawn.handle(httpx2.Request(self.command, f"http://x{self.path}", content=body))
-                self.send_response(response.status_code)
-                self.send_header("Content-Length", str(len(response.content)))
-                self.end_headers()
-                self.wfile.write(response.content)
-
-            do_GET = do_POST  # noqa: N815
-
-            def log_message(self, *_: object) -> None:
-                pass
-
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self._http.server_port}/v1"
-        threading.Thread(target=self._http.serve_forever, daemon=True).start()
-
-    def close(self) -> None:
-        self._http.shutdown()
-        self._http.server_close()
+    async def answer(self, call: Call) -> bytes:
+        path = call.head.split(b" ", 2)[1].decode()  # with its query
+        response = self.drawn.handle(httpx2.Request(call.method, f"http://x{path}", content=call.body))
+        return http(response.content, response.status_code)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import copy
 import io
+import itertools
 import json
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from functools import cache
 from pathlib import Path
@@ -108,8 +109,10 @@ def test_the_plan_says_batch_and_the_budget_sets_aside_half(server):
     assert len(server.drawn.billed) == 12
 
 
-def test_a_queue_that_is_full_halves_the_batches(server, capsys):
-    server.drawn.queue = 6
+def test_a_full_queue_halves_the_batches_and_what_is_refused_as_a_whole_stops_the_run_with_its_words(server, capsys):
+    server.drawn.choice["states"] = "failed"
+    assert "refuses a batch of 20 requests" in run(config(server))
+    server.drawn.choice["states"], server.drawn.queue = "completed", 6
     assert run(config(server)) == ""
     assert server.drawn.billed.total() == 20 and "it is halved" in capsys.readouterr().err and batches() == []
     assert max(len(batch.answered) for batch in server.drawn.batches) <= 6
@@ -139,39 +142,30 @@ def test_a_live_run_beside_an_open_batch_says_so_and_batches_are_shown_and_forgo
     assert capsys.readouterr().out.count("forgotten") == 3 and batches() == []
 
 
-def test_ctrl_c_leaves_the_batches_and_the_same_command_collects_them(server):
+def test_ctrl_c_leaves_a_batch_which_a_smaller_run_collects_for_the_same_command_too(server):
     server.drawn.choice["states"] = "in_progress"
     threading.Timer(1.0, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
     said = run(config(server))
     assert "1 batch of 20 requests under way" in said and "the same command collects" in said and not STOP.requested
     server.drawn.choice["states"] = "completed"
-    assert run(config(server)) == "" and len(server.drawn.batches) == 1
-
-
-def test_answers_that_a_smaller_run_does_not_await_are_stored_for_the_larger_one(server):
-    assert "under way" in run(config(server, wait=False))
     assert run(config(server, "task.limit=5", results="fewer")) == "" and batches() == []
     assert run(config(server)) == "" and server.drawn.billed.total() == 20 and len(server.drawn.batches) == 1
 
 
 def killed_at(call: int, moment: str) -> None:
     """Have this process killed with SIGKILL just before or just after its so many-th call of files and batches."""
-    count = 0
+    real, count = EndpointServer.run, itertools.count(1)
 
-    def killing(real: Callable[..., Any]) -> Callable[..., Any]:
-        def wrapped(*arguments: Any, **named: Any) -> Any:
-            nonlocal count
-            count += 1
-            if count == call and moment == "before":
-                os.kill(os.getpid(), signal.SIGKILL)
-            result = real(*arguments, **named)
-            if count == call and moment == "after":
-                os.kill(os.getpid(), signal.SIGKILL)
-            return result
+    def killing(*arguments: Any, **named: Any) -> Any:
+        dies = next(count) == call
+        if dies and moment == "before":
+            os.kill(os.getpid(), signal.SIGKILL)
+        result = real(*arguments, **named)
+        if dies:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return result
 
-        return wrapped
-
-    EndpointServer.run = killing(EndpointServer.run)
+    EndpointServer.run = killing
 
 
 @pytest.mark.parametrize(("call", "moment"), [(1, "after"), (2, "before"), (2, "after"), (3, "after"), (5, "after")])
@@ -229,13 +223,6 @@ def test_the_form_of_a_server_is_known_by_its_address(url, api, form):
     else:
         with pytest.raises(RunStopped, match=form):
             forms.server_of(endpoint)
-
-
-def test_what_the_server_refuses_as_a_whole_stops_the_run_with_its_words(server):
-    server.drawn.choice["states"] = "failed"
-    assert "refuses a batch of 20 requests" in run(config(server))
-    server.drawn.choice["states"] = "completed"
-    assert run(config(server)) == "" and server.drawn.billed.total() == 20
 
 
 def test_a_key_in_a_line_is_hidden(key):

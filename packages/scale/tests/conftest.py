@@ -4,13 +4,10 @@ import hashlib
 import json
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 from support.openai_server import chat_reply
-
-sys.path.append(str(Path(__file__).parent))
 
 
 @pytest.fixture

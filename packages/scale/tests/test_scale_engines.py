@@ -8,7 +8,6 @@ import os
 import pickle
 import signal
 import sqlite3
-import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -19,8 +18,8 @@ from harness_scale.processes import Processes
 from harness_scale.ray_tasks import RayTasks
 from harness_scale.slurm import Requeueable, Slurm, handed_on
 from harness_scale.watching import Taken, wait
-from support import forks
-from support.openai_server import KEY, WAIT
+from support.openai_server import WAIT
+from support_scale import begin, run_at
 
 from harness.engine import Work
 from harness.errors import ConfigError
@@ -116,15 +115,9 @@ def test_each_process_has_a_gpu_or_its_part_of_the_cores(monkeypatch):
     assert int(Processes(count=2).environment(0)["OMP_NUM_THREADS"]) >= 1
 
 
-def begin(folder: Path, *arguments: str) -> subprocess.Popen[str]:
-    return forks.Command("harness", ("scale", *arguments), folder, os.environ | {"OPENAI_API_KEY": KEY})
-
-
-def run_at(server, items: int) -> tuple[str, ...]:
-    return (
-        "model=openai", "model.model=m", f"model.base_url={server.url}", f"task.limit={items}", "workers=processes",
-        "workers.count=2", "model.max_concurrency=2",
-    )  # fmt: skip
+def by_two(server, items: int) -> tuple[str, ...]:
+    more = ("workers=processes", "workers.count=2", "model.max_concurrency=2")
+    return "scale", *run_at(server, f"task.limit={items}", *more)
 
 
 def workers(folder: Path) -> list[int]:
@@ -143,13 +136,13 @@ def workers(folder: Path) -> list[int]:
 @pytest.mark.slow
 def test_a_killed_worker_costs_what_it_had_under_way_and_no_more(serve, decided, tmp_path):
     server = serve(decided, held=4)
-    job = begin(tmp_path, *run_at(server, 20))
+    job = begin(tmp_path, *by_two(server, 20))
     server.wait_for_calls(8)  # two of each worker are under way
     os.kill(workers(tmp_path)[0], signal.SIGKILL)
     server.held = 10**9
     _, err = job.communicate(WAIT)
     assert job.wait() == 1 and "killed, or out of memory" in err, err
-    job = begin(tmp_path, *run_at(server, 20))
+    job = begin(tmp_path, *by_two(server, 20))
     _, err = job.communicate(WAIT)
     assert job.wait() == 0 and len(server.calls) <= 22 and not workers(tmp_path), err
     assert not list((tmp_path / ".cache/shards").iterdir())
@@ -159,7 +152,7 @@ def test_a_killed_worker_costs_what_it_had_under_way_and_no_more(serve, decided,
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_a_command_that_was_stopped_goes_on(serve, decided, tmp_path, number):
     server = serve(decided, held=16)
-    job = begin(tmp_path, *run_at(server, 40))
+    job = begin(tmp_path, *by_two(server, 40))
     server.wait_for_calls(20)
     job.send_signal(number)
     if number == signal.SIGKILL:
@@ -171,7 +164,7 @@ def test_a_command_that_was_stopped_goes_on(serve, decided, tmp_path, number):
         assert not workers(tmp_path)
         with sqlite3.connect(tmp_path / ".cache/answers.sqlite") as db:
             assert db.execute("SELECT count(*) FROM answers").fetchone()[0] == len(server.calls)
-    again = begin(tmp_path, *run_at(server, 40))
+    again = begin(tmp_path, *by_two(server, 40))
     _, err = again.communicate(WAIT)
     assert again.wait() == 0 and len(server.calls) == 40, err
     (file,) = tmp_path.rglob("manifest.json")

@@ -13,6 +13,7 @@ from harness_scale.shards import LONGEST, dealt, longest_run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.openai_server import chat_reply, error
+from support_scale import run_at
 
 from harness.cache.__main__ import main as cache_command
 from harness.prompting.prompts import recorded
@@ -57,10 +58,6 @@ def test_every_item_is_in_one_shard_and_what_belongs_together_stays(sizes, shard
         assert longest <= LONGEST and most - least <= longest * len(sizes)
 
 
-def run_at(server, *more: str) -> tuple[str, ...]:
-    return ("model=openai", "model.model=m", f"model.base_url={server.url}", *more)
-
-
 def left(results: str) -> dict:
     """Return what a run has left below a results folder, without times and places."""
     (folder,) = {file.parent for file in Path(results).rglob("manifest.json")}
@@ -103,7 +100,7 @@ def test_a_working_directory_on_a_disk_of_several_machines(scale, serve, decided
     server, shared, own = serve(decided), Path.cwd(), tmp_path_factory.mktemp("own") / "disk"
     kind = {True: "nfs4", False: ""}
     monkeypatch.setattr(
-        "harness.cache.store.network_file_system", lambda path: kind[path.absolute().is_relative_to(shared)]
+        "harness.cache.schema.network_file_system", lambda path: kind[path.absolute().is_relative_to(shared)]
     )
     perform = support_scale.perform
 
@@ -121,14 +118,17 @@ def test_a_working_directory_on_a_disk_of_several_machines(scale, serve, decided
     assert code == 1 and "lies on nfs4" in err
 
 
-def test_a_lost_worker_is_told_and_the_same_command_asks_for_its_items_alone(scale, harness, serve, decided):
+def test_what_a_killed_command_left_is_taken_in_and_of_a_lost_worker_its_items_alone_are_asked_again(
+    scale, harness, serve, decided
+):
     server = serve(decided)
     run = run_at(server, "task.limit=24")
+    assert scale(*run, "shards=3", "shard=2")[0] == 0  # of the command that was killed
+    first = len(server.calls)
     support_scale.LOST.add("1")
     code, out, err = scale(*run, "workers=inline")
     assert code == 1 and "shard 1 has left no result (lost by the test)" in err and "NOT COMPLETE" in out, err
-    asked = len(server.calls)
-    assert 0 < asked < 24 and manifest()["workers"]["lost"] == 1
+    assert 0 < first < len(server.calls) < 24 and manifest()["workers"]["lost"] == 1
     support_scale.LOST.clear()
     code, out, err = scale(*run, "workers=inline", "shards=5")  # any other number of shards
     assert code == 0 and len(server.calls) == 24, err
@@ -137,14 +137,6 @@ def test_a_lost_worker_is_told_and_the_same_command_asks_for_its_items_alone(sca
     assert left("results") == left("whole")
     support_scale.SEEN.clear()
     assert scale(*run, "workers=inline", "results=again")[0] == 0 and not support_scale.SEEN
-
-
-def test_what_a_killed_command_has_left_is_taken_in(scale, harness, serve, decided):
-    server = serve(decided)
-    run = run_at(server, "task.limit=12")
-    assert scale(*run, "shards=3", "shard=2")[0] == 0
-    asked = len(server.calls)
-    assert 0 < asked < 12 and scale(*run, "workers=inline")[0] == 0 and len(server.calls) == 12
 
 
 def test_failures_stand_in_the_records_and_what_may_pass_is_asked_again(scale, serve):

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import os
 import signal
 import sys
 from pathlib import Path
 
 import pytest
-from support import forks
-from support.openai_server import KEY, WAIT
+from support.openai_server import WAIT
+from support_scale import begin
 
 from harness import __main__ as main_command
 from harness.cli import hydra_app
@@ -75,47 +73,22 @@ def side_by_side(jobs: int) -> tuple[str, str]:
     return "hydra/launcher=processes", f"hydra.launcher.count={jobs}"
 
 
-def begin(folder: Path, *arguments: str) -> forks.Command:
-    return forks.Command("harness", ["-m", *arguments], folder, os.environ | {"OPENAI_API_KEY": KEY})
-
-
 @pytest.mark.slow
-def test_jobs_side_by_side_keep_one_budget_and_speak_in_whole_lines(serve, tmp_path):
-    server = serve()
-    sweep = (
-        "model=gpt35,gpt4",
-        f"model.base_url={server.url}",
-        "task.limit=20",
-        *side_by_side(2),
-    )
-    first = begin(tmp_path, *sweep, "budget.requests=30")
-    _, err = first.communicate(WAIT)
-    assert first.wait() == 1 and len(server.calls) == 30
+def test_jobs_side_by_side_keep_one_budget_speak_in_whole_lines_and_lose_nothing_when_stopped(serve, tmp_path):
+    server = serve(held=12)
+    sweep = ("-m", "model=gpt35,gpt4", f"model.base_url={server.url}", "task.limit=20", *side_by_side(2))
+    stopped = begin(tmp_path, *sweep, "model.max_concurrency=2")
+    server.wait_for_calls(13)
+    stopped.send_signal(signal.SIGINT)
+    server.held = 10**9
+    _, err = stopped.communicate(WAIT)
+    assert stopped.wait() == 130 and err.count("stopping:") == 1 and err.count("interrupted") == 1, err
+    asked = len(server.calls)
+    budget = begin(tmp_path, *sweep, f"budget.requests={30 - asked}")
+    _, err = budget.communicate(WAIT)
+    assert budget.wait() == 1 and len(server.calls) == 30
     assert all(line.startswith(("[", "sweep: ")) for line in err.splitlines() if line), err
     again = begin(tmp_path, *sweep)
     out, err = again.communicate(WAIT)
     assert again.wait() == 0 and len(server.calls) == 40 and "2 of 2 jobs are done" in err, err
     assert all(f"| {name} " in out for name in ("gpt35", "gpt4"))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
-def test_a_stop_loses_nothing(serve, tmp_path, number):
-    server = serve(held=40)
-    run = ("model=gpt35,gpt4", f"model.base_url={server.url}", "task.limit=30", "model.max_concurrency=2")
-    job = begin(tmp_path, *run, *side_by_side(2))
-    server.wait_for_calls(41)
-    job.send_signal(number)
-    if number == signal.SIGINT:
-        server.held = 10**9
-    _, err = job.communicate(WAIT)
-    if number == signal.SIGINT:
-        assert job.wait() == 130 and err.count("stopping:") == 1 and err.count("interrupted") == 1, err
-    asked = len(server.calls)
-    server.held = 10**9
-    again = begin(tmp_path, *run, *side_by_side(2))
-    again.communicate(WAIT)
-    assert again.wait() == 0
-    assert len(server.calls) <= 60 + (asked if number == signal.SIGKILL else 0)
-    results = [json.loads(file.read_text()) for file in tmp_path.glob("results/*/*/*/*/result.json")]
-    assert [result["complete"] for result in results] == [True, True]
