@@ -79,7 +79,7 @@ def marks_of(chart: dict) -> int:
 
 
 @pytest.mark.parametrize("task", few(["corr2cause", "causalbench/causality"], 1))
-def test_marks_and_tables_have_every_number(open_page, report: Path, runs: Runs, task: str) -> None:
+def test_marks_and_tables_have_every_number(open_page, report: Path, task: str) -> None:
     page = open_page(address("charts", task=task))
     charts = charts_of(report, task)
     sets = page.get_by_role("combobox", name="Runs", exact=True)
@@ -103,18 +103,6 @@ def test_marks_and_tables_have_every_number(open_page, report: Path, runs: Runs,
             for cells, expected in zip(numbers[name], table_of(chart), strict=True):
                 assert [a for a, b in zip(cells, expected, strict=True) if b is not None and a != b] == [], chart["id"]
     assert seen == {chart["id"] for chart in charts if chart.get("metric", "f1") == "f1"}
-    # The numbers are those of the runs.
-    of = {run.id: run for run in runs.all}
-    for chart in charts:
-        for row in chart["rows"] if chart["kind"] in ("scores", "heat") else []:
-            scores = of[row["run"]].result["scores"][of[row["run"]].result["headline"]]
-            if chart["kind"] == "scores":
-                assert row["value"] == scores["overall"]["all"][chart["metric"]]
-            else:
-                for column, cell in zip(chart["columns"], row["cells"], strict=True):
-                    there = scores[chart["breakdown"]].get(column["group"])
-                    f1 = there["f1"] if there and there["positives"] else None  # a dash where there are no positives
-                    assert (cell and cell["values"]["f1"]) == f1, (chart["id"], column["group"])
     assert {chart["kind"] for chart in charts} >= {"scores", "heat", "confusion", "cost"}
     assert task != "corr2cause" or "reliability" in {chart["kind"] for chart in charts}
 

@@ -71,8 +71,8 @@ def nodes(file: Path) -> list[ast.AST]:
 
 
 @cache
-def imports(file: Path) -> set[str]:
-    """Return the modules of harness that a file imports, wherever in it."""
+def imported(file: Path) -> set[str]:
+    """Return the modules that a file imports, wherever in it."""
     names: set[str] = set()
     for node in nodes(file):
         if isinstance(node, ast.ImportFrom) and node.module:
@@ -80,7 +80,11 @@ def imports(file: Path) -> set[str]:
             names |= {name if name in MODULES else node.module for name in full_names}
         elif isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
-    return {name for name in names if name.partition(".")[0] == "harness"}
+    return names
+
+
+def imports(file: Path) -> set[str]:
+    return {name for name in imported(file) if name.partition(".")[0] == "harness"}
 
 
 def room(name: str) -> str:
@@ -107,15 +111,6 @@ def test_imports_run_downwards():
     assert set(upward) == FRONT_DOOR, "\n".join({*upward} ^ FRONT_DOOR)
 
 
-def imported(file: Path) -> set[str]:
-    """Return the first parts of the modules that a file imports, wherever in it."""
-    named = (node for node in nodes(file) if isinstance(node, ast.Import | ast.ImportFrom))
-    full = (alias.name for node in named if isinstance(node, ast.Import) for alias in node.names)
-    return {*(name.partition(".")[0] for name in full)} | {
-        (node.module or "").partition(".")[0] for node in nodes(file) if isinstance(node, ast.ImportFrom)
-    }
-
-
 def test_packages_are_known_to_nobody_but_themselves():
     """The core imports no package, and packages do not import each other."""
     files = [(name, file) for name, place in PACKAGES.items() for file in place.parent.rglob("*.py")]
@@ -123,7 +118,7 @@ def test_packages_are_known_to_nobody_but_themselves():
     across = [
         f"{file.relative_to(HOME)} imports {other}"
         for name, file in files
-        for other in imported(file) & PACKAGES.keys() - {name}
+        for other in {module_.partition(".")[0] for module_ in imported(file)} & PACKAGES.keys() - {name}
     ]
     assert not across, "\n".join(across)
 

@@ -16,7 +16,7 @@ from harness.settings import build
 from harness.tasks.causalbench import networks
 from harness.tasks.causalbench.networks import edges
 from harness.types import Failure, Item, Record, Response
-from support.made_records import made
+from support.made_records import recorded
 from support.openai_server import chat_reply
 
 MISSED = Failure("timeout", "late")
@@ -57,16 +57,16 @@ ALL_SIX = [
 
 def record(item: Item, reply) -> Record:
     """Return the record of an item; `reply` is a text, a Failure or a Response."""
-    answer = None
-    if not isinstance(reply, Failure):
-        reply = Response(reply) if isinstance(reply, str) else reply
-        if reply.logprobs is None:
-            answer = parsing.verdict(reply, statement=str(item.fields.get("statement", "")))
-        elif "entailment" in reply.logprobs:
-            answer = parsing.entailment(reply)
-        else:
-            answer = parsing.choice(reply, ("Yes", "No"))
-    return made(item.id, item.cluster, item.groups, item.labels, "r", reply, answer, unit=item.unit)
+    if isinstance(reply, Failure):
+        return recorded(item, reply)
+    reply = Response(reply) if isinstance(reply, str) else reply
+    if reply.logprobs is None:
+        answer = parsing.verdict(reply, statement=str(item.fields.get("statement", "")))
+    elif "entailment" in reply.logprobs:
+        answer = parsing.entailment(reply)
+    else:
+        answer = parsing.choice(reply, ("Yes", "No"))
+    return recorded(item, reply, answer)
 
 
 def right(item: Item) -> str:
@@ -130,13 +130,7 @@ def table_of(text: str) -> tuple[list[str], dict[tuple[str, str], str]]:
     return header[1:], {(row[0], b): cell for row in rows for b, cell in zip(header[1:], row[1:], strict=True)}
 
 
-FIVE = [
-    ("Correlation", {}),
-    ("Causality", {}),
-    ("Causality", {"method": 2}),
-    ("Skeleton", {}),
-    ("Skeleton", {"convention": "paper"}),
-]
+FIVE = [one for one in ALL_SIX if one != ("Correlation", {"kind": "direct"})]
 HOLES = {"asia/cause/asia/tub": "Hard to say.", "asia/cause/smoke/lung": MISSED}
 SENTENCE = (
     "You are a highly intelligent question-answering bot with profound knowledge of causal inference and causal "

@@ -38,8 +38,6 @@ hypothesis.settings.load_profile("steady")
 forks.silence_remarks()
 forks.ask_once()
 forks.parse_once()
-
-
 HOMES = count()
 
 gc.disable()  # what is imported and collected stays: looking through it again and again took a quarter of the time
@@ -55,25 +53,16 @@ def pytest_collection_finish() -> None:
 DRAWN = 5
 """As many examples does `make test` draw for a property; `make test-slow` draws as many as the test says."""
 
-WITH_TORCH = {
-    *(
-        f"models/test_{name}.py"
-        for name in (
-            "causal_lm", "masked_lm", "missing_parts", "nli", "nli_batches", "own_code", "prefix",
-            "shared_prefixes", "sharing_limits", "small_models",
-        )
-    ),
-    *("storage/test_upgrade.py", "tasks/test_causalbench_models.py"),
-    *("train/test_finetune.py", "train/test_from_scratch.py"),
-}  # fmt: skip
-"""What imports torch and transformers, which takes seconds in each worker."""
+WITH_TORCH = ("causal_lm", "masked_lm", "missing_parts", "nli", "shared_prefixes", "sharing_limits", "small_models",
+              "upgrade", "causalbench_models", "finetune")  # fmt: skip
+"""Tests of what imports torch and transformers, which takes seconds in each worker."""
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Draw fewer examples where slow tests are left out; what draws more is slow where these are asked for."""
     # Workers take equal parts and steal from the ends of others: what computes with torch stays with the first.
-    items.sort(key=lambda item: f"{item.path.parent.name}/{item.path.name}" not in WITH_TORCH)
+    items.sort(key=lambda item: not any(name in item.path.name for name in WITH_TORCH))
     expression = config.option.markexpr
     for item in items:
         function = getattr(item, "obj", None)

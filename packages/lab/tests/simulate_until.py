@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 import yaml
 from harness_lab.until import Estimate, Order, Until
-from support.made_records import made
+from support.made_records import recorded
 
 from harness.settings import build
 from harness.tasks.base import TaskBase
-from harness.types import Answer, Item, Record, Response
+from harness.types import Answer, Record, Response
 
 CONFIGS = Path(__file__).parents[3] / "configs" / "task"
 RUNS = 300
@@ -71,14 +71,10 @@ def _answers(order: Order, alike: float, random: np.random.Generator) -> list[li
         rate = RIGHT.get(draw[0].groups["num_nodes"], 0.9)
         if alike:
             rate = random.beta(rate * (1 / alike - 1), (1 - rate) * (1 / alike - 1))
-        answers.append([_record(item, right=random.random() < rate, label=order.task.headline) for item in draw])
+        wrong = [(item, int(random.random() >= rate)) for item in draw]
+        label = order.task.headline
+        answers.append([recorded(item, Response(""), Answer(item.labels[label] ^ w)) for item, w in wrong])
     return answers
-
-
-def _record(item: Item, *, right: bool, label: str) -> Record:
-    said = item.labels[label] if right else 1 - item.labels[label]
-    answer, response = Answer(said), Response("")
-    return made(item.id, item.cluster, groups={}, labels=item.labels, request="", outcome=response, answer=answer)
 
 
 def _score(metric: str, answers: Sequence[Sequence[Record]], label: str) -> float:

@@ -27,33 +27,24 @@ def test_the_grammar_is_read_as_it_is_written(kind, nodes, condition, how):
     assert trace.claims == (Claim(statement, 3, (1, 2), True),) and (trace.numbered, trace.unread) == (1, 0)
 
 
-@pytest.mark.parametrize(
-    ("line", "rests_on", "premise"),
-    [
+def test_marks_brackets_and_numbers_may_differ_and_other_words_are_unread():
+    for line, rests_on, premise in (
         ("1) **a and b are adjacent** (premise)", (), True),
         ("- 1. `A` and $B$ are adjacent. [claims 2 and 4, the premise].", (2, 4), True),
         ("Claim 1: A and B are adjacent [2]", (2,), False),
         ("1. A and B are adjacent", None, False),
-    ],
-)
-def test_marks_brackets_and_numbers_may_differ(line, rests_on, premise):
-    assert read(line, "ABC").claims == (Claim(Statement.of(Kind.ADJACENT, (0, 1)), 1, rests_on, premise),)
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
+    ):
+        assert read(line, "ABC").claims == (Claim(Statement.of(Kind.ADJACENT, (0, 1)), 1, rests_on, premise),)
+    for line in (
         "1. Perhaps A and B are adjacent [premise]",
         "1. If A and B are adjacent, C is a collider between A and B [premise]",
         "1. A and F are adjacent [premise]",
         "1. A and A are adjacent [premise]",
         "1. It is false that A directly causes B [2]",
         "1. A directly causes B or B directly causes A [2]",
-    ],
-)
-def test_other_words_are_unread(line):
-    trace = read(line, "ABC")
-    assert trace.claims == () and (trace.numbered, trace.unread) == (1, 1)
+    ):
+        trace = read(line, "ABC")
+        assert trace.claims == () and (trace.numbered, trace.unread) == (1, 1), line
 
 
 TOKENS = st.sampled_from(

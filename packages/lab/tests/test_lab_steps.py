@@ -35,30 +35,26 @@ def run(serve, tmp_path, key):
     return of
 
 
-def shares(run):
-    scores = scores_of(load_run(run.folder))
-    (parts, *_) = [part for part in job([str(run.folder)], StepsSettings(by=())) if isinstance(part, Table)]
-    return {column.name: cell.value for column, cell in zip(parts.columns, parts.lines[0].cells, strict=True)}, scores
-
-
-def breaks(run):
-    """Return the shares of the places where replies break first."""
-    (_, table) = [part for part in job([str(run.folder)], StepsSettings(by=())) if isinstance(part, Table)]
-    return {column.title: cell.value for column, cell in zip(table.columns, table.lines[0].cells, strict=True)}
+def told(run):
+    """Return a run's first row of each table by columns: the shares of claims, and where replies break first."""
+    tables = [part for part in job([str(run.folder)], StepsSettings(by=())) if isinstance(part, Table)]
+    return [
+        {key: cell.value for c, cell in zip(t.columns, t.lines[0].cells, strict=True) for key in (c.name, c.title)}
+        for t in tables
+    ]
 
 
 def test_right_arguments_have_no_fault(run):
     right = run(argued)
-    values, scores = shares(right)
+    values, breaks = told(right)
     assert values["entailed"] == values["argued"] == values["read"] == values["right"] == 1
     assert values["leaps"] == values["right_unsound"] == values["sound_wrong"] == 0
-    assert set(scores.supports) == {"follows", "of a class"} and breaks(right)["nowhere"] == 1
+    assert set(scores_of(load_run(right.folder)).supports) == {"follows", "of a class"} and breaks["nowhere"] == 1
 
 
 def test_who_forgets_colliders_breaks_at_colliders(run, tmp_path):
     forgets = run(lambda words: argued(words, colliders=False))
-    values, _ = shares(forgets)
-    at = breaks(forgets)
+    values, at = told(forgets)
     assert values["refuted"] > 0 == values["open"] and values["leaps"] > 0  # the premise does not let them follow
     assert at["collider"] > 0 == at["edge"] + at["independence"] + at["direction"]
     out = tmp_path / "steps.json"

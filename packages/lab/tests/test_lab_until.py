@@ -13,7 +13,7 @@ from harness_lab.until_command import main
 from hypothesis import given
 from hypothesis import strategies as st
 from simulate_until import ALIKE, Simulation
-from support.made_records import made
+from support.made_records import recorded
 
 from harness import evaluate
 from harness.runtime.signals import STOP
@@ -106,9 +106,9 @@ class Numbers(TaskBase):
 
 
 def record(item, says):
-    outcome = Failure("content_filter", "no") if says == "failed" else Response(says)
-    answer = None if says == "failed" else Answer({"Yes": 1, "No": 0}.get(says))
-    return made(item.id, item.cluster, groups={}, labels=item.labels, request=item.id, outcome=outcome, answer=answer)
+    if says == "failed":
+        return recorded(item, Failure("content_filter", "no"), request=item.id)
+    return recorded(item, Response(says), Answer({"Yes": 1, "No": 0}.get(says)), request=item.id)
 
 
 def until(task, width=0.4, metric="accuracy", unreadable="wrong"):

@@ -93,9 +93,10 @@ def test_five_observed_variables_and_none_hidden_are_corr2cause():
         assert dag is not None and latent_class.holds == common_relations(members(dag))
 
 
-@pytest.mark.parametrize("hidden", [pytest.param(1, marks=pytest.mark.slow), pytest.param(2, marks=pytest.mark.slow)])
-def test_the_classes_that_ship_are_those_of_all_graphs(hidden):
-    assert latent_classes(5, hidden) == computed(5, hidden)
+@pytest.mark.slow
+def test_the_classes_that_ship_are_those_of_all_graphs():
+    for hidden in (1, 2):
+        assert latent_classes(5, hidden) == computed(5, hidden)
 
 
 def test_what_is_known_of_hidden_common_causes():

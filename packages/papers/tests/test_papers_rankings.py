@@ -42,40 +42,31 @@ def test_names_and_strengths_are_read_in_their_order(reply, wanted):
     assert [tuple(entry) for entry in named(answer)] == wanted
 
 
-@pytest.mark.parametrize(
-    "reply",
-    [
-        "None.",
-        "Answer: N/A",
-        "1. None (0.0)",
-        "None of the listed variables cause asia.",
-        "asia has no causes among these variables.",
-        "There are no direct or indirect effects of dysp in the list.",
-        "asia is not caused by any of the variables.",
-    ],
+NOTHING = (
+    "None.",
+    "Answer: N/A",
+    "1. None (0.0)",
+    "None of the listed variables cause asia.",
+    "asia has no causes among these variables.",
+    "There are no direct or indirect effects of dysp in the list.",
+    "asia is not caused by any of the variables.",
 )
-def test_a_reply_that_has_nothing_to_name_is_an_empty_ranking(reply):
-    answer = ranking(Response(reply))
-    assert answer.label == 0 and named(answer) == ()
+NO_RANKING = ("", "Yes", "No.", "I cannot rank that.", "There is no data about the causes of asia.")
 
 
-@pytest.mark.parametrize(
-    "reply", ["", "Yes", "No.", "I cannot rank that.", "There is no data about the causes of asia."]
-)
-def test_what_is_no_ranking_is_unreadable(reply):
-    assert ranking(Response(reply)).label is None
-
-
-def test_the_last_name_of_a_list_that_was_cut_off_needs_its_strength():
+def test_a_reply_that_has_nothing_to_name_is_an_empty_ranking_and_what_is_none_is_unreadable():
+    for reply in NOTHING:
+        answer = ranking(Response(reply))
+        assert answer.label == 0 and named(answer) == (), reply
+    assert {ranking(Response(reply)).label for reply in NO_RANKING} == {None}
+    # The last name of a list that was cut off needs its strength.
     cut = ranking(Response("1. smoke (0.9): x\n2. tuberc", finish_reason="length"))
     assert [entry.name for entry in named(cut)] == ["smoke"]
 
 
-@pytest.mark.parametrize(
-    "part", ["1. Smoking (0.9)\n", "Smoking, ", "(0.9) ", "| a ", "strength ", "1. ", "[", "causes are "]
-)
 @pytest.mark.parametrize("reader", [ranking, story])
-def test_a_long_reply_is_read_in_time_that_grows_with_its_length(reader, part):
-    begin = time.process_time()
-    reader(Response((part * 25_000)[:25_000]))
-    assert time.process_time() - begin < 2
+def test_a_long_reply_is_read_in_time_that_grows_with_its_length(reader):
+    for part in ("1. Smoking (0.9)\n", "Smoking, ", "(0.9) ", "| a ", "strength ", "1. ", "[", "causes are "):
+        begin = time.process_time()
+        reader(Response((part * 25_000)[:25_000]))
+        assert time.process_time() - begin < 2, part

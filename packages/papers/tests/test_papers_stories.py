@@ -108,7 +108,7 @@ def test_twelve_stories_ship_and_hold():
     assert items[3].groups == {"relation": "parent", "num_nodes": "3"}
 
 
-def test_the_query_is_the_papers():
+def test_the_query_is_the_papers_and_a_prompt_of_writing_alone():
     item = next(item for item in task("StoryWriting").items() if item.id == "n2-g1-parent-A-B")
     text = load("corr2cause/writing", "story", ()).render(item.fields, (), ChatRequest).messages[0].content
     assert text.startswith(
@@ -118,9 +118,6 @@ def test_the_query_is_the_papers():
     assert text.endswith(
         'Format it also as "Premise:", "Hypothesis:", and "Relation between the promise and hypothesis:."'
     )
-
-
-def test_prompts_of_writing_are_not_those_of_corr2cause():
     assert "story" in prompt_files("corr2cause/writing") and "plain" in prompt_files("corr2cause/stories")
     assert not [name for name in prompt_files("corr2cause") if "story" in name]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
 
 import pytest
@@ -13,7 +13,7 @@ from harness_papers.story_text import read, read_claim
 
 from harness.causal.relations import Relation
 from harness.tasks.corr2cause.claim import Claim, ItemWriter
-from harness.tasks.corr2cause.text import Hypothesis, read_premise
+from harness.tasks.corr2cause.text import read_premise
 
 NAMES = ("rainfall", "ticket sales", "the price of bread", "sleep", "Road traffic", "fame", "mood", "plant height")
 NUMBERS = {2: "two", 3: "three", 4: "four", 5: "five"}
@@ -90,55 +90,19 @@ def written(content: Content, draw: random.Random) -> tuple[str, str]:
     return " ".join([*sentences, *statements, draw.choice(CLOSED)]), hypothesis
 
 
-def mutated(content: Content, draw: random.Random) -> Content:
-    """Return the same with one thing changed, which may come to the same."""
-    kind = draw.choice(
-        ("pair", "drop pair", "drop condition", "other condition", "turn", "relation", "variable", "drop")
-    )
-    relation, i, j = content.claim
-    pairs = list(combinations(range(content.number), 2))
-    conditional = sorted(s for s in content.independent if s[2])
-    if kind == "pair":
-        moved = content.correlated ^ {draw.choice(pairs), draw.choice(pairs)}
-        return replace(content, correlated=moved)
-    if kind == "drop pair" and content.correlated:
-        return replace(content, correlated=content.correlated - {draw.choice(sorted(content.correlated))})
-    if kind == "drop" and content.independent:
-        return replace(content, independent=content.independent - {draw.choice(sorted(content.independent))})
-    if kind in ("drop condition", "other condition") and conditional:
-        a, b, given = old = draw.choice(conditional)
-        others = [k for k in range(content.number) if k not in (a, b, *given)]
-        left = set(given) - {draw.choice(given)}
-        if kind == "other condition" and others:
-            left.add(draw.choice(others))
-        return replace(content, independent=content.independent - {old} | {(a, b, tuple(sorted(left)))})
-    if kind == "turn":
-        return replace(content, claim=canonical(relation, j, i))
-    if kind == "variable" and content.number < 5:
-        last = content.number
-        return replace(content, number=last + 1, correlated=content.correlated | {(k, last) for k in range(last)})
-    return replace(content, claim=canonical(draw.choice(list(Relation)), i, j))
-
-
 @pytest.mark.slow
-def test_true_stories_pass_and_those_that_say_something_else_do_not():
-    draw = random.Random(0)
-    small = sorted(name for name, claim in claims().items() if claim.n <= 5)
-    refused = same = 0
+def test_a_story_passes_the_check_of_its_claim_and_of_none_that_says_something_else():
+    draw, refused = random.Random(0), 0
+    of_size = {n: [claim for claim in claims().values() if claim.n == n] for n in (2, 3, 4, 5)}
     for _ in range(500):
-        claim = claims()[draw.choice(small)]
-        content = content_of(claim)
-        story = written(content, draw)
+        claim = draw.choice(draw.choice(list(of_size.values())))
+        content, story = content_of(claim), written(content_of(claim), draw)
         assert check_story(claim, *story).problems == [], story
-        other = mutated(content, draw)
-        if other == content:
-            same += 1
-            assert check_story(claim, *written(other, draw)).holds
-        else:
-            refused += 1
-            wrong = written(other, draw)
-            assert not check_story(claim, *wrong).holds, (content, other, wrong)
-    assert refused > 350 and same > 10
+        premise = [other for other in of_size[claim.n] if other.number == claim.number]
+        for other in (draw.choice(premise), draw.choice(of_size[claim.n])):  # another hypothesis, another premise
+            refused += (differs := content_of(other) != content)
+            assert check_story(other, *story).holds is not differs, (claim, other, story)
+    assert refused > 350
 
 
 def test_words_that_are_not_understood_are_not_passed():
@@ -172,14 +136,12 @@ def test_before_the_list_nothing_is_said_of_the_variables():
     assert "read" in check_story(claims()[story["item"]], premise, story["hypothesis"]).problems
 
 
-@pytest.mark.parametrize("number", range(12))
-def test_a_shipped_story_says_that_there_is_nothing_else(number):
-    story = list(builtin())[number]
-    claim = claims()[story["item"]]
-    assert read(story["premise"]).closed and story["labels"] == "audited"
-    open_system = story["premise"].rpartition(". ")[0] + "."
-    problems = check_story(claim, open_system, story["hypothesis"]).problems
-    assert problems == (["closed"] if claim.derived else []), "a No stays one where more variables may be there"
+def test_a_shipped_story_says_that_there_is_nothing_else():
+    for story in builtin():
+        claim, (open_system, _, _) = claims()[story["item"]], story["premise"].rpartition(". ")
+        assert read(story["premise"]).closed and story["labels"] == "audited"
+        problems = check_story(claim, f"{open_system}.", story["hypothesis"]).problems
+        assert problems == (["closed"] if claim.derived else []), "a No stays one where more variables may be there"
 
 
 def test_a_long_text_is_read_in_time_that_grows_with_its_length():
@@ -191,10 +153,3 @@ def test_a_long_text_is_read_in_time_that_grows_with_its_length():
             read(text)
             read_claim(text, ("rain", "haze"))
             assert time.process_time() - begin < 1, part
-
-
-def test_the_claims_of_the_tables_words_are_read():
-    names = ("rain", "haze")
-    for i, j in (("rain", "haze"), ("haze", "rain")):
-        assert read_claim(f"{i} directly causes {j}.", names) == Hypothesis(Relation.PARENT, i, j)
-        assert read_claim(f"{i} influences {j} through some mediator(s).", names) == Hypothesis(Relation.ANCESTOR, i, j)
