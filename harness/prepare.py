@@ -22,7 +22,7 @@ from harness.errors import ConfigError
 from harness.judge import Judge, judge_of
 from harness.prompting.fit import fitting
 from harness.prompting.prompts import Prompt
-from harness.prompting.version import reading_version
+from harness.prompting.reading import reading_version
 from harness.protocols import Model, Task, training_of
 from harness.run import RunOutcome, run
 from harness.runtime.progress import Progress

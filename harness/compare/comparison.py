@@ -9,7 +9,7 @@ from itertools import combinations
 from harness.compare.difference import Difference, Swaps, differences, holm, of_counts
 from harness.compare.pairing import Pairing, Replies, pair
 from harness.errors import ConfigError, HarnessError
-from harness.prompting.version import other_rules_note
+from harness.prompting.reading import other_rules_note
 from harness.scoring.bootstrap import CONSTANT, FEWEST, RESAMPLES, RESTS_ON_FEW, SEED
 from harness.scoring.definitions import definition
 from harness.scoring.summary import OVERALL

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.leaderboard.comparable import runs_text
-from harness.prompting.version import other_rules_note
+from harness.prompting.reading import other_rules_note
 from harness.scoring.grades import FIRM
 from harness.storage.runs import Run
 from harness.tables.numbers import (

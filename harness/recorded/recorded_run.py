@@ -13,7 +13,7 @@ from harness.codec import digest
 from harness.errors import ConfigError, DataError, unknown
 from harness.prompting import prompts
 from harness.prompting.prompts import Prompt
-from harness.prompting.version import reading_version
+from harness.prompting.reading import reading_version
 from harness.protocols import Task
 from harness.run import leave
 from harness.runtime.progress import Progress

@@ -13,7 +13,7 @@ from itertools import islice
 
 from harness.cli import key_value
 from harness.errors import DataError, HarnessError
-from harness.prompting.version import by_other_rules, reading_version
+from harness.prompting.reading import by_other_rules, reading_version
 from harness.runtime import console
 from harness.scoring.audit import by_judge, unread
 from harness.scoring.samples import summarize

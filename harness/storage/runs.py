@@ -13,7 +13,7 @@ from msgspec import MsgspecError, convert
 
 from harness.codec import digest
 from harness.errors import DataError
-from harness.prompting.version import by_other_rules
+from harness.prompting.reading import by_other_rules
 from harness.storage import records
 from harness.storage.columns import row_of, types_of
 from harness.storage.files import DamagedError, read_json

@@ -14,7 +14,7 @@ from harness.cost.price import Price, costs_money, from_json, own_price, price_o
 from harness.errors import DataError, HarnessError, NotHereError
 from harness.judge import judge_prompt, recorded_prompt
 from harness.prompting.fit import fitting
-from harness.prompting.version import VERSION
+from harness.prompting.reading import VERSION
 from harness.storage import rebuild, runs
 from harness.storage.atomic_write import format_json
 from harness.storage.configuration import of_algorithm, of_answerer, of_judge, of_model

@@ -13,7 +13,7 @@ from support.openai_server import KEY
 from support.resealing import change, lines, load, rescore, reseal, save_lines
 from support.thinned import few
 
-from harness.prompting.version import VERSION
+from harness.prompting.reading import VERSION
 from harness.scoring.samples import summarize
 from harness.storage import records, runs
 from harness.storage.rebuild import task_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from harness.prompting.version import reading_version
+from harness.prompting.reading import reading_version
 from harness.scoring.summary import summarize
 from harness.storage.records import Writer
 from harness.storage.run_folder import MANIFEST, RECORDS, RESULT, result_json

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.codec import digest
-from harness.prompting.version import reading_version
+from harness.prompting.reading import reading_version
 from harness.storage.manifest import Manifest
 from harness.storage.result_json import counts, result_json
 from harness.storage.runs import Run

@@ -7,10 +7,14 @@ leaves what is only supposed, `decide` weighs what is left. The words of all lan
 
 from __future__ import annotations
 
+import hashlib
 import re
-from collections.abc import Sequence
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any
 
 from harness.prompting.reading.forms import (
     choices_marked,
@@ -24,8 +28,12 @@ from harness.prompting.reading.forms import (
 from harness.prompting.reading.own_words import next_questions, own_words, said_again
 from harness.prompting.reading.verdicts import UNREAD, decide, verdicts
 from harness.prompting.reading.words import compiled, label_of, normalised
-from harness.types import IN_FORM, LETTERS, Answer
+from harness.types import IN_FORM, JSON, LETTERS, Answer
 
+VERSION = 7
+"""Raised with every change of the rules that can read a reply otherwise; a manifest without one is of version 0."""
+_RULES = ("parsing.py", "reading/*.py", "reading/*.yaml")
+"""The files of these rules, below harness/prompting."""
 PLACE = "{answer}"
 """What stands in a prompt file's form for the answer: "Answer: {answer}"."""
 _SHORT = 100
@@ -170,3 +178,29 @@ _read_short = lru_cache(maxsize=1024)(_read)
 
 def _plain(text: str) -> str:
     return normalised(f"{text[:_END]}\n{text[-_END:]}" if len(text) > 2 * _END else text)
+
+
+@cache
+def _digest() -> str:
+    home, rules = Path(__file__).resolve().parents[1], hashlib.sha256()
+    for file in sorted(file for pattern in _RULES for file in home.glob(pattern)):
+        content = file.read_bytes().replace(b"\r\n", b"\n")
+        rules.update(b"\0".join((file.relative_to(home).as_posix().encode(), content, b"")))
+    return rules.hexdigest()
+
+
+def reading_version() -> dict[str, JSON]:
+    """Return the version of the rules and a SHA-256 of their files, whatever line ends these have."""
+    return {"version": VERSION, "rules": _digest()}
+
+
+def by_other_rules(reading: Mapping[str, Any] | None) -> bool:
+    """Return whether the replies of a run were read by other rules than today's, by this part of its manifest."""
+    return reading != reading_version()
+
+
+def other_rules_note(count: int, runs: str, folders: Iterable[str]) -> str:
+    """Return the sentence that `count` runs were read by other rules, and the command that reads them again."""
+    verb, those = ("was", "it") if count == 1 else ("were", "them")
+    command = f"harness reread {shlex.join(folders)}"
+    return f"{count:,} {runs} {verb} read by other rules than today's: {command} reads {those} again."
