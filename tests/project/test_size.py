@@ -31,7 +31,7 @@ ROOMS: dict[str, tuple[int, int]] = {
     "harness/models/api": (2214, 13),
     "harness/models/local": (1957, 11),
     "harness/plot": (635, 5),
-    "harness/prompting": (2111, 14),
+    "harness/prompting": (2103, 13),
     "harness/recorded": (399, 4),
     "harness/report": (572, 5),
     "harness/reread": (153, 2),
