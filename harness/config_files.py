@@ -10,7 +10,7 @@ from typing import Any
 
 from harness import plugin
 from harness.codec import content_digest, plain_text
-from harness.errors import ConfigError, DataError
+from harness.errors import ConfigError
 
 _PACKAGE = Path(__file__).resolve().parent
 # An installed package carries configs/ and prompts/ inside; in a checkout they stand beside it.
@@ -43,36 +43,26 @@ def root_file(command: str) -> Path:
     raise ConfigError(f"configs/{command}.yaml is not there.")
 
 
-def read_yaml(file: Path) -> Any:
-    """Return what a YAML file holds. Raises OSError, UnicodeDecodeError and YAMLError."""
-    import yaml
-
-    try:
-        return yaml.safe_load(plain_text(file))
-    except RecursionError:
-        raise yaml.YAMLError("it is nested too deeply") from None
-
-
 def text_of(file: Path) -> str:
-    """Return the text of a config or prompt file. Raises DataError, with the reason alone."""
+    """Return the text of a config or prompt file. Raises ConfigError."""
     try:
         return plain_text(file)
     except UnicodeDecodeError:
-        raise DataError("is not UTF-8") from None
+        raise ConfigError(f"{file} is not UTF-8.") from None
     except OSError as error:
-        raise DataError(f"cannot be read: {error.strerror}") from None
+        raise ConfigError(f"{file} cannot be read: {error.strerror}.") from None
 
 
 def settings_in(file: Path, loader: Any = None) -> dict[str, Any]:
-    """Return the settings in a config file. Raises DataError, with the reason alone, for what is no YAML mapping."""
+    """Return what a config or prompt file holds. Raises ConfigError for one that is no YAML mapping."""
     import yaml
 
     try:
         content = yaml.load(text_of(file), loader or getattr(yaml, "CSafeLoader", yaml.SafeLoader)) or {}
     except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise DataError(f"is not YAML: {' '.join(str(error).split())}") from None
+        raise ConfigError(f"{file} is not YAML: {' '.join(str(error).split())}.") from None
     if not isinstance(content, dict):
-        raise DataError("holds no settings: write `name: value`, one a line")
+        raise ConfigError(f"{file} holds no settings: write `name: value`, one a line.")
     return content
 
 
@@ -128,7 +118,7 @@ def own_file(file: Path) -> dict[str, str]:
     The path is that below the working directory, or the name alone where it is elsewhere.
     """
     place, here = file.resolve(), Path.cwd().resolve()
-    if any(place.is_relative_to(root.resolve()) for kind in (CONFIGS, PROMPTS) for root in roots(kind)):
+    if is_shipped(file) or is_shipped(place):
         return {}
     path = place.relative_to(here).as_posix() if place.is_relative_to(here) else place.name
     return {path: content_digest(place)}

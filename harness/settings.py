@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
@@ -15,7 +14,7 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import Field, TypeAdapter, ValidationError
 
 from harness.codec import content_digest, user_path
-from harness.errors import ConfigError, DataError, unknown
+from harness.errors import ConfigError, DataError, nearest, unknown
 from harness.protocols import Model, Task
 
 _OFFERS: Mapping[str, type] = {"model": Model, "judge": Model, "task": Task}
@@ -77,8 +76,7 @@ def first_sentence(error: ValidationError, prefix: str) -> str:
     if first["type"] in ("missing", "missing_argument"):
         return f"{where} has to be given."
     got = first["input"]
-    near = difflib.get_close_matches(str(got), re.findall(r"'([^']+)'", first["msg"]), n=1, cutoff=0.5)
-    hint = f" (did you mean {near[0]}?)" if near else ""
+    hint = nearest(str(got), re.findall(r"'([^']+)'", first["msg"]))
     if first["type"] == "string_type" and not isinstance(got, list | dict):
         hint = f" (a word that YAML has as a number, true, false or null is quoted twice: '{where}=\"…\"')"
     return f"{where}={got}: {first['msg'][0].lower()}{first['msg'][1:].rstrip('.')}{hint}."

@@ -15,7 +15,7 @@ from harness.cli.commands import summaries
 from harness.cli.key_value import without_dashes
 from harness.cli.setting_lines import bases_of, choice_of, files_of, groups, names_in, settings, unknown_choice
 from harness.config_files import CONFIGS, listed
-from harness.errors import ConfigError, DataError, unknown
+from harness.errors import ConfigError, unknown
 
 HYDRAS = re.compile(
     r"--(?!multirun)(cfg|package|resolve|run|info|config-|hydra-help|shell|experimental).*|-[cipr].*|-sc"
@@ -122,7 +122,7 @@ def _mistakes(config_name: str, arguments: Sequence[str]) -> Iterator[str]:
                 yield unknown_choice(group, name, files)
     for group in chosen:
         files = listed(CONFIGS, group)
-        with suppress(DataError, KeyError):
+        with suppress(ConfigError, KeyError):
             for base in bases_of(group, choice_of(group, config_name, arguments)):
                 if base not in files and not base.startswith("/"):  # which is another group's
                     yield unknown_choice(group, base, files)

@@ -11,7 +11,7 @@ from harness import plugin
 from harness.cli import setting_lines as lines
 from harness.cli.commands import summaries
 from harness.config_files import CONFIGS, listed, prompt_files, root_file, text_of
-from harness.errors import ConfigError, DataError, unknown
+from harness.errors import ConfigError, unknown
 
 _MAIN = """\
 harness: can language models reason about cause and effect?
@@ -125,11 +125,7 @@ def help_of_choices(choices: Sequence[tuple[str, str]]) -> str:
             continue
         if name not in (files := listed(CONFIGS, group)):
             raise ConfigError(lines.unknown_choice(group, name, files))
-        try:
-            chain = dict.fromkeys(lines.files_of(group, name))
-        except DataError as error:
-            raise ConfigError(f"{files[name]} {error}.") from None
-        sections += [_file(f"{group}={file.stem}", file) for file in chain]
+        sections += [_file(f"{group}={file.stem}", file) for file in dict.fromkeys(lines.files_of(group, name))]
         if group == "task":
             sections += [_list(f"prompt=  (task {name})", prompt_files(name))]
             sections += [f"harness items task={name} task.limit=1 out=- shows the fields that a prompt may name.\n"]
@@ -137,10 +133,7 @@ def help_of_choices(choices: Sequence[tuple[str, str]]) -> str:
 
 
 def _file(title: str, file: Path) -> str:
-    try:
-        return f"{title}\n  {file}\n\n{indent(text_of(file).rstrip(), '  ')}\n"
-    except DataError as error:
-        raise ConfigError(f"{file} {error}.") from None
+    return f"{title}\n  {file}\n\n{indent(text_of(file).rstrip(), '  ')}\n"
 
 
 def _prompts(name: str, tasks: Sequence[str]) -> list[Path]:

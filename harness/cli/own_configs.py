@@ -27,9 +27,19 @@ from omegaconf._utils import get_yaml_loader
 from omegaconf.errors import OmegaConfBaseException
 
 from harness.cli.setting_lines import files_of, names_in
-from harness.codec import plain_text
-from harness.config_files import CONFIGS, OWN, SAME_AS, listed, own_file, own_folder, roots, settings_in, use_folder
-from harness.errors import ConfigError, DataError
+from harness.config_files import (
+    CONFIGS,
+    OWN,
+    SAME_AS,
+    listed,
+    own_file,
+    own_folder,
+    roots,
+    settings_in,
+    text_of,
+    use_folder,
+)
+from harness.errors import ConfigError
 
 _PARTS = ("model", "judge", "task")
 _VARIED = ("method", "temperature", "seed", "reasoning", "reasoning_effort", "reasoning_tokens")
@@ -37,18 +47,10 @@ _VARIED = ("method", "temperature", "seed", "reasoning", "reasoning_effort", "re
 
 
 @cache
-def _loader() -> Any:
+def loader() -> Any:
     """Return OmegaConf's loader on libyaml, several times as fast; what it says of a mistake has other words."""
-    loader = get_yaml_loader()
-    return type("Loader", (yaml.CSafeLoader, loader), {}) if yaml.__with_libyaml__ else loader
-
-
-def read(file: Path) -> dict[str, Any]:
-    """Return what a config file holds, before OmegaConf has it. Raises ConfigError for one that is no YAML mapping."""
-    try:
-        return settings_in(file, _loader())
-    except DataError as error:
-        raise ConfigError(f"{file} {error}.") from None
+    own = get_yaml_loader()
+    return type("Loader", (yaml.CSafeLoader, own), {}) if yaml.__with_libyaml__ else own
 
 
 class GroupSource(ConfigSource):
@@ -78,8 +80,8 @@ class GroupSource(ConfigSource):
     def load_config(self, config_path: str) -> ConfigResult:
         """Return the content of a file, with the header that says where in the config it belongs."""
         file = self._file(config_path)
-        content = OmegaConf.create(read(file))
-        header = ConfigSource._get_header_dict(plain_text(file)[:512])
+        content = OmegaConf.create(settings_in(file, loader()))
+        header = ConfigSource._get_header_dict(text_of(file)[:512])
         return ConfigResult(self.provider, f"{self.scheme()}://{self.path}", content, header)
 
     def _file(self, config_path: str) -> Path:

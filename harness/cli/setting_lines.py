@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.config_files import CONFIGS, SAME_AS, is_shipped, listed, root_file, settings_in, text_of
-from harness.errors import DataError, unknown
+from harness.errors import ConfigError, unknown
 
 _HIDDEN = ("_target_", "defaults", "hydra")
 
@@ -20,8 +20,8 @@ def first_comment(file: Path) -> str:
         first = text_of(file).partition("\n")[0]
         if not is_shipped(file):
             settings_in(file)
-    except DataError as error:
-        return f"({error})"
+    except ConfigError as error:
+        return f"({str(error).rstrip('.')})"
     return first.removeprefix("#").strip() if first.startswith("#") else ""
 
 
@@ -34,7 +34,7 @@ def names_in(file: Path) -> dict[str, Any]:
 
 
 def bases_of(group: str, name: str) -> list[str]:
-    """Return the names that a file of a group builds on, in their order. Raises DataError."""
+    """Return the names that a file of a group builds on, in their order. Raises ConfigError."""
     entries = settings_in(listed(CONFIGS, group)[name]).get("defaults") or []
     names = [entry for entry in entries if isinstance(entry, str) and entry != "_self_"]
     return [name.rpartition(f"/{SAME_AS.get(group, group)}/")[2] for name in names]
@@ -78,7 +78,7 @@ def settings(config_name: str, arguments: Sequence[str]) -> dict[str, Any]:
     """Return the settings of a command and of the parts that its command line chooses, by their full names."""
     found: dict[str, Any] = {}
     for group in groups(config_name):
-        with suppress(DataError):
+        with suppress(ConfigError):
             for file in files_of(group, choice_of(group, config_name, arguments)):
                 found = {f"{group}.{name}": value for name, value in names_in(file).items()} | found
     return found | names_in(root_file(config_name))

@@ -10,11 +10,10 @@ from pathlib import Path
 from string import Formatter
 from typing import Annotated, Any, Literal
 
-import yaml
 from pydantic import ConfigDict, Field, ValidationError
 
 from harness.codec import KINDS
-from harness.config_files import read_yaml
+from harness.config_files import settings_in
 from harness.errors import ConfigError, unknown
 from harness.prompting import parsing
 from harness.prompting.reading import PLACE
@@ -80,13 +79,7 @@ class Words:
 
 def read(where: Path, format: str = "") -> Words:
     """Return the words of a file, with those of a format in place of the plain ones. Raises ConfigError."""
-    try:
-        content = read_yaml(where)
-    except yaml.YAMLError as error:
-        raise ConfigError(f"{where} is not YAML: {' '.join(str(error).split())}") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{where} cannot be read as UTF-8: {error}.") from None
-    if not isinstance(content, Mapping):
+    if not (content := settings_in(where)):
         raise ConfigError(f"{where} holds no words: it needs at least makes: and user: (--help prompt=plain).")
     plain = check(content, where)
     variants = {"": plain}

@@ -32,20 +32,15 @@ renewed in their place, and say by which version of the rules they were read.
 
   harness reread                     everything below results/
   harness reread A B                 other folders, of runs or above them
-  harness reread A dry_run=true      what would change, and nothing is written
 
 A run that does not hold (harness verify says why) is left as it is. What a judge has read stays; one joins a run by
 the run's command with judge=…, which takes the model's answers from the cache.
-
-  dry_run=false       true: only show what would change
 """
 
 
 @dataclass(frozen=True)
 class RereadSettings:
-    """HELP says what each one means."""
-
-    dry_run: bool = False
+    """No setting."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -58,7 +53,7 @@ def job(folders: list[str], settings: RereadSettings) -> int:
     problems = 0
     for folder in find(folders or ["results"]):
         try:
-            said, *notes = _renew(runs.load(folder), dry_run=settings.dry_run)
+            said, *notes = _renew(runs.load(folder))
         except HarnessError as error:
             problems += 1
             said, notes = f"NOT READ AGAIN: {error}", []
@@ -66,8 +61,8 @@ def job(folders: list[str], settings: RereadSettings) -> int:
     return 1 if problems else 0
 
 
-def _renew(run: Run, *, dry_run: bool) -> list[str]:
-    """Read a run again and leave records, scores and manifest in its folder; a dry run leaves nothing.
+def _renew(run: Run) -> list[str]:
+    """Read a run again and leave records, scores and manifest in its folder.
 
     Return in sentences what has changed. Raises DataError for a run that does not hold, as its digests would vouch for
     what somebody has changed, and for one whose judge would have to be asked more.
@@ -106,27 +101,25 @@ def _renew(run: Run, *, dry_run: bool) -> list[str]:
             f"{result.judge.waiting:,} of the replies that today's rules cannot read were never before its judge: the "
             "run's own command asks it, and takes the model's answers from the cache."
         )
-    if not dry_run:
-        now = provenance({})
-        about_reading = {"at": now["started"], "harness": now["harness"]}
-        manifest = replace(manifest.unfinished, reading=reading_version(), reread=about_reading, ended=manifest.ended)
-        place = Folder(run.folder, manifest, ledger=ledger, judge_ledger=None if judge is None else judge.ledger)
-        with place.lock():
-            with place.rewrite_records(task.headline) as writer:
-                for _, again in reread():
-                    writer.write(again)
-            place.finish(result, items=about, complete=run.complete)
-    return [_change(run, result, readings, dry_run=dry_run), *judge_notes(result)]
+    now = provenance({})
+    about_reading = {"at": now["started"], "harness": now["harness"]}
+    manifest = replace(manifest.unfinished, reading=reading_version(), reread=about_reading, ended=manifest.ended)
+    place = Folder(run.folder, manifest, ledger=ledger, judge_ledger=None if judge is None else judge.ledger)
+    with place.lock():
+        with place.rewrite_records(task.headline) as writer:
+            for _, again in reread():
+                writer.write(again)
+        place.finish(result, items=about, complete=run.complete)
+    return [_change(run, result, readings), *judge_notes(result)]
 
 
-def _change(run: Run, result: Result, readings: Counter[tuple[int | None, int | None]], *, dry_run: bool) -> str:
-    """Return how readings and scores of a run changed, or would; `readings` counts those before with those after."""
+def _change(run: Run, result: Result, readings: Counter[tuple[int | None, int | None]]) -> str:
+    """Return how readings and scores of a run changed; `readings` counts those before with those after."""
     others = Counter({pair: count for pair, count in readings.items() if pair[0] != pair[1]})
     names: dict[int | None, str] = {None: "unreadable", **dict(enumerate(result.answers))}
     kinds = ", ".join(f"{names[before]} → {names[after]}: {count:,}" for (before, after), count in others.most_common())
-    would, now = ("would be ", "then") if dry_run else ("", "now")
-    number = f"{others.total():,} of {readings.total():,} readings {would}changed"
-    scores = f"{brief(run.result.overall)} before, {brief(result.overall)} {now}"
+    number = f"{others.total():,} of {readings.total():,} readings changed"
+    scores = f"{brief(run.result.overall)} before, {brief(result.overall)} now"
     return f"{number}{f' ({kinds})' if kinds else ''}; {scores}."
 
 

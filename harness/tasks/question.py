@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
-from harness.config_files import CONFIGS, listed, read_yaml, use_folder
+from harness.config_files import CONFIGS, listed, settings_in, use_folder
 from harness.errors import ConfigError, unknown
 from harness.prompting import prompts
 from harness.prompting.prompts import Prompt
@@ -179,11 +179,9 @@ def _composed(name: str, above: tuple[str, ...]) -> dict[str, Any]:
     """Return the settings of a task's file over those of the files that its `defaults` name, without Hydra."""
     if (file := listed(CONFIGS, "task").get(name)) is None:
         raise ConfigError(unknown("task", name, listed(CONFIGS, "task")))
-    content = read_yaml(file)
-    if not isinstance(content, dict) or name in above:
-        raise ConfigError(
-            f"{file} holds no settings (name: value)." if name not in above else f"{file} builds on itself."
-        )
+    if name in above:
+        raise ConfigError(f"{file} builds on itself.")
+    content = settings_in(file)
     own_settings = {str(key): value for key, value in content.items() if key != "defaults"}
     settings: dict[str, Any] = {}
     for base in [*content.get("defaults", ()), *(() if "_self_" in content.get("defaults", ()) else ("_self_",))]:

@@ -64,12 +64,16 @@ def test_a_file_that_cannot_be_read_is_listed_as_such_and_the_rest_is_shown(tmp_
         (tmp_path / place).write_bytes(content)
     (tmp_path / "prompts/corr2cause/folder.yaml").mkdir()
     text = "\n".join(map(help_text.help_of_group, ("model", "task", "prompt")))
-    assert line_of(text, "ragged ").startswith("ragged (is not YAML")
+    assert line_of(text, "ragged ").startswith("ragged (") and "ragged.yaml is not YAML" in text
     # The model, and the prompt in the list of each task of its family.
     tasks = [task for task in listed(CONFIGS, "task", own=False) if task.partition("/")[0] == "corr2cause"]
-    assert text.count("latin  ") == text.count("(is not UTF-8)") == 1 + len(tasks)
-    assert "(cannot be read: Is a directory)" in text and line_of(text, "torn ").startswith("torn (is not YAML")
-    assert line_of(text, "word ") == "word (holds no settings: write `name: value`, one a line)"
+    assert text.count("latin  ") == text.count("latin.yaml is not UTF-8)") == 1 + len(tasks)
+    assert (
+        "folder.yaml cannot be read: Is a directory)" in text
+        and line_of(text, "torn ").endswith(")")
+        and "torn.yaml is not YAML" in text
+    )
+    assert line_of(text, "word ").endswith("word.yaml holds no settings: write `name: value`, one a line)")
     for group, name in (("model", "latin"), ("task", "torn"), ("prompt", "latin")):
         with pytest.raises(ConfigError, match=r"\.yaml is not"):
             help_text.help_of_choices([(group, name)])

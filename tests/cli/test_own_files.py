@@ -13,7 +13,7 @@ from omegaconf import OmegaConf
 from harness import __main__ as main_command
 from harness import evaluate
 from harness.cli import hydra_app, own_configs
-from harness.config_files import CONFIGS, PROMPTS, listed, prompt_files, roots
+from harness.config_files import CONFIGS, PROMPTS, listed, prompt_files, roots, settings_in
 
 MODEL = (CONFIGS / "model/always_no.yaml").read_text().replace("p_yes: 0", "p_yes: 1")
 PROMPT = "source: mine\nmakes: [chat]\nuser: '{premise} {hypothesis} So?'\n"
@@ -105,7 +105,7 @@ def test_a_broken_file_that_nobody_asked_for_stops_nothing(command):
     code, _, err = command("model=gpt4", "prompt=pair", "dry_run=true")
     assert code == 1 and "prompt pair does not fit model gpt4" in err and "plain" in err
     for asked, said in (
-        (("prompt=latin",), "prompts/corr2cause/latin.yaml cannot be read as UTF-8"),
+        (("prompt=latin",), "prompts/corr2cause/latin.yaml is not UTF-8"),
         (("prompt=torn",), "prompts/corr2cause/torn.yaml is not YAML"),
         (("prompt=zero",), "zero.yaml: {0…} is no field's name"),
         (("prompt=inside",), "inside.yaml: {premise.__class__…} is no field's name"),
@@ -120,7 +120,7 @@ def test_a_broken_file_that_nobody_asked_for_stops_nothing(command):
 def test_files_that_ship_are_read_by_libyaml_and_hold_what_omegaconf_reads(tmp_path, monkeypatch):
     files = sorted(file for root in roots(CONFIGS) for file in root.rglob("*.yaml"))[::5]
     for file in files:
-        assert own_configs.read(file) == OmegaConf.to_container(OmegaConf.load(file))
+        assert settings_in(file, own_configs.loader()) == OmegaConf.to_container(OmegaConf.load(file))
     slowly: list[str] = []
     load = OmegaConf.load
     monkeypatch.setattr(OmegaConf, "load", lambda file: slowly.append(getattr(file, "name", "own")) or load(file))

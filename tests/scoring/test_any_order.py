@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.made_records import made
 
-from harness.config_files import CONFIGS, listed, read_yaml
+from harness.config_files import CONFIGS, listed, settings_in
 from harness.prompting import prompts
 from harness.scoring import bootstrap, choices, samples
 from harness.scoring.audit import by_judge
@@ -98,7 +98,7 @@ class Shipped:
     def __init__(self, name: str, folder: Path) -> None:
         (file := folder / "questions.csv").write_text("question,label\n" + "".join(f"{k}?,{k % 2}\n" for k in range(9)))
         own = {"path": str(file)} if name == "questions" else {}
-        self.task = build({**read_yaml(NAMES[name]), "limit": 12, **own}, "task")
+        self.task = build({**settings_in(NAMES[name]), "limit": 12, **own}, "task")
         self.name, self.headline, self.summarize = self.task.name, self.task.headline, self.task.summarize
         self.remarks = self.task.remarks
         self.items = {item.id: item for item in islice(self.task.items(), 90)}
@@ -115,7 +115,7 @@ class Shipped:
 
 
 NAMES = listed(CONFIGS, "task", own=False)
-ONE_OF_EACH = {class_of(read_yaml(file)["_target_"], "task").summarize: name for name, file in NAMES.items()}
+ONE_OF_EACH = {class_of(settings_in(file)["_target_"], "task").summarize: name for name, file in NAMES.items()}
 """A task for each way to score one."""
 
 

@@ -167,7 +167,7 @@ def parse_once() -> None:
 
     from harness.cli import own_configs
 
-    own_configs.read = lru_cache(512)(own_configs.read)
+    own_configs.settings_in = lru_cache(512)(own_configs.settings_in)
     load = OmegaConf.load
     content = lru_cache(512)(lambda text: OmegaConf.to_container(load(io.StringIO(text))))
 

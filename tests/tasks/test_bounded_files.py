@@ -17,7 +17,7 @@ from question_files import questions
 
 from harness import config_files
 from harness.codec import content_digest
-from harness.config_files import read_yaml
+from harness.config_files import settings_in
 from harness.errors import HarnessError
 from harness.prompting import schema
 
@@ -70,7 +70,7 @@ READERS: dict[str, tuple[str, Callable[[Path], object]]] = {
     "questions": (".csv .tsv .jsonl .json .parquet", lambda place: list(questions(place).items())),
     "digest": (".csv .yaml", content_digest),
     "prompt": (".yaml", schema.read),
-    "config": (".yaml", read_yaml),
+    "config": (".yaml", settings_in),
     "help": (".yaml", config_files.text_of),
 }
 """What reads a file that a user names, and the endings such a file has."""

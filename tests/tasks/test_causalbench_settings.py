@@ -12,7 +12,7 @@ from harness.errors import ConfigError
     ("settings", "sentence"),
     [
         ({"networks": ["asia"], "scale": "small"}, r"task\.networks and task\.scale both choose networks"),
-        ({"networks": "assia"}, r"task\.networks=assia: .*did you mean asia\?"),
+        ({"networks": "assia"}, r"task\.networks=assia: .*did you mean 'asia'\?"),
         ({"networks": []}, r"no network is left"),
         ({"scale": []}, r"no network is left"),
         ({"rows": 4}, r"task\.parts=5 .*task\.rows=4"),

@@ -149,7 +149,7 @@ def test_the_examples_are_of_the_train_split_and_one_follows(perturbation):
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [
-        ({"relations": ["parent", "chld"]}, r"task\.relations=chld: .*did you mean child\?"),
+        ({"relations": ["parent", "chld"]}, r"task\.relations=chld: .*did you mean 'child'\?"),
         ({"num_nodes": 7}, r"task\.num_nodes=7: the public test sets have 2 to 6 variables; use task\.split=all"),
         ({"num_nodes": [5, 8], "split": "all"}, r"task\.num_nodes=8: .* at most 7 variables"),
         # Settings that do not go together.
