@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import csv
-import shutil
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from harness.cli import key_value
-from harness.errors import ConfigError, StoreError, unknown
+from harness.errors import ConfigError, unknown
 from harness.plugin import load
-from harness.storage.atomic_write import atomic_file, cannot_write, check
+from harness.storage.atomic_write import atomic_file, check
 from harness.storage.find import below
 from harness.storage.runs import Run, columns, no_records, rows
 from harness.tables.write import inert
@@ -131,27 +128,6 @@ TARGETS: Mapping[str, tuple[str, Callable[[Sequence[Run], str | None], str]]] = 
     "inspect": ("a log for each run: inspect view --log-dir inspect_logs", _inspect),
 }
 """What can be written: its line in the help, and the function of runs and `out` that returns what it has written."""
-
-
-@contextmanager
-def unfinished_folder(out: str) -> Iterator[Path]:
-    """Yield a folder to write to, which takes its place once all of it is whole.
-
-    Raises StoreError where something is in `out`, or cannot be written. An interruption leaves nothing behind.
-    """
-    path = Path(out)
-    unfinished = path.with_name(f".{path.name}.tmp")
-    try:
-        if path.is_dir() and any(path.iterdir()):
-            raise StoreError(f"{out} is not empty: choose another out=, or remove it.")
-        shutil.rmtree(unfinished, ignore_errors=True)  # of an export that was killed
-        unfinished.mkdir(parents=True)
-        yield unfinished
-        unfinished.replace(path)
-    except OSError as error:
-        raise cannot_write(out, error) from error
-    finally:
-        shutil.rmtree(unfinished, ignore_errors=True)
 
 
 def number_of(runs: Sequence[Run], what: str = "run") -> str:

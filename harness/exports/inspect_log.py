@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import shutil
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from harness.codec import set_fields, text_digest
-from harness.export import number_of, unfinished_folder
+from harness.errors import StoreError
+from harness.export import number_of
+from harness.storage.atomic_write import cannot_write
 from harness.storage.columns import reply_columns
 from harness.storage.configuration import safe
 from harness.storage.manifest import PLACE
@@ -32,13 +36,34 @@ SUMMARY = 1000
 def write(runs: Sequence[Run], out: str | None) -> str:
     """Write the logs and return the sentence that says so."""
     out = out or "inspect_logs"
-    with unfinished_folder(out) as folder:
+    with _unfinished_folder(out) as folder:
         for run in runs:
             # Inspect's own names: when_task_which. It splits them at _, and shows one log only of those with one id.
             when = _started(run).replace(":", "-")
             name = safe("-".join(run.place[part] for part in PLACE)).replace("_", "-")
             _log(run, folder / f"{when}_{name}_{_task_id(run)}.eval")
     return f"{out}: {number_of(runs, 'log')}; inspect view --log-dir {out} shows them."
+
+
+@contextmanager
+def _unfinished_folder(out: str) -> Iterator[Path]:
+    """Yield a folder to write to, which takes its place once all of it is whole.
+
+    Raises StoreError where something is in `out`, or cannot be written. An interruption leaves nothing behind.
+    """
+    path = Path(out)
+    unfinished = path.with_name(f".{path.name}.tmp")
+    try:
+        if path.is_dir() and any(path.iterdir()):
+            raise StoreError(f"{out} is not empty: choose another out=, or remove it.")
+        shutil.rmtree(unfinished, ignore_errors=True)  # of an export that was killed
+        unfinished.mkdir(parents=True)
+        yield unfinished
+        unfinished.replace(path)
+    except OSError as error:
+        raise cannot_write(out, error) from error
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
 
 
 def _log(run: Run, path: Path) -> None:
