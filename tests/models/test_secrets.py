@@ -109,7 +109,7 @@ def test_no_command_writes_the_key(harness, serve):
         run(harness, serve(lambda *_: error(500, f"no {KEY}")).url, "results=third", "model.attempts=1").returncode == 1
     )
     unread = run(harness, serve(lambda *_: chat_reply(KEY)).url, "results=fourth")
-    assert unread.returncode == 1 and "'[the key]'" in unread.stderr
+    assert unread.returncode == 1 and "“[the key]”" in unread.stderr
     assert run(harness, good.url, "dry_run=true").returncode == 0
     assert run(harness, good.url, "--cfg", "job", "--resolve").returncode == 0
     assert run(harness, good.url, "-m").returncode == 0
