@@ -171,11 +171,9 @@ class Endpoint(ABC):
             "sampling": self.sampling(),
         }
 
+    @abstractmethod
     def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
         """Call many at once; yield the answers that arrived together, as they arrive."""
-        from harness.models.api.calls import respond  # imports asyncio, which a run from the cache does not need
-
-        return respond(self, requests)
 
     def sdk(self, http: httpx2.AsyncClient) -> Any:
         """Return the SDK's client. Raises ConfigError where it is not installed."""

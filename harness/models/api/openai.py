@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Generator, Iterable, Mapping
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
@@ -14,7 +14,7 @@ from harness.errors import ConfigError
 from harness.models.api.endpoint import Endpoint
 from harness.models.api.families import Family, Limit, family_of
 from harness.models.api.replies import InvalidReplyError, refusal_of, text_of, thoughts_of, whole
-from harness.protocols import as_text
+from harness.protocols import Outcomes, as_text
 from harness.types import JSON, AnswerForm, ChatRequest, ChoiceRequest, Means, PairRequest, Request
 
 if TYPE_CHECKING:
@@ -28,6 +28,12 @@ ENTRA_TOKEN, _ENTRA_SCOPE = "AZURE_OPENAI_AD_TOKEN", "https://cognitiveservices.
 TopLogprobs = Annotated[int, Field(ge=1, le=1000)]
 
 
+def _respond(endpoint: Endpoint, requests: Iterable[Request]) -> Generator[Outcomes]:
+    from harness.models.api.calls import respond  # imports asyncio, which a run from the cache does not need
+
+    return respond(endpoint, requests)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Chat(Endpoint):
     """Messages in, one message out; or the probabilities of its first token."""
@@ -37,6 +43,8 @@ class Chat(Endpoint):
     reasoning: bool | None = None
     reasoning_effort: str | None = None
     reasoning_tokens: Annotated[int, Field(ge=0)] = 8192
+
+    respond = _respond
 
     kind: ClassVar[str] = "openai.chat"
 
@@ -208,6 +216,8 @@ class Completions(Endpoint):
     """The completions endpoint: text in, text out; or ranking, if the server gives log-probabilities."""
 
     top_logprobs: TopLogprobs = 5
+
+    respond = _respond
 
     kind: ClassVar[str] = "openai.completions"
 
