@@ -57,11 +57,9 @@ class Budget:
         """Begin with nothing, or with what stands in the `shared` file, if there are limits at all."""
         self.limits = limits
         self._file = shared if limits else None
-        self._most = {
-            "requests": inf if limits.requests is None else limits.requests,
-            # Sums of cents are not exact: the last digits must not stop a run.
-            "usd": inf if limits.usd is None else limits.usd * (1 + 1e-9),
-        }
+        # Sums of cents are not exact: the last digits must not stop a run.
+        self._most_usd = inf if limits.usd is None else limits.usd * (1 + 1e-9)
+        self._most_requests = inf if limits.requests is None else limits.requests
         # What the system loses with the power was spent by processes that are gone with it.
         self._do("PRAGMA synchronous=OFF")
         self._do(
@@ -80,7 +78,7 @@ class Budget:
         taken = self._do(
             "UPDATE taken SET usd_aside = usd_aside + :usd, requests_aside = requests_aside + 1 WHERE "
             "usd + usd_aside + :usd <= :most AND requests + requests_aside + 1 <= :tries",
-            usd=usd, most=self._most["usd"], tries=self._most["requests"],
+            usd=usd, most=self._most_usd, tries=self._most_requests,
         )  # fmt: skip
         return taken.rowcount == 1
 
@@ -101,9 +99,9 @@ class Budget:
         if spent != self._seen:
             self._seen, self._since = spent, time.monotonic()
         dead = time.monotonic() - self._since > _SILENT
-        if spent.requests + 1 + dead * spent.requests_aside > self._most["requests"]:
+        if spent.requests + 1 + dead * spent.requests_aside > self._most_requests:
             limit, reason = "requests", f"{spent.requests:,} asked"
-        elif spent.usd + usd + dead * spent.usd_aside > self._most["usd"]:
+        elif spent.usd + usd + dead * spent.usd_aside > self._most_usd:
             limit, reason = "usd", f"{dollars(spent.usd)} spent, and the next call may cost {dollars(usd)}"
         else:
             return None
@@ -115,10 +113,8 @@ class Budget:
 
     def so_far(self, ledger: Ledger) -> str:
         """Return what a run has cost so far and used of its limits; "" if neither is known."""
-        usd = ledger.spent_now
-        parts = [dollars(usd)] if usd else []
-        if self.limits.usd is not None and ledger.price is not None:
-            parts = [f"{dollars(usd)} of ${self.limits.usd:g}"]
+        most = "" if self.limits.usd is None or ledger.price is None else f" of ${self.limits.usd:g}"
+        parts = [f"{dollars(ledger.spent_now)}{most}"] if ledger.spent_now or most else []
         if self.limits.requests is not None:
             parts.append(f"{self.spent.requests:,} of {self.limits.requests:,.0f} calls")
         return " · ".join(parts)

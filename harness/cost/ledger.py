@@ -102,14 +102,13 @@ class Ledger:
         """The cost for result.json: the same whether the answers were asked now or came from the cache."""
         if not self.paid:
             return {}
-        return {
-            "cost": {
-                "usd": None if self._unknown else round(self.usd, 9),
-                "answers": self.calls,
-                "answers_without_cost": self.uncounted,
-                "price": None if self.price is None else str(self.price),
-            }
+        cost = {
+            "usd": None if self._unknown else round(self.usd, 9),
+            "answers": self.calls,
+            "answers_without_cost": self.uncounted,
+            "price": None if self.price is None else str(self.price),
         }
+        return {"cost": cost}
 
     def lines(self) -> list[str]:
         """Return the lines that the command prints at its end; none for free answers."""
@@ -117,7 +116,7 @@ class Ledger:
             return []
         if self._unknown:
             return ["Cost of these answers: unknown, as the model's price is (model.price tells it)."]
-        rest = ", the rest came from the cache" if self.calls_now < self.calls else ""
+        rest = ", the rest came from the cache" * (self.calls_now < self.calls)
         without = "a price" if self.price is None else "a count of tokens"
         missing = f" {self.uncounted:,} answers came without {without} and are not in it." * (self.uncounted > 0)
         discarded = f", {dollars(self.usd_discarded)} of it for replies that were no answer" * (self.usd_discarded > 0)

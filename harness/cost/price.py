@@ -1,8 +1,7 @@
 """What tokens cost: by the model's config, nothing on this machine, else by the model's entry in genai-prices.
 
 genai-prices is a table in a package: nothing is looked up over the network. It finds the provider by the address and
-the model by rules; wherever a price is shown, its entry is named. A manifest holds the numbers, so that a cost can be
-computed again when the table has others.
+the model by rules; wherever a price is shown, its entry is named. A manifest holds the numbers.
 """
 
 from __future__ import annotations

@@ -117,10 +117,8 @@ class FirstReplies:
 
     def __init__(self, model: Model, judged: bool) -> None:
         self._service, self._judged, self._readable = model.traits.service, judged, False
-        self._unread: dict[str, Response] = {}
-        """By request, as items may share one."""
-        self._asked_now: set[str] = set()
-        self._max_tokens = 0
+        self._unread: dict[str, Response] = {}  # by request, as items may share one
+        self._asked_now, self._max_tokens = set[str](), 0
 
     @property
     def hopeless(self) -> bool:
@@ -134,17 +132,15 @@ class FirstReplies:
         if answer.label is None and len(self._unread) < ENOUGH:
             self._unread.setdefault(record.request.digest, response)
             self._max_tokens = record.request.max_tokens or 0
-        if self._readable or self.hopeless:
-            return
         # A judge reads it, or not: the rules were not to.
         for_judge = self._judged and response.text.strip() and not while_thinking(response)
-        self._readable = answer.label is not None or bool(for_judge)
+        self._readable |= answer.label is not None or bool(for_judge)
         if not self._readable and not response.cached:
             self._asked_now.add(record.request.digest)
 
     @property
     def reason(self) -> str:
-        """Return why the run pauses."""
+        """Why the run pauses."""
         said = self.fault(f"the first {ENOUGH}")
         return f"the run pauses: {said} Answers so far are kept; the same command asks twenty more."
 
@@ -156,8 +152,10 @@ class FirstReplies:
             at = f"max_tokens={self._max_tokens}{f' and {room} to think' if room else ''}"
             thinking = " while the model was still thinking" if all(map(while_thinking, replies)) else ""
             fault = f"each of {number} replies was cut off at {at}{thinking}, before an answer:"
-            way_out = f"max_tokens={max(1024, 8 * self._max_tokens)} gives each reply more room; for a model that "
-            way_out += "thinks before it answers, model.reasoning=true (model.reasoning_tokens more)."
+            more = f"max_tokens={max(1024, 8 * self._max_tokens)} gives each reply more room"
+            way_out = (
+                f"{more}; for a model that thinks before it answers, model.reasoning=true (model.reasoning_tokens)."
+            )
             if room:
                 way_out = f"Give the model more room to think: model.reasoning_tokens={4 * room} (or max_tokens=…)."
         else:

@@ -39,10 +39,8 @@ class PlanLine:
         if self.plan is None or not ledger.paid:
             return 0.0, 0.0
         span = costs(self.plan.total, ledger.price)
-        if not judge.paid or span is None:
-            return span
-        judged = costs(self.plan.judged, judge.price)
-        return None if judged is None else (span[0], span[1] + judged[1])
+        judged = costs(self.plan.judged, judge.price) if judge.paid else (0.0, 0.0)
+        return None if span is None or judged is None else (span[0], span[1] + judged[1])
 
     def row(self) -> list[str]:
         """Return the job as a row of the table."""
