@@ -39,7 +39,7 @@ ROOMS: dict[str, tuple[int, int]] = {
     "harness/scoring": (2084, 15),
     "harness/show": (100, 2),
     "harness/storage": (1969, 13),
-    "harness/sweep": (497, 4),
+    "harness/sweep": (495, 4),
     "harness/tables": (900, 7),
     "harness/tasks": (1034, 7),
     "harness/tasks/causalbench": (1658, 12),
