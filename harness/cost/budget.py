@@ -160,10 +160,8 @@ class Budgeted(Wrapper):
         self.budget, self.ledger = budget or Budget(Limits()), ledger or Ledger(None, paid=False)
         self._before = before
         self._kept = _INSTANT if model.traits.instant else _KEPT.get(cache, _KEPT["on"])
-        self._more = 0.0
-        """USD that a call took beyond its most, at most."""
-        self._uncounted = 0
-        """Calls that nobody counted."""
+        self._more = 0.0  # USD that a call took beyond its most, at most
+        self._uncounted = 0  # calls that nobody counted
 
     def respond(self, requests: Iterable[Request]) -> Generator[Outcomes]:
         """Yield the model's outcomes. Raises Interrupted or BudgetReached after those under way, if there are more."""
