@@ -1,6 +1,6 @@
 """Three hundred replies for the contract between frameworks: recorded ones of tests/data, and hostile ones.
 
-`served` has them given by a local server, each to its own question, in whatever form the framework asks.
+`replaying` gives them, each to its own question, in whatever form the framework asks.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from support.openai_server import Server
+from support.openai_server import chat_reply
 
 from harness.tasks.question import Question
 
@@ -129,15 +129,7 @@ def replies() -> list[Reply]:
 
 
 def completion(reply: Reply, model: str) -> dict[str, Any]:
-    message = {"role": "assistant", "content": reply.text}
-    return {
-        "id": "chatcmpl-1",
-        "object": "chat.completion",
-        "created": 1,
-        "model": model,
-        "choices": [{"index": 0, "message": message, "finish_reason": reply.finish_reason, "logprobs": None}],
-        "usage": {"prompt_tokens": 9, "completion_tokens": 4, "total_tokens": 13},
-    }
+    return chat_reply(reply.text, finish_reason=reply.finish_reason, logprobs=None) | {"model": model}
 
 
 def streamed(reply: Reply, model: str) -> str:
@@ -170,8 +162,3 @@ def replaying(questions: list[Question]) -> tuple[Callable[..., Any], list[str]]
         return completion(given[words], body["model"])
 
     return reply, unknown
-
-
-def served(questions: list[Question]) -> tuple[Server, list[str]]:
-    reply, unknown = replaying(questions)
-    return Server(reply), unknown

@@ -29,13 +29,10 @@ def tasks() -> dict[str, dict]:
             if "include" in content}  # fmt: skip
 
 
-@pytest.mark.parametrize("name", command.PATHS)
-def test_the_command_prints_a_path_that_is_there(name, capsys):
-    assert command.main([name]) == 0
-    assert Path(capsys.readouterr().out.strip()).exists()
-
-
-def test_the_command_refuses_what_it_does_not_know(capsys):
+def test_the_command_prints_paths_that_are_there_and_refuses_what_it_does_not_know(capsys):
+    for name in command.PATHS:
+        assert command.main([name]) == 0
+        assert Path(capsys.readouterr().out.strip()).exists()
     assert command.main(["lm_eval"]) == 1
     assert "lm-eval" in capsys.readouterr().err
 
@@ -51,12 +48,9 @@ def test_each_yaml_of_lm_eval_names_functions_and_a_task_that_are_there():
         assert (content["output_type"] == "multiple_choice") == name.endswith("_choice")
         if not name.endswith("_choice"):
             next(iter(questions(content["dataset_kwargs"]["task"], **content["dataset_kwargs"]["defaults"])))
-
-
-@pytest.mark.parametrize("group", ["harness", "harness_choice"])
-def test_the_groups_of_lm_eval_hold_tasks_that_are_there(group):
-    content = yaml.safe_load((FOLDER / f"{group}.yaml").read_text())
-    assert content["group"] == group and set(content["task"]) < tasks().keys()
+    for group in ("harness", "harness_choice"):
+        content = yaml.safe_load((FOLDER / f"{group}.yaml").read_text())
+        assert content["group"] == group and set(content["task"]) < tasks().keys()
 
 
 def documents(**settings):
@@ -82,9 +76,6 @@ def test_f1_of_documents_has_the_interval_of_a_run():
     found = [lm_eval_tasks.read(row, [draws.choice(("Yes", "No"))])["f1"] for row in documents(limit=200)["test"]]
     low, value, high = lm_eval_tasks.f1_low(found), lm_eval_tasks.f1(found), lm_eval_tasks.f1_high(found)
     assert 0 < low < value < high < 1
-
-
-def test_a_prompt_of_several_turns_is_no_document():
     with pytest.raises(ConfigError, match="several turns"):
         documents(prompt="few_shot")
 

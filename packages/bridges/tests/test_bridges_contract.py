@@ -82,6 +82,27 @@ def run(framework: str, program: str, *arguments: str, folder: Path, **environme
     return process.stdout
 
 
+def inspect_logs(tmp_path: Path, url: str, *arguments: str) -> list[dict[str, Any]]:
+    """Run inspect eval against a server; return what it logged."""
+    run(
+        "inspect", "inspect", "eval", *arguments, "--model", "openai-api/mock/mock", "--log-dir", "logs",
+        "--log-format", "json", "--display", "none", folder=tmp_path, MOCK_BASE_URL=url, MOCK_API_KEY="none",
+    )  # fmt: skip
+    return [json.loads(file.read_text(encoding="utf-8")) for file in (tmp_path / "logs").glob("*.json")]
+
+
+def lm_eval(tmp_path: Path, task: str, *arguments: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Run lm_eval with the tasks of this project; return the results by task, and the samples where they are asked."""
+    path = run("lm-eval", "harness", "bridges", "lm-eval", folder=tmp_path).strip()
+    run(
+        "lm-eval", "lm_eval", "run", "--include_path", path, "--tasks", task, "--output_path", "out", *arguments,
+        folder=tmp_path,
+    )  # fmt: skip
+    (results,) = (tmp_path / "out").rglob("results_*.json")
+    lines = [line for file in (tmp_path / "out").rglob("samples_*.jsonl") for line in file.open(encoding="utf-8")]
+    return json.loads(results.read_text(encoding="utf-8"))["results"], [json.loads(line) for line in lines]
+
+
 def agree(framework: str, verdicts: dict[str, Verdict], accuracy: float) -> None:
     """Compare every item and the aggregate, and note the row of the table in README.md."""
     ours = scored(framework)
@@ -124,13 +145,8 @@ def test_a_run_of_this_project_over_http(server, key, tmp_path, monkeypatch):
 
 
 def test_inspect(server, tmp_path):
-    run(
-        "inspect", "inspect", "eval", "harness/corr2cause_fresh", "-T", "prompt=cot", "-T", "num_nodes=6",
-        "-T", f"limit={NUMBER}", "--model", "openai-api/mock/mock", "--log-dir", "logs", "--log-format", "json",
-        "--display", "none", folder=tmp_path, MOCK_BASE_URL=server.url, MOCK_API_KEY="none",
-    )  # fmt: skip
-    (file,) = (tmp_path / "logs").glob("*.json")
-    log = json.loads(file.read_text(encoding="utf-8"))
+    settings = ("-T", "prompt=cot", "-T", "num_nodes=6", "-T", f"limit={NUMBER}")
+    (log,) = inspect_logs(tmp_path, server.url, "harness/corr2cause_fresh", *settings)
     answers = {each["id"]: each["scores"]["reading"]["metadata"]["reading"] for each in log["samples"]}
     numbers = {name: metric["value"] for name, metric in log["results"]["scores"][0]["metrics"].items()}
     agree("inspect", {name: (a["correct"], bool(a["reason"])) for name, a in answers.items()}, numbers["accuracy"])
@@ -147,12 +163,8 @@ def test_inspect_runs_every_task(serve, tmp_path):
     names = ["corr2cause", "corr2cause_pairs", "cladder", "causalbench_cot"]
     names += [f"causalbench_{name}" for name in ("causality", "correlation", "skeleton")]
     always_no = serve(lambda *_: completion(Reply("No"), "mock"))
-    run(
-        "inspect", "inspect", "eval", *(f"harness/{name}" for name in names), "-T", "limit=24", "-T",
-        "unreadable=unscored", "--model", "openai-api/mock/mock", "--log-dir", "logs", "--log-format", "json",
-        "--display", "none", folder=tmp_path, MOCK_BASE_URL=always_no.url, MOCK_API_KEY="none",
-    )  # fmt: skip
-    logs = [json.loads(file.read_text(encoding="utf-8")) for file in (tmp_path / "logs").glob("*.json")]
+    tasks = [f"harness/{name}" for name in names]
+    logs = inspect_logs(tmp_path, always_no.url, *tasks, "-T", "limit=24", "-T", "unreadable=unscored")
     assert sorted(log["eval"]["task"].removeprefix("harness/") for log in logs) == sorted(names)
     for log in logs:
         assert log["status"] == "success", log["error"]
@@ -161,32 +173,21 @@ def test_inspect_runs_every_task(serve, tmp_path):
 
 
 def test_lm_eval(server, tmp_path):
-    path = run("lm-eval", "harness", "bridges", "lm-eval", folder=tmp_path).strip()
-    arguments = f"model=mock,base_url={server.url}/chat/completions,num_concurrent=4,max_retries=1"
-    run(
-        "lm-eval", "lm_eval", "run", "--model", "local-chat-completions", "--model_args", arguments,
-        "--apply_chat_template", "--include_path", path, "--tasks", "corr2cause_fresh",
-        "--metadata", json.dumps({"settings": {"prompt": "cot", **SETTINGS}}),
-        "--log_samples", "--output_path", "out", folder=tmp_path,
+    model = f"model=mock,base_url={server.url}/chat/completions,num_concurrent=4,max_retries=1"
+    results, rows = lm_eval(
+        tmp_path, "corr2cause_fresh", "--model", "local-chat-completions", "--model_args", model,
+        "--apply_chat_template", "--metadata", json.dumps({"settings": {"prompt": "cot", **SETTINGS}}), "--log_samples",
     )  # fmt: skip
-    (samples,) = (tmp_path / "out").rglob("samples_*.jsonl")
-    (results,) = (tmp_path / "out").rglob("results_*.json")
-    rows = [json.loads(line) for line in samples.read_text(encoding="utf-8").splitlines()]
     verdicts = {json.loads(row["doc"]["metadata"])["id"]: (row["acc"] == 1, row["unreadable"] == 1) for row in rows}
-    numbers = json.loads(results.read_text(encoding="utf-8"))["results"]["corr2cause_fresh"]
+    numbers = results["corr2cause_fresh"]
     agree("lm-eval", verdicts, numbers["acc,none"])
     f1 = summary(scored("lm-eval")).overall.metric("f1")
     assert (numbers["f1,none"], (numbers["f1_low,none"], numbers["f1_high,none"])) == (f1.value, f1.interval)
 
 
 def test_lm_eval_ranks_the_choices(tmp_path):
-    path = run("lm-eval", "harness", "bridges", "lm-eval", folder=tmp_path).strip()
-    run(
-        "lm-eval", "lm_eval", "run", "--model", "dummy", "--include_path", path, "--tasks", "corr2cause_audited_choice",
-        "--metadata", json.dumps({"settings": {"limit": 60}}), "--log_samples", "--output_path", "out", folder=tmp_path,
-    )  # fmt: skip
-    (samples,) = (tmp_path / "out").rglob("samples_*.jsonl")
-    rows = [json.loads(line) for line in samples.read_text(encoding="utf-8").splitlines()]
+    settings = ("--metadata", json.dumps({"settings": {"limit": 60}}), "--log_samples")
+    _, rows = lm_eval(tmp_path, "corr2cause_audited_choice", "--model", "dummy", *settings)
     assert len(rows) == 60 and len({row["acc"] for row in rows}) == 2
     for row in rows:
         yes, no = (float(each[0]) for each in row["filtered_resps"])
@@ -194,13 +195,7 @@ def test_lm_eval_ranks_the_choices(tmp_path):
 
 
 def test_lm_eval_runs_all_tasks_together(tmp_path):
-    path = run("lm-eval", "harness", "bridges", "lm-eval", folder=tmp_path).strip()
-    run(
-        "lm-eval", "lm_eval", "run", "--model", "dummy", "--include_path", path, "--tasks", "harness_choice",
-        "--limit", "8", "--output_path", "out", folder=tmp_path,
-    )  # fmt: skip
-    (results,) = (tmp_path / "out").rglob("results_*.json")
-    numbers = json.loads(results.read_text(encoding="utf-8"))["results"]
+    numbers, _ = lm_eval(tmp_path, "harness_choice", "--model", "dummy", "--limit", "8")
     tasks = numbers.keys() - {"harness_choice"}
     assert len(tasks) == 8
     mean = sum(numbers[task]["acc,none"] for task in tasks) / len(tasks)

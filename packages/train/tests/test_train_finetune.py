@@ -32,6 +32,8 @@ from harness.types import ChoiceRequest, Message
 
 SMALL = ["task.num_nodes=[4]", "task.limit=24", "dev_limit=40", "recipe.epochs=2", "recipe.evaluations=1.0"]
 FAST = "recipe.learning_rate=3e-3"
+REST = dict.fromkeys(("accuracy", "precision", "recall", "loss", "yes", "unreadable", "failed"), 0)
+"""Scores beside F1."""
 
 
 def composed(*arguments: str) -> dict:
@@ -45,6 +47,12 @@ def made(base: Path, out: Path, *arguments: str, small: bool = True) -> making.F
 
 def weights(folder: Path) -> bytes:
     return (folder / "model.safetensors").read_bytes()
+
+
+def adapter_of(kind: str, folder: Path, **more: str) -> NLI | CausalLM:
+    """Return the model that answers with a checkpoint."""
+    settings = {"name": "mine", "path": str(folder), "dtype": "float32", "device": "cpu"}
+    return (NLI if kind == "nli" else CausalLM)(**settings, **more)
 
 
 def lessons_of(config: dict) -> tuple[PairLearner, Lessons]:
@@ -76,8 +84,7 @@ def bases(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 def test_training_reads_the_tensors_that_the_adapter_reads(bases, name):
     kind = "nli" if name in ("nli", "two") else "causal_lm"
     learner, lessons = lessons_of(composed(f"recipe={kind}", f"recipe.path={bases[name]}", *SMALL))
-    settings = {"name": name, "path": str(bases[name]), "dtype": "float32", "device": "cpu"}
-    adapter = NLI(**settings) if kind == "nli" else CausalLM(**settings)
+    adapter = adapter_of(kind, bases[name])
     object.__setattr__(adapter, "share_prefixes", False)
     examples = lessons.train.rows[:6]
     read: list[dict] = []
@@ -113,25 +120,22 @@ def test_a_decoder_learns_the_answer_and_nothing_else(bases):
     assert loss.item() == pytest.approx(-sum(right) / (labels != -100).sum().item(), rel=1e-5)
 
 
-@pytest.mark.parametrize("name", ["gpt2"])
-def test_a_few_examples_are_learned_by_heart_and_the_folder_answers_them(bases, tmp_path, name):
-    kind = "causal_lm" if name == "gpt2" else "nli"
-    few = [f"recipe={kind}", "task.limit=24", "recipe.epochs=50", "task.num_nodes=[4]"]
+def test_a_few_examples_are_learned_by_heart_and_the_folder_answers_them(bases, tmp_path):
+    few = ["recipe=causal_lm", "task.limit=24", "recipe.epochs=50", "task.num_nodes=[4]"]
     rest = ["recipe.learning_rate=1e-2", "recipe.schedule=constant", "recipe.weight_decay=0"]
-    config = composed(*few, *rest, f"recipe.path={bases[name]}", f"out={tmp_path}", "recipe.evaluations=0.05")
+    config = composed(*few, *rest, f"recipe.path={bases['gpt2']}", f"out={tmp_path}", "recipe.evaluations=0.05")
     _, lessons = lessons_of(config)
     # Dev has the same items here, so that the chosen step is the one that knows them.
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Lessons, "dev", property(lambda self: self.train))
         folder = making.make(config).folder
-    settings = {"name": "mine", "path": str(folder), "dtype": "float32", "device": "cpu"}
-    adapter = NLI(**settings) if kind == "nli" else CausalLM(**settings)
+    adapter = adapter_of("causal_lm", folder)
     rows = lessons.train.rows
     outcomes = dict(pair for landed in adapter.respond([row.request for row in rows]) for pair in landed)
     assert [lessons.prompt.parse(outcomes[row.request], row.fields).label for row in rows] == [r.label for r in rows]
     entry = json.loads((folder / "training.json").read_text())
     assert entry["chosen"]["dev"]["f1"] == 1.0
-    assert not {str(tmp_path), str(bases[name])} & set(json.dumps(entry["recipe"]).split('"'))
+    assert not {str(tmp_path), str(bases["gpt2"])} & set(json.dumps(entry["recipe"]).split('"'))
 
 
 def test_kill_9_and_the_same_command_give_the_weights_of_an_undisturbed_training(bases, tmp_path, monkeypatch):
@@ -140,8 +144,7 @@ def test_kill_9_and_the_same_command_give_the_weights_of_an_undisturbed_training
     evaluate = trainer.Teacher.evaluate
 
     def better_each_time(self, *args, **more):
-        rest = dict.fromkeys(("accuracy", "precision", "recall", "loss", "yes", "unreadable", "failed"), 0)
-        self._score = lambda: {"f1": self.state.global_step / 100, **rest}
+        self._score = lambda: REST | {"f1": self.state.global_step / 100}
         return evaluate(self, *args, **more)
 
     monkeypatch.setattr(trainer.Teacher, "evaluate", better_each_time)  # so that the last step is the chosen one
@@ -202,18 +205,17 @@ def test_adapters_are_kept_as_peft_reads_them(bases, tmp_path):
     merged = PeftModel.from_pretrained(base, folder / "adapter").merge_and_unload().state_dict()
     for name, weight in AutoModelForCausalLM.from_pretrained(folder).state_dict().items():
         assert weight.allclose(merged[name], atol=1e-6), name
-    settings = {"name": "x", "dtype": "float32", "device": "cpu"}
-    plain = CausalLM(path=str(bases["llama"]), **settings)
-    adapted = CausalLM(path=str(bases["llama"]), adapter=str(folder / "adapter"), **settings)
+    plain = adapter_of("causal_lm", bases["llama"])
+    adapted = adapter_of("causal_lm", bases["llama"], adapter=str(folder / "adapter"))
     request = ChoiceRequest((Message("user", "A correlates with B."),), ("Yes", "No"))
     ((_, answer),), ((_, expected),) = (
-        next(model.respond([request])) for model in (adapted, CausalLM(path=str(folder), **settings))
+        next(model.respond([request])) for model in (adapted, adapter_of("causal_lm", folder))
     )
     assert answer.logprobs == pytest.approx(expected.logprobs, abs=1e-5) and adapted.identity != plain.identity
     with pytest.raises(ConfigError, match="holds no adapter_config"):
-        CausalLM(path=str(bases["llama"]), adapter=str(tmp_path), **settings).identity  # noqa: B018
+        adapter_of("causal_lm", bases["llama"], adapter=str(tmp_path)).identity  # noqa: B018
     with pytest.raises(ConfigError, match="does not fit the checkpoint"):
-        [*CausalLM(path=str(bases["gpt2"]), adapter=str(folder / "adapter"), **settings).respond([request])]
+        [*adapter_of("causal_lm", bases["gpt2"], adapter=str(folder / "adapter")).respond([request])]
 
 
 def test_nothing_of_the_test_sets_is_ever_written_as_a_question(bases, tmp_path, monkeypatch):
@@ -260,10 +262,8 @@ def test_lora_is_merged_into_an_ordinary_checkpoint(bases, tmp_path, name):
     entry = made(bases[name], tmp_path, f"recipe={kind}", "recipe.lora.r=2", FAST, "recipe.epochs=1")
     files = {path.name for path in entry.folder.iterdir()}
     assert "model.safetensors" in files and not any("adapter_" in file for file in files)
-    settings = {"name": "mine", "path": str(entry.folder), "dtype": "float32", "device": "cpu"}
-    adapter = NLI(**settings) if kind == "nli" else CausalLM(**settings)
     _, lessons = lessons_of(composed(f"recipe={kind}", f"recipe.path={bases[name]}", *SMALL))
-    assert trainer.scores_of(adapter, lessons.prompt, lessons.dev.rows)["f1"] == entry.f1
+    assert trainer.scores_of(adapter_of(kind, entry.folder), lessons.prompt, lessons.dev.rows)["f1"] == entry.f1
 
 
 def test_the_losses_are_those_of_a_hand_computation(bases):
@@ -286,8 +286,7 @@ def test_the_best_point_of_a_grid_is_the_best_on_dev(bases, tmp_path, monkeypatc
     points = {1e-3: 0.3, 2e-3: 0.7, 5e-3: 0.5}
 
     def scores(*_):
-        rest = dict.fromkeys(("accuracy", "precision", "recall", "loss", "yes", "unreadable", "failed"), 0)
-        return {"f1": points[rate[0]], **rest}
+        return REST | {"f1": points[rate[0]]}
 
     rate, make = [], making.make
 
