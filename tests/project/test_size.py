@@ -55,7 +55,7 @@ ROOMS: dict[str, tuple[int, int]] = {
     "packages/papers": (1900, 13),
     "packages/scale": (764, 7),
     "packages/train": (872, 7),
-    "tests": (36092, 282),
+    "tests": (36064, 282),
     "tools": (1497, 11),
 }  # fmt: skip
 """Lines and files by room. A room within a room counts in its own row alone."""
