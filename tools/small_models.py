@@ -27,10 +27,8 @@ from harness.types import JSON, Item
 
 COMMAND = "python tools/small_models.py"
 SHIPPED = Path(__file__).parents[1] / "harness" / "data"
-REGULARISATION = 1.0
-"""scikit-learn's C, as it is by default: nothing was tuned."""
-TOLERANCE = 1e-8
-"""Near enough to the optimum that rounding to thousandths gives the same everywhere."""
+REGULARISATION = 1.0  # scikit-learn's C, as it is by default: nothing was tuned
+TOLERANCE = 1e-8  # near enough to the optimum that rounding to thousandths gives the same everywhere
 
 
 class Shares(NamedTuple):
@@ -137,11 +135,6 @@ def _regression(rows: NDArray[np.float64], labels: Sequence[int]) -> tuple[int, 
     return round(UNIT * float(model.intercept_[0])), np.rint(UNIT * model.coef_[0]).astype(np.int64)
 
 
-def write_shares(shares: Shares) -> str:
-    """Return the shares as CSV: hypothesis, how many Yes, of how many."""
-    return _csv([["hypothesis", "yes", "claims"], *([name, *counts] for name, counts in shares.claims.items())])
-
-
 def write_weights(weights: SentenceWeights) -> str:
     """Return the weights as CSV, a line for each hypothesis; one without slopes ends after its intercept."""
     rows = [
@@ -184,7 +177,8 @@ def files() -> dict[str, str]:
     """Return the files that ship, by their path below harness/data."""
     data = train()
     shares, weights = fit_shares(data), fit_weights(data)
-    share_text, weight_text = write_shares(shares), write_weights(weights)
+    share_text = _csv([["hypothesis", "yes", "claims"], *([name, *yes] for name, yes in shares.claims.items())])
+    weight_text = write_weights(weights)
     chosen: dict[str, JSON] = {"threshold": shares.threshold, "threshold_chosen_by": "F1 on the train split"}
     fitted: dict[str, JSON] = {"penalty": "l2", "C": REGULARISATION, "solver": "liblinear", "tol": TOLERANCE}
     fitted_rows = weights.slopes.any(axis=1)

@@ -11,17 +11,14 @@ from harness.types import NOT_IN_FORM, Record, Response, ended
 
 LARGE = 0.05
 """The mean probability outside the choices from which on a note says so."""
-MOST_PROMPTS = 200_000
-"""Records among which distinct prompts are counted."""
+MOST_PROMPTS = 200_000  # records among which distinct prompts are counted
 FEW_PROMPTS = 0.75
-"""At most this share of the items' prompts is distinct where a note says so: some repetitions are the data's own, as
-16% of Corr2Cause's first test set."""
+"""At most this share of prompts is distinct where a note says so: Corr2Cause's first test set repeats 16%."""
 OUT_OF_FORM = f"{NOT_IN_FORM} that the server was to hold"
-"""What the note says of replies that were not in their form; tables of several runs find the note by it."""
+"""By which tables of several runs find the note."""
 ENOUGH = 20
 """Replies to different requests, from the first on, none of them readable: then the run pauses."""
-QUOTED, LONGEST = 3, 100
-"""Replies that are quoted, and characters of each."""
+QUOTED, LONGEST = 3, 100  # replies that are quoted, and characters of each
 
 
 def while_thinking(response: Response) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
-from statistics import fmean, pstdev, stdev
+from statistics import fmean, stdev
 from typing import Any
 
 from harness.errors import ConfigError
@@ -143,8 +143,6 @@ class Draws:
         agreement = [most / labels for most, labels in self._agreement.elements()]
         return summary | {
             "agreement": fmean(agreement) if agreement else None,
-            "sd_within_items": fmean(p * (1 - p) for p in shares) ** 0.5 if shares else None,
-            "sd_between_items": pstdev(shares) if shares else None,
             "pass@1": fmean(shares) if shares else None,
             f"pass@{self._samples}": fmean(right > 0 for right in complete) if complete else None,
             f"pass^{self._samples}": fmean(right == self._samples for right in complete) if complete else None,

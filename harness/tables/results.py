@@ -179,9 +179,7 @@ def sample_notes(result: Result) -> list[str]:
     return [
         f"The scores are those of the majority of {k} answers an item (self-consistency); a tie is unreadable. "
         f"The {k} draws one by one, mean and SD between them: {spread}.",
-        f"Draws agree with their majority in {share('agreement')}%; whether a draw is right has an SD of "
-        f"{share('sd_within_items')} within items and {share('sd_between_items')} between them; "
-        f"{pass_rates}.",
+        f"Draws agree with their majority in {share('agreement')}%; {pass_rates}.",
     ]
 
 

@@ -61,7 +61,6 @@ def test_spread_agreement_and_pass_rates_by_hand():
     assert summary["pass@1"] == pytest.approx(4 / 9)
     assert summary["pass@3"] == pytest.approx(2 / 3) and summary["pass^3"] == pytest.approx(1 / 3)
     assert summary["agreement"] == pytest.approx((1 + 2 / 3 + 1) / 3)
-    assert summary["sd_within_items"] == pytest.approx((2 / 9 / 3) ** 0.5)
     assert summary["accuracy_mean"] == pytest.approx((2 / 3 + 1 / 3 + 1 / 3) / 3)
     assert summary["accuracy_sd_between_draws"] == pytest.approx(0.19245, abs=1e-5)
 

@@ -1,7 +1,6 @@
 """A masked language model: ranks choices by their log-probability at one mask after the prompt.
 
-CausalBench (Zhou et al. 2024, Table XII) lists BERT, RoBERTa and DeBERTa without an NLI head among its models, finds
-that they cannot follow its prompts, and does not say how they were prompted. This way is ours.
+CausalBench (Zhou et al. 2024, Table XII) has BERT, RoBERTa and DeBERTa without an NLI head; this way is ours.
 """
 
 from __future__ import annotations
