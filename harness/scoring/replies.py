@@ -9,8 +9,7 @@ from harness.prompting.reading.own_words import own_words
 from harness.protocols import Model
 from harness.types import NOT_IN_FORM, Record, Response, ended
 
-LARGE = 0.05
-"""The mean probability outside the choices from which on a note says so."""
+LARGE = 0.05  # the mean probability outside the choices from which on a note says so
 MOST_PROMPTS = 200_000  # records among which distinct prompts are counted
 FEW_PROMPTS = 0.75
 """At most this share of prompts is distinct where a note says so: Corr2Cause's first test set repeats 16%."""
