@@ -196,7 +196,7 @@ class Policy:
             return
         kind, number = self._alike
         self._alike = failure.kind, number + 1 if failure.kind == kind else 1
-        if self._alike[1] >= (ALIKE_LATER if self._answers else ALIKE):
+        if self._alike[1] == (ALIKE_LATER if self._answers else ALIKE):  # those after it end with the run
             raise RunStopped(
                 f"{self._alike[1]} calls to {self.where} in a row failed with {failure.kind}: "
                 f"{failure.detail.rstrip('.')}. {KEPT}"
