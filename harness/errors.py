@@ -74,12 +74,18 @@ def nearest(value: str, names: Iterable[str]) -> str:
     return f" (did you mean {near[0]!r}?)" if near else ""
 
 
+_HELPED = ("model", "task", "prompt")
+
+
 def _help(kind: str, name: str) -> str:
-    """Return the command that lists the names of a kind, of which one is given."""
+    """Return the command that lists the names of a kind, of which one is given; "" where none does."""
     if kind == "setting":
         group, dot, _ = name.partition(".")
         return f"harness --help {group}=NAME" if dot else "--help"
-    return f"harness --help {'judge=' if kind == 'judge' else f'{kind.split()[-1]}s'}"
+    of = kind.split()[-1]
+    if of == "judge":
+        return "harness --help judge="
+    return f"harness --help {of}s" if of in _HELPED else ""
 
 
 def unknown(kind: str, value: str, choices: Iterable[str], key: Callable[[str], Any] | None = None) -> str:
@@ -88,7 +94,7 @@ def unknown(kind: str, value: str, choices: Iterable[str], key: Callable[[str], 
         return way
     names = sorted(map(str, choices), key=key)
     listed = f"There {'is' if len(names) == 1 else 'are'} {', '.join(names) or 'none'}"
-    if len(names) > (NEAR if kind == "setting" else MOST_LISTED):
+    if len(names) > (NEAR if kind == "setting" else MOST_LISTED) and (helps := _help(kind, names[0])):
         near = difflib.get_close_matches(value, names, NEAR, cutoff=0)
-        listed = f"The nearest are {', '.join(near)}; {_help(kind, names[0])} lists all {len(names)}"
+        listed = f"The nearest are {', '.join(near)}; {helps} lists all {len(names)}"
     return f"there is no {kind} {value!r}{nearest(value, names)}. {listed}."

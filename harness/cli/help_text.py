@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from inspect import getsource
 from pathlib import Path
 from textwrap import indent
@@ -118,9 +119,14 @@ def help_of_choices(choices: Sequence[tuple[str, str]]) -> str:
     sections = []
     for group, name in choices:
         if group == "prompt":
-            from harness.prompting.schema import Words
+            from harness.prompting.prompts import with_source
+            from harness.prompting.schema import Words, read
 
-            sections += [_file(name, file) for file in _prompts(name, tasks)]
+            for file in _prompts(name, tasks):
+                sections += [_file(name, file)]
+                with suppress(ConfigError):  # of a file that no run would take its text alone is shown
+                    if (words := with_source(file, read(file))) != read(file):
+                        sections += [f"Its words are not those of its source: a manifest says {words.source!r}.\n"]
             sections += [f"what a prompt file may hold\n{indent(getsource(Words), '  ')}"]
             continue
         if name not in (files := listed(CONFIGS, group)):

@@ -79,7 +79,9 @@ def _checked(choice: BoardOptions, runs: Sequence[Run]) -> str:
     for name in settings:
         if name != "task" and find_setting(name, runs) is None:
             known = [*setting_names(runs), *(() if choice.over else breakdowns)]
-            raise ConfigError(unknown("setting" if choice.over else "breakdown or setting", name, known))
+            raise ConfigError(
+                unknown("setting of these runs" if choice.over else "breakdown or setting of these runs", name, known)
+            )
     if settings and len(choice.by) + bool(choice.over) > 1:
         view = "over" if choice.over else "by"
         raise ConfigError(f"{view}={settings[0]} is by a setting of runs: it goes with no other by= or over=.")

@@ -10,10 +10,10 @@ from string import Formatter
 from typing import Any, Literal, get_args
 
 from harness.codec import KINDS, digest
-from harness.config_files import own_file, prompt_files
+from harness.config_files import PROMPTS, is_shipped, listed, own_file, prompt_files
 from harness.errors import ConfigError, unknown
 from harness.prompting import parsing
-from harness.prompting.schema import Words, check, fill, names_in, parser_of, read
+from harness.prompting.schema import Parser, Words, check, fill, names_in, parser_of, read
 from harness.types import (
     IN_FORM,
     JSON,
@@ -169,7 +169,7 @@ class Prompt:
         if response.logprobs is None:
             parser = parser_of(self.words.parser, self.where)
             if parser is not parsing.verdict:
-                return parser(response)
+                return self._by_own(parser, response)
             about = {"choices": self._texts(fields)} if own_choices else {"statement": str(fields.get("statement", ""))}
             return parsing.verdict(response, next_words=self._next_words(fields), form=self.words.form, **about)
         if own_choices:
@@ -177,6 +177,16 @@ class Prompt:
         if "entailment" in response.logprobs:
             return parsing.entailment(response)
         return parsing.choice(response, self.words.choices)
+
+    def _by_own(self, parser: Parser, response: Response) -> Answer:
+        """Return what somebody's own parser reads. Raises ConfigError where it fails, or gives something else."""
+        try:
+            if isinstance(answer := parser(response), Answer):
+                return answer
+            failure = f"gives {type(answer).__name__}, where harness.types.Answer is needed"
+        except Exception as error:
+            failure = f"fails on {response.text[:60]!r}: {type(error).__name__}: {error}"
+        raise ConfigError(f"{self.where}: its parser {self.words.parser} {failure}.")
 
     @staticmethod
     def parsed_fields(fields: Mapping[str, JSON]) -> dict[str, JSON]:
@@ -267,10 +277,20 @@ def load(
         raise ConfigError(f"prompt={name}: there is no such file.")
     if where is None:
         raise ConfigError(unknown(f"{task} prompt", name, files))
-    words = read(where, format)
+    words = with_source(where, read(where, format))
     if replies == "fixed" and words.opening and words.opening_reply is None:
         raise ConfigError(f"replies=fixed: {where} has no opening_reply, the words that the assistant is given.")
     return Prompt(where.stem, where, words, tuple(examples) if words.shots else (), replies)
+
+
+def with_source(where: Path, words: Words) -> Words:
+    """Return the words of a file; one's own with the source of a shipped one, but other words, are "after …" it."""
+    if is_shipped(where) or not words.source:
+        return words
+    alike = [one for file in listed(PROMPTS, "", own=False).values() if (one := read(file)).source == words.source]
+    if not alike or read(where) in alike:
+        return words
+    return replace(words, source=f"after {words.source.replace(', word for word', '')}")
 
 
 def recorded(

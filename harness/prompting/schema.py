@@ -102,6 +102,9 @@ def check(content: Any, where: Path) -> Words:
     for name in content:
         if name not in names:
             raise ConfigError(f"{where}: {unknown('setting', str(name), names)}")
+    for name in ("makes", "opening", "choices", "stop"):
+        if isinstance(content.get(name), str):
+            raise ConfigError(f"{where}: {name} is a list: {name}: [{content[name]}].")
     values = {name: tuple(value) if isinstance(value, list) else value for name, value in content.items()}
     try:
         words: Words = adapter(Words).validate_python(values)

@@ -33,6 +33,11 @@ Columns = Mapping[str, Any]
 TABLES = (".csv", ".tsv")
 ENDINGS = (*TABLES, ".jsonl", ".json", ".parquet")
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs"}
+_FOREIGN = {
+    b"PK\x03\x04": "a zip archive, as files of Excel and Word are: save it as CSV",
+    b"\x1f\x8b": "packed by gzip: unpack it",
+}
+"""What a file is that begins with these bytes, and what to do."""
 TYPOGRAPHIC = frozenset("“”„«»")
 """Quotation marks that hold no cell of a CSV together."""
 
@@ -80,17 +85,26 @@ class DataFile:
         read = self._csv if self._ending in TABLES else self._parquet if self._ending == ".parquet" else self._json
         row = None
         with self._refusals():
+            self._refuse_foreign()
             for row in read():
                 yield row
         if row is None:
-            raise self._empty
+            raise DataError(f"{self.path} has no rows: it needs a line for every item.")
 
-    @property
-    def _empty(self) -> DataError:
-        return DataError(f"{self.path} has no rows: it needs a line for every item.")
+    def _refuse_foreign(self) -> None:
+        """Raise DataError for a file of another kind than its name says, as its first bytes tell."""
+        with open_plain(self.file) as file:
+            start = file.read(4096)
+        for sign, what in _FOREIGN.items():
+            if start.startswith(sign):
+                raise DataError(f"{self.path} is {what}.")
+        if b"\0" in start and self._ending != ".parquet":
+            raise DataError(f"{self.path} holds NUL characters, as UTF-16 does: save the file as UTF-8.")
 
     def _csv(self) -> Iterator[Columns]:
         separator, names = self._checked()
+        if not names:
+            return
         columns = [str(place) for place in range(len(names))]
         table = _loaded(
             "csv",
@@ -117,6 +131,8 @@ class DataFile:
             first = next(filter(str.strip, file), "")
             signs = SEPARATORS if self._ending == ".csv" else "\t"
             separator = max(signs, key=lambda sign: len(next(csv.reader([first], delimiter=sign), [])))
+            if first.lstrip('"').lower().startswith("sep="):
+                raise DataError(f"{self.path} begins with sep=, which Excel alone reads: take that line off.")
             file.seek(0)
             lines = csv.reader(file, delimiter=separator, strict=True)
             try:
@@ -130,6 +146,8 @@ class DataFile:
                 ) from None
         if twice := [name for name, count in Counter(names).items() if name and count > 1]:
             raise DataError(f"{self.path} has two columns called {twice[0]!r}: give one of them another name.")
+        if len(names) == 1 and "|" in names[0]:
+            raise DataError(f"{self.path} has one column: a comma, a semicolon or a tab separates cells, | does not.")
         if longer:
             row, cells = longer
             marks = " ".join(sorted(TYPOGRAPHIC.intersection("".join(cells))))
@@ -138,8 +156,6 @@ class DataFile:
                 f'columns: put a text that holds {SEPARATORS[separator]} in "…"'
                 + (f" (typographic marks, {marks}, do not hold it together)." if marks else ".")
             )
-        if not names:
-            raise self._empty
         return separator, names
 
     def _parquet(self) -> Iterator[Columns]:
@@ -176,7 +192,7 @@ class DataFile:
         try:
             yield
         except FileNotFoundError:
-            raise DataError(f"{self.path} does not exist; task.path names a CSV, JSON lines or Parquet file.") from None
+            raise DataError(f"{self.path} does not exist: a CSV, JSON lines or Parquet file is needed.") from None
         except UnicodeDecodeError as error:
             text = error.object[max(0, error.start - 20) : error.start + 20].decode("cp1252", errors="replace").strip()
             raise DataError(

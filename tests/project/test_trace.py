@@ -37,7 +37,7 @@ threading.setprofile(note)
 sys.setprofile(note)
 main()
 """
-REQUEST, LEADERBOARD = 77, 26
+REQUEST, LEADERBOARD = 78, 27
 """Files of one request of an API model, and of a leaderboard."""
 
 

@@ -140,7 +140,12 @@ def test_long_cells_empty_lines_and_columns_without_a_name(tmp_path, content, ex
     ("name", "content", "sentence"),
     [
         ("a.csv", "a,b\nx,caf\xe9\n".encode("latin-1"), r"a\.csv is not UTF-8 \(.* it has '.*x,café'\): save"),
-        ("a.csv", TEXT.encode("utf-16"), r"a\.csv is not UTF-8 .*: save the file as UTF-8\."),
+        *((f"a.{end}", TEXT.encode("utf-16-le"), "as UTF-16 does: save the file as UTF-8") for end in ("csv", "jsonl")),
+        ("a.csv", TEXT.encode("utf-16"), "as UTF-16 does: save the file as UTF-8"),
+        *((f"a.{end}", b"PK\x03\x04" + bytes(90), "is a zip archive, as files of Excel") for end in ("csv", "json")),
+        ("a.jsonl", b"\x1f\x8b" + bytes(90), "is packed by gzip: unpack it"),
+        *(("a.csv", f"{line}\na;b\n1;2\n", "begins with sep=, which Excel alone") for line in ("sep=;", '"sep=,"')),
+        ("a.csv", "a|b\n1|2\n", "has one column: a comma, a semicolon or a tab separates cells"),
         *((f"a.{end}", f'{{"a": {"[" * 50_000}', f"a.{end} is not JSON: ") for end in ("json", "jsonl")),
         ("a.jsonl", b'{"a": "caf\xe9"}\n', r"a\.jsonl is not UTF-8 .*: save the file as UTF-8\."),
         ("a.csv", "a,a\n1,2\n", "two columns called 'a'"),
@@ -175,7 +180,7 @@ def test_what_cannot_be_read_is_one_sentence(tmp_path, name, content, sentence, 
 
 @pytest.mark.parametrize("name", ["none.csv", "none.jsonl", "none.parquet"])
 def test_a_file_that_is_not_there_or_a_folder_is_named(tmp_path, name):
-    with pytest.raises(DataError, match=rf"{name} does not exist; task\.path names"):
+    with pytest.raises(DataError, match=rf"{name} does not exist: a CSV"):
         list(DataFile(str(tmp_path / name)).rows())
     (tmp_path / name).mkdir()
     with pytest.raises(DataError, match=rf"{name} cannot be read: .*directory"):
