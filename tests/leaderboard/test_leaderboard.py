@@ -141,7 +141,7 @@ def complaint(capsys):
         (["nowhere"], "nowhere"),
         (["empty"], "no result.json"),
         (["full", "model=gpt4"], "there is no model 'gpt4' (did you mean 'gpt-4'?). There is gpt-4."),
-        (["full", "metrics=f3"], "there is no metric 'f3'. The nearest are f1, firm, failed"),
+        (["full", "metrics=f3"], "there is no metric 'f3'. There are accuracy, clusters, cost, cut_off, f1"),
         (["full", "format=pdf"], "format"),
         (["full", "out=x.docx"], "out=x.docx: the name has to end in .md, .csv, .json, .tex."),
         (["full", "out=latex"], "out=latex: the name has to end in .md"),
