@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
+from collections import Counter
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -58,12 +60,27 @@ def settings_in(file: Path, loader: Any = None) -> dict[str, Any]:
     import yaml
 
     try:
-        content = yaml.load(text_of(file), loader or getattr(yaml, "CSafeLoader", yaml.SafeLoader)) or {}
+        content = yaml.load(text_of(file), loader or _loader()) or {}
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise ConfigError(f"{file} is not YAML: {' '.join(str(error).split())}.") from None
     if not isinstance(content, dict):
         raise ConfigError(f"{file} holds no settings: write `name: value`, one a line.")
     return content
+
+
+@cache
+def _loader() -> Any:
+    """Return PyYAML's safe loader, which refuses a name that stands twice: of its own it takes the last."""
+    import yaml
+
+    class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+        def construct_mapping(self, node: Any, deep: bool = False) -> Any:
+            names = Counter(name.value for name, _ in node.value if isinstance(name, yaml.ScalarNode))
+            for name in (name for name, count in names.items() if count > 1):
+                raise yaml.constructor.ConstructorError(None, None, f"{name} stands twice", node.start_mark)
+            return super().construct_mapping(node, deep)
+
+    return Loader
 
 
 def use_folder() -> None:

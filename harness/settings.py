@@ -67,8 +67,8 @@ def class_of(target: str, group: str) -> Any:
         raise ConfigError(f"{group}._target_={target} cannot be imported: {kind}{str(error).rstrip('.')}.") from error
 
 
-def first_sentence(error: ValidationError, prefix: str) -> str:
-    """Return the first complaint of a validation as a sentence about the setting."""
+def first_sentence(error: ValidationError, prefix: str, quoted: str = "is quoted twice: '{}=\"…\"'") -> str:
+    """Return the first complaint of a validation as a sentence about the setting, and how a text is `quoted` there."""
     first = error.errors(include_url=False)[0]
     where = prefix + ".".join(str(part) for part in first["loc"] if not isinstance(part, int))
     if first["type"] in ("unexpected_keyword_argument", "extra_forbidden"):
@@ -78,7 +78,7 @@ def first_sentence(error: ValidationError, prefix: str) -> str:
     got = first["input"]
     hint = nearest(str(got), re.findall(r"'([^']+)'", first["msg"]))
     if first["type"] == "string_type" and not isinstance(got, list | dict):
-        hint = f" (a word that YAML has as a number, true, false or null is quoted twice: '{where}=\"…\"')"
+        hint = f" (a word that YAML has as a number, true, false or null {quoted.format(where)})"
     return f"{where}={got}: {first['msg'][0].lower()}{first['msg'][1:].rstrip('.')}{hint}."
 
 

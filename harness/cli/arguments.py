@@ -15,7 +15,7 @@ from harness.cli.commands import summaries
 from harness.cli.key_value import without_dashes
 from harness.cli.setting_lines import bases_of, choice_of, files_of, groups, names_in, settings, unknown_choice
 from harness.config_files import CONFIGS, listed
-from harness.errors import ConfigError, unknown
+from harness.errors import MOST_LISTED, ConfigError, unknown
 
 HYDRAS = re.compile(
     r"--(?!multirun)(cfg|package|resolve|run|info|config-|hydra-help|shell|experimental).*|-[cipr].*|-sc"
@@ -26,7 +26,7 @@ _PLAIN = re.compile(r"[+~]{0,2}[\w/.@:]+=[\w./:@%+,\[\]{}\"'$-]*", re.ASCII)
 """A setting that Hydra reads as it is written, or refuses for what it is."""
 _SETTING = re.compile(r"(?P<key>\+{0,2}[\w/.@:]+)=(?P<value>[^\[\]{},\"'$\\\n]+)", re.DOTALL)
 """A setting whose value is one text: no list, no quotes, no sweep."""
-_NAME = re.compile(r"(?:model|judge|task)\.(?:name|model|path)")
+_NAME = re.compile(r"prompt|results|cache\.path|(?:model|judge|task)\.(?:name|model|path)")
 """Settings whose value is a name, also where YAML reads a number or a truth in it."""
 
 
@@ -116,7 +116,8 @@ def _mistakes(config_name: str, arguments: Sequence[str]) -> Iterator[str]:
     for group, value in ((_key(argument), argument.partition("=")[2]) for argument in arguments):
         files = listed(CONFIGS, group) if group in chosen else {}
         if group in chosen and (value.startswith("[") or (value in ("null", "") and chosen[group] != "null")):
-            yield f"{group}= takes one name: {', '.join(files)}."
+            names = ", ".join(files) if len(files) <= MOST_LISTED else f"harness --help {group}= lists {len(files)}"
+            yield f"{group}= takes one name: {names}."
         for name in (word.strip().strip("\"'") for word in value.split(",") if group in chosen):
             if name not in ("null", "", *files):
                 yield unknown_choice(group, name, files)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import shlex
 import sys
 import traceback
 from collections.abc import Callable, Sequence
@@ -156,7 +157,9 @@ def sentence(error: Exception, config_name: str, arguments: Sequence[str]) -> st
     if isinstance(error, RecursionError) and own_folder(CONFIGS) is not None:
         return "files of ./configs extend each other in a circle (one cannot build on a file of its own name)."
     if kind.startswith("Interpolation"):
-        return f"a setting refers to one that is not there: {message}"
+        own = next((argument for argument in arguments if "${" in argument), "")
+        as_text = shlex.quote(own.replace("${", "\\${"))
+        return f"a setting refers to one that is not there: {message}" + (f" (as a text: {as_text})" if own else "")
     if isinstance(error, OSError) and error.strerror:
         if full(error):
             return f"there is no room for a file ({error.strerror}): make room, or choose another results=."

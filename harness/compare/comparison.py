@@ -122,8 +122,8 @@ def remarks(comparisons: Sequence[Comparison]) -> Iterator[str]:
 def _of_pairing(comparison: Comparison, who: str) -> Iterator[str]:
     """Yield which items two runs share, and how what was not read counts."""
     p, run_names = comparison.pairing, (comparison.first, comparison.second)
-    counts = [*zip((p.first_only, p.second_only), (f"are in {name} only" for name in run_names), strict=True)]
-    counts[:] = [(count, f"items {words}") for count, words in counts] + [(p.failed, "failed in one of them or both")]
+    counts = [*zip((p.first_only, p.second_only), (f"in {name} only" for name in run_names), strict=True)]
+    counts.append((p.failed, "failed in one of them or both"))
     if facts := ", ".join(f"{count:,} {words}" for count, words in counts if count):
         who = who or f"{comparison.second} and {comparison.first}"
         yield f"{who} share {p.shared:,} answered items; {facts}: those count nowhere."

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -10,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 from unicodedata import normalize
 
+from harness.codec import strict_json
 from harness.prompting import reading
 from harness.prompting.reading.own_words import own_words
 from harness.types import LETTERS, RECORDED, Answer, AnswerForm, Response, ended
@@ -60,18 +60,11 @@ def choice_in(text: str, form: AnswerForm) -> str | None:
     if form.means in _BARE and not form.reasoning:
         return text.strip() if text.strip() in form.choices else None
     try:
-        content = json.loads(text, object_pairs_hook=_once)
+        content = strict_json(text)
     except (ValueError, RecursionError):
         return None
     choice = content.get(FIELD) if isinstance(content, dict) else None
     return choice if isinstance(choice, str) and choice in form.choices else None
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object's members. Raises ValueError where it says one twice: which of them counts, nobody knows."""
-    if len(members := dict(pairs)) < len(pairs):
-        raise ValueError("a name stands twice")
-    return members
 
 
 def entailment(response: Response) -> Answer:

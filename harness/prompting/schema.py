@@ -109,7 +109,8 @@ def check(content: Any, where: Path) -> Words:
     try:
         words: Words = adapter(Words).validate_python(values)
     except ValidationError as error:
-        raise ConfigError(f"{where}: {first_sentence(error, '')}") from None
+        sentence = first_sentence(error, "", quoted='takes quotes: {}: "…"')
+        raise ConfigError(f"{where}: {sentence}") from None
     _check(words, where)
     return words
 

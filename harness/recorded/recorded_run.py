@@ -29,7 +29,7 @@ from harness.types import LETTERS, Failure, Item, Record, Response, Usage, ended
 READING = "recorded"
 """What the prompt of recorded answers is called, and how the name of one ends whose replies were read here."""
 SOURCE = "Recorded by others, in whatever words they asked. "
-_WORDS = {"yes": "Yes", "true": "Yes", "1": "Yes", "no": "No", "false": "No", "0": "No"}
+_WORDS = dict.fromkeys(data_files.YES, "Yes") | dict.fromkeys(data_files.NO, "No")
 _IN_BRACES = re.compile(r"\{([^{}]+)\}")
 NAMES = ("id", "reply", "answer", "reasoning", "finish_reason", "input_tokens", "output_tokens")
 """What map= may say the column of: `reply` is a whole one, `answer` what others have read in one that is not there."""
@@ -92,7 +92,8 @@ def matched(items: Iterable[Item], rows: Iterable[Row], samples: int) -> tuple[d
         raise DataError("no row has the id of an item of the task: is it the right task=?")
     if others := [several[0]["where"] for several in found.values() if len(several) != samples]:
         raise DataError(
-            f"{len(others):,} items have other than samples={samples} rows, such as that of {', '.join(others[:5])}. "
+            f"{len(others):,} item{'s have' if len(others) > 1 else ' has'} other than samples={samples} rows, such as "
+            f"that of {', '.join(others[:5])}. "
             "Choose rows with where=COLUMN:VALUE; several answers to each item are samples=K."
         )
     return found, len(ids) - len(found), sum(map(len, waiting.values()))
@@ -179,13 +180,13 @@ def _count(row: Row, name: str) -> int | None:
 def _word(row: Row, item: Item, prompt: Prompt) -> str:
     """Return a recorded answer as the parser of such takes it, "" for none. Raises DataError for another word."""
     word = row["answer"].strip().rstrip(".").strip()
-    known = {"": "", **_WORDS}
+    known, allowed = {"": "", **_WORDS}, "yes and no, true and false, 1 and 0"
     if prompt.words.choices_from is not None:
         texts: Any = item.fields.get(prompt.words.choices_from, ())
         letters = LETTERS[: len(texts)]
         known = {"": "", **{letter.casefold(): letter for letter in letters}}
         known |= {str(text).casefold(): letter for text, letter in zip(texts, letters, strict=True)}
-    if (answer := known.get(word.casefold())) is None:
         allowed = ", ".join(filter(None, known))
+    if (answer := known.get(word.casefold())) is None:
         raise DataError(f"{row['where']} has the answer {row['answer']!r:.60}; {allowed} are allowed, or nothing.")
     return answer

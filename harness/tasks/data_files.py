@@ -25,7 +25,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO, Any, NamedTuple
 
-from harness.codec import content_digest, open_plain, user_path
+from harness.codec import content_digest, open_plain, strict_json, user_path
 from harness.errors import ConfigError, DataError
 
 Columns = Mapping[str, Any]
@@ -38,6 +38,8 @@ _FOREIGN = {
     b"\x1f\x8b": "packed by gzip: unpack it",
 }
 """What a file is that begins with these bytes, and what to do."""
+YES, NO = frozenset(("1", "1.0", "yes", "true", "y", "t")), frozenset(("0", "0.0", "no", "false", "n", "f"))
+"""What a cell says that holds a Yes or a No, in small letters."""
 TYPOGRAPHIC = frozenset("“”„«»")
 """Quotation marks that hold no cell of a CSV together."""
 
@@ -153,7 +155,7 @@ class DataFile:
             marks = " ".join(sorted(TYPOGRAPHIC.intersection("".join(cells))))
             raise DataError(
                 f"{self.path}, row {row}{self.counted} has {len(cells)} cells, and the first line names {len(names)} "
-                f'columns: put a text that holds {SEPARATORS[separator]} in "…"'
+                f'column{"s" * (len(names) > 1)}: put a text that holds {SEPARATORS[separator]} in "…"'
                 + (f" (typographic marks, {marks}, do not hold it together)." if marks else ".")
             )
         return separator, names
@@ -171,14 +173,15 @@ class DataFile:
                 if is_list:
                     yield from self._json_list(file)
                 else:
-                    yield from jsonlines.Reader(file).iter(type=dict, skip_empty=True)
+                    yield from jsonlines.Reader(file, loads=strict_json).iter(type=dict, skip_empty=True)
             except jsonlines.InvalidLineError as error:
-                raise DataError(f"{self.path}, line {error.lineno} is not a JSON object.") from None
+                why = f": {error.__cause__}" if type(error.__cause__) is ValueError else " is not a JSON object"
+                raise DataError(f"{self.path}, line {error.lineno}{why}.") from None
             except (json.JSONDecodeError, RecursionError) as error:
                 raise DataError(f"{self.path} is not JSON: {error}.") from None
 
     def _json_list(self, file: IO[str]) -> Iterator[Columns]:
-        for number, row in enumerate(json.load(file), start=1):
+        for number, row in enumerate(strict_json(file.read()), start=1):
             if not isinstance(row, dict):
                 raise DataError(f"{self.path}, row {number} is not a JSON object.")
             yield row

@@ -118,7 +118,7 @@ def test_hydras_own_flags_pass():
         ("task.networks=[asia,cancer]", "task.networks=[asia,cancer]"),
         *((f"model.name={word}", f'model.name="{word}"') for word in ("1e5", "nan", "true", "1_000", "1.0", "-3")),
         *((f"model.name={word}",) * 2 for word in ("null", "007", "yes", "gpt-4", "a,b", "2026-01-01")),
-        ("task.path=1e5", 'task.path="1e5"'),
+        *((f"{name}=1e5", f'{name}="1e5"') for name in ("task.path", "prompt", "results", "cache.path")),
         ("model.temperature=1e5", "model.temperature=1e5"),
         ("task.limit=range(1, 4)", "task.limit=range(1, 4)"),
         ("model=a,b c", "model=a,b c"),

@@ -96,6 +96,8 @@ def test_a_broken_file_that_nobody_asked_for_stops_nothing(command):
     put("prompts/corr2cause/latin.yaml", "source: mir\nuser: 'für {premise}'\n".encode("latin-1"))
     put("prompts/corr2cause/torn.yaml", "makes: [chat\n")
     put("prompts/corr2cause/empty.yaml", "")
+    put("prompts/corr2cause/twice.yaml", "makes: [chat]\nuser: '{premise}'\nuser: '{hypothesis}'\n")
+    put("prompts/corr2cause/number.yaml", "makes: [chat]\nuser: 12\n")
     put("configs/model/torn.yaml", "name: [\n")
     put("configs/model/latin.yaml", "name: für\n".encode("latin-1"))
     put("configs/task/torn.yaml", "name: [\n")
@@ -109,6 +111,8 @@ def test_a_broken_file_that_nobody_asked_for_stops_nothing(command):
         (("prompt=torn",), "prompts/corr2cause/torn.yaml is not YAML"),
         (("prompt=zero",), "zero.yaml: {0…} is no field's name"),
         (("prompt=inside",), "inside.yaml: {premise.__class__…} is no field's name"),
+        (("prompt=twice",), "twice.yaml is not YAML: user stands twice"),
+        (("prompt=number",), 'true, false or null takes quotes: user: "…")'),
         (("prompt=empty",), "prompts/corr2cause/empty.yaml holds no words"),
         (("model=torn",), "configs/model/torn.yaml is not YAML"),
         (("model=latin",), "configs/model/latin.yaml is not UTF-8"),

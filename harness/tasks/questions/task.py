@@ -19,7 +19,7 @@ from harness.scoring.choices import CHOICES
 from harness.scoring.summary import summarize
 from harness.settings import LOCAL
 from harness.tasks.base import LazyItems, OneOrMore, TaskBase, subset
-from harness.tasks.data_files import Columns, DataFile, Row, numbered
+from harness.tasks.data_files import NO, YES, Columns, DataFile, Row, numbered
 from harness.types import JSON, LETTERS, Item, Record, Result
 
 FAMILY = "questions"
@@ -33,7 +33,6 @@ MOST_GROUPS, LONGEST_GROUP = 20, 60
 """Values of a column up to which it is taken for a breakdown, and their characters: longer ones are texts."""
 SHOWN = 5
 """Rows that a remark names."""
-YES, NO = frozenset(("1", "1.0", "yes", "true", "y", "t")), frozenset(("0", "0.0", "no", "false", "n", "f"))
 _CHOICE = re.compile(r"(choice|option|answer|alternative|hypothesis)_?(\d{1,2}|[a-h])", re.IGNORECASE)
 """A column for each of the choices: choice_0, choice1, option_a, hypothesis1."""
 Choices = Annotated[tuple[Annotated[str, BeforeValidator(str)], ...], OneOrMore]
@@ -96,7 +95,9 @@ class Questions(TaskBase):
     headline = HEADLINE
 
     def __post_init__(self) -> None:
-        """Put the user's name for the task below questions/, where its prompts and results go."""
+        """Put the user's name for the task below questions/, where its prompts and results go. Raises ConfigError."""
+        if "/" in self.name.removeprefix(f"{FAMILY}/"):
+            raise ConfigError(f"task.name={self.name}: a name without / is needed, as a folder is called by it.")
         if self.name.partition("/")[0] != FAMILY:
             object.__setattr__(self, "name", f"{FAMILY}/{self.name}")
         choices = self.choices or ()
