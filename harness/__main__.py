@@ -107,9 +107,9 @@ def show(prepared: Prepared, outcome: RunOutcome) -> None:
     service = prepared.model.traits.service
     remarks = "\n".join(results.remarks(outcome.result, service.model if service is not None else ""))
     terminal.show([*results.result_tables(outcome.result), remarks], title=" · ".join(folder.manifest.run.values()))
-    if not prepared.instant and (where_from := progress.where_from()):
+    if not prepared.model.traits.instant and (where_from := progress.where_from()):
         print(where_from)
-    if not prepared.stored and not prepared.instant:
+    if not prepared.stored and not prepared.model.traits.instant:
         print(f"cache=off: {progress.done - progress.failed:,} answers stand in the records only; none was stored.")
     if prepared.stored and service is not None and outcome.result.overall.unreadable:
         print(f"To ask again what could not be read: harness cache prune unreadable={folder.path} yes=true, then this.")

@@ -54,22 +54,6 @@ def canonical(value: object) -> str:
     return _CANONICAL.encode(value)
 
 
-def strict_json(text: str) -> Any:
-    """Return what a JSON text holds. Raises ValueError, also where an object says a name twice: nobody knows which
-    of them counts.
-    """
-    return json.loads(text, object_pairs_hook=_once)
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    members: dict[str, Any] = {}
-    for name, value in pairs:
-        if name in members:
-            raise ValueError(f"{name!r:.60} stands twice in one object")
-        members[name] = value
-    return members
-
-
 def digest(value: object) -> str:
     """Return the SHA-256 of the canonical JSON, in hexadecimal."""
     return hashlib.sha256(canonical(value).encode()).hexdigest()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from collections import Counter
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -55,6 +54,21 @@ def text_of(file: Path) -> str:
         raise ConfigError(f"{file} cannot be read: {error.strerror}.") from None
 
 
+@cache
+def _loader() -> Any:
+    """Return PyYAML's safe loader, but one that refuses a name that stands twice, as OmegaConf's does."""
+    import yaml
+
+    class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+        def construct_mapping(self, node: Any, deep: bool = False) -> Any:
+            names = [name.value for name, _ in node.value]
+            if twice := [name for name in names if names.count(name) > 1]:
+                raise yaml.constructor.ConstructorError(None, None, f"{twice[0]} stands twice", node.start_mark)
+            return super().construct_mapping(node, deep)
+
+    return Loader
+
+
 def settings_in(file: Path, loader: Any = None) -> dict[str, Any]:
     """Return what a config or prompt file holds. Raises ConfigError for one that is no YAML mapping."""
     import yaml
@@ -66,21 +80,6 @@ def settings_in(file: Path, loader: Any = None) -> dict[str, Any]:
     if not isinstance(content, dict):
         raise ConfigError(f"{file} holds no settings: write `name: value`, one a line.")
     return content
-
-
-@cache
-def _loader() -> Any:
-    """Return PyYAML's safe loader, which refuses a name that stands twice: of its own it takes the last."""
-    import yaml
-
-    class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-        def construct_mapping(self, node: Any, deep: bool = False) -> Any:
-            names = Counter(name.value for name, _ in node.value if isinstance(name, yaml.ScalarNode))
-            for name in (name for name, count in names.items() if count > 1):
-                raise yaml.constructor.ConstructorError(None, None, f"{name} stands twice", node.start_mark)
-            return super().construct_mapping(node, deep)
-
-    return Loader
 
 
 def use_folder() -> None:

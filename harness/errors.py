@@ -74,9 +74,6 @@ def nearest(value: str, names: Iterable[str]) -> str:
     return f" (did you mean {near[0]!r}?)" if near else ""
 
 
-_HELPED = ("model", "task", "prompt")
-
-
 def _help(kind: str, name: str) -> str:
     """Return the command that lists the names of a kind, of which one is given; "" where none does."""
     if kind == "setting":
@@ -85,7 +82,7 @@ def _help(kind: str, name: str) -> str:
     of = kind.split()[-1]
     if of == "judge":
         return "harness --help judge="
-    return f"harness --help {of}s" if of in _HELPED else ""
+    return f"harness --help {of}s" if of in ("model", "task", "prompt") else ""
 
 
 def unknown(kind: str, value: str, choices: Iterable[str], key: Callable[[str], Any] | None = None) -> str:

@@ -142,7 +142,10 @@ def judged(record: Record, judgement: Judgement | None, choices: int) -> Record:
         return record
     if not unread(record):
         return structs.replace(record, judge=judgement)
-    return structs.replace(record, judge=judgement, answer=reading_of(judgement.outcome, choices))
+    word, answer = judgement.outcome, Answer(label=None)
+    if isinstance(word, Response):
+        answer = Answer(label=verdict(word, choices)[0], span=word.text, rule=JUDGE)
+    return structs.replace(record, judge=judgement, answer=answer)
 
 
 def _ask(judge: Judge, requests: Iterable[Request]) -> tuple[Mapping[str, Judgement | None], RunStopped | None]:
@@ -199,20 +202,14 @@ def number_of_choices(words: Prompt, fields: Mapping[str, JSON]) -> int:
     return len(words.choices(fields)) if words.words.choices_from else 0
 
 
-def statement_of(fields: Mapping[str, JSON]) -> str:
-    """Return what an item asks about: its best-known field, else all of its fields."""
-    for name in _NAMES:
-        if value := fields.get(name):
-            return str(value)
-    return "\n".join(value for value in fields.values() if isinstance(value, str))
-
-
 def request_to_judge(words: Prompt, item: Mapping[str, JSON], reply: str) -> ChatRequest:
     """Return what a judge is asked about a reply, without the model's thoughts. The gold label is no part of it."""
     said = own_words(reply).strip()
     if len(said) > 2 * END:
         said = f"{said[:END]}\n[… {len(said) - 2 * END:,} characters left out …]\n{said[-END:]}"
-    fields: dict[str, JSON] = {"statement": statement_of(item), "reply": said}
+    asks = next((str(item[name]) for name in _NAMES if item.get(name)), None)
+    statement = "\n".join(value for value in item.values() if isinstance(value, str)) if asks is None else asks
+    fields: dict[str, JSON] = {"statement": statement, "reply": said}
     if (name := words.words.choices_from) is not None:
         options = zip(words.choices(item), item[name], strict=True)
         fields |= {
@@ -225,10 +222,3 @@ def request_to_judge(words: Prompt, item: Mapping[str, JSON], reply: str) -> Cha
     if words.means is None:
         return request
     return replace(request, form=AnswerForm(judge_words(number_of_choices(words, item)), words.means))
-
-
-def reading_of(outcome: Response | Failure, choices: int) -> Answer:
-    """Return the answer that a judge has read: its one word, and no label for anything else."""
-    if isinstance(outcome, Failure):
-        return Answer(label=None)
-    return Answer(label=verdict(outcome, choices)[0], span=outcome.text, rule=JUDGE)

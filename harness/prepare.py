@@ -59,11 +59,7 @@ class Prepared:
     @property
     def stored(self) -> bool:
         """Whether the answers go into the cache. Instant models answer sooner than it could, and cost nothing."""
-        return self.settings.cache.mode != "off" and (not self.instant or self.settings.judge is not None)
-
-    @property
-    def instant(self) -> bool:
-        return self.model.traits.instant
+        return self.settings.cache.mode != "off" and (not self.model.traits.instant or self.settings.judge is not None)
 
 
 Wrapping = Callable[[Prepared, Model, Store | None], Model | None]
@@ -211,7 +207,7 @@ def answering(prepared: Prepared, store: Store | None, *, announced: bool) -> Mo
     The plan is shown before a paid model's first call, unless it was `announced` with those of other jobs. A run
     answered from the cache alone makes no call, and does not wait for a pass over the items.
     """
-    if prepared.instant:
+    if prepared.model.traits.instant:
         return Budgeted(prepared.model, cache=prepared.settings.cache.mode)
     before = partial(announce, prepared, store) if prepared.ledger.paid and not announced else None
     return _around(prepared, prepared.model, prepared.ledger, store, before)

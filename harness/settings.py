@@ -67,8 +67,8 @@ def class_of(target: str, group: str) -> Any:
         raise ConfigError(f"{group}._target_={target} cannot be imported: {kind}{str(error).rstrip('.')}.") from error
 
 
-def first_sentence(error: ValidationError, prefix: str, quoted: str = "is quoted twice: '{}=\"…\"'") -> str:
-    """Return the first complaint of a validation as a sentence about the setting, and how a text is `quoted` there."""
+def first_sentence(error: ValidationError, prefix: str, *, in_file: bool = False) -> str:
+    """Return the first complaint of a validation as a sentence about the setting, of a command or of a file."""
     first = error.errors(include_url=False)[0]
     where = prefix + ".".join(str(part) for part in first["loc"] if not isinstance(part, int))
     if first["type"] in ("unexpected_keyword_argument", "extra_forbidden"):
@@ -78,7 +78,8 @@ def first_sentence(error: ValidationError, prefix: str, quoted: str = "is quoted
     got = first["input"]
     hint = nearest(str(got), re.findall(r"'([^']+)'", first["msg"]))
     if first["type"] == "string_type" and not isinstance(got, list | dict):
-        hint = f" (a word that YAML has as a number, true, false or null {quoted.format(where)})"
+        quoted = f'takes quotes: {where}: "…"' if in_file else f"is quoted twice: '{where}=\"…\"'"
+        hint = f" (a word that YAML has as a number, true, false or null {quoted})"
     return f"{where}={got}: {first['msg'][0].lower()}{first['msg'][1:].rstrip('.')}{hint}."
 
 

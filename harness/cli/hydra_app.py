@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import os
-import shlex
 import sys
 import traceback
 from collections.abc import Callable, Sequence
@@ -147,7 +146,6 @@ def sentence(error: Exception, config_name: str, arguments: Sequence[str]) -> st
     kind = type(error).__name__
     if kind == "OverrideParseException":
         return quoting_hint(arguments)
-    # Names are looked up in the config files; the words of Hydra's errors change with its version.
     if isinstance(error, OmegaConfBaseException) and (reason := missing_setting(config_name, arguments)):
         return reason
     if isinstance(error, (HydraException, OmegaConfBaseException, ValueError)) and (
@@ -157,9 +155,7 @@ def sentence(error: Exception, config_name: str, arguments: Sequence[str]) -> st
     if isinstance(error, RecursionError) and own_folder(CONFIGS) is not None:
         return "files of ./configs extend each other in a circle (one cannot build on a file of its own name)."
     if kind.startswith("Interpolation"):
-        own = next((argument for argument in arguments if "${" in argument), "")
-        as_text = shlex.quote(own.replace("${", "\\${"))
-        return f"a setting refers to one that is not there: {message}" + (f" (as a text: {as_text})" if own else "")
+        return f"a setting refers to one that is not there: {message} (in a text, ${{ is written \\${{)"
     if isinstance(error, OSError) and error.strerror:
         if full(error):
             return f"there is no room for a file ({error.strerror}): make room, or choose another results=."

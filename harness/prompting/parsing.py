@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -9,7 +10,6 @@ from dataclasses import replace
 from typing import Any
 from unicodedata import normalize
 
-from harness.codec import strict_json
 from harness.prompting import reading
 from harness.prompting.reading.own_words import own_words
 from harness.types import LETTERS, RECORDED, Answer, AnswerForm, Response, ended
@@ -60,11 +60,18 @@ def choice_in(text: str, form: AnswerForm) -> str | None:
     if form.means in _BARE and not form.reasoning:
         return text.strip() if text.strip() in form.choices else None
     try:
-        content = strict_json(text)
+        content = json.loads(text, object_pairs_hook=members_once)
     except (ValueError, RecursionError):
         return None
     choice = content.get(FIELD) if isinstance(content, dict) else None
     return choice if isinstance(choice, str) and choice in form.choices else None
+
+
+def members_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return a JSON object. Raises ValueError where it says a name twice: which of them counts, nobody knows."""
+    if len(members := dict(pairs)) < len(pairs):
+        raise ValueError("a name stands twice")
+    return members
 
 
 def entailment(response: Response) -> Answer:

@@ -109,8 +109,7 @@ def check(content: Any, where: Path) -> Words:
     try:
         words: Words = adapter(Words).validate_python(values)
     except ValidationError as error:
-        sentence = first_sentence(error, "", quoted='takes quotes: {}: "…"')
-        raise ConfigError(f"{where}: {sentence}") from None
+        raise ConfigError(f"{where}: {first_sentence(error, '', in_file=True)}") from None
     _check(words, where)
     return words
 

@@ -23,13 +23,13 @@ from harness.storage.manifest import Manifest, Recorded, TracedItems, provenance
 from harness.storage.run_folder import Folder
 from harness.tasks import data_files
 from harness.tasks.check import CheckedItems
-from harness.tasks.data_files import DataFile, numbered
+from harness.tasks.data_files import NO, YES, DataFile, numbered
 from harness.types import LETTERS, Failure, Item, Record, Response, Usage, ended
 
 READING = "recorded"
 """What the prompt of recorded answers is called, and how the name of one ends whose replies were read here."""
 SOURCE = "Recorded by others, in whatever words they asked. "
-_WORDS = dict.fromkeys(data_files.YES, "Yes") | dict.fromkeys(data_files.NO, "No")
+_WORDS = dict.fromkeys(YES, "Yes") | dict.fromkeys(NO, "No")
 _IN_BRACES = re.compile(r"\{([^{}]+)\}")
 NAMES = ("id", "reply", "answer", "reasoning", "finish_reason", "input_tokens", "output_tokens")
 """What map= may say the column of: `reply` is a whole one, `answer` what others have read in one that is not there."""

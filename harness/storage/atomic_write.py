@@ -37,10 +37,8 @@ def check(out: str, *, folder: bool = False) -> None:
     place = Path(out)
     if out == "-" or _special(place):
         return
-    if place.is_dir() and not folder:
+    if (place.is_dir() or out.endswith("/")) and not folder:
         raise cannot_write(out, "it is a folder")
-    if out.endswith("/") and not folder:
-        raise cannot_write(out, "a folder is called so")
     places = (place, *place.parents) if folder else place.parents
     nearest = next((path for path in places if os.path.lexists(path)), Path.cwd())
     if not nearest.is_dir():

@@ -68,7 +68,7 @@ def plan_of_all(jobs: Sequence[CheckedJob], asked: bool) -> list[Part]:
         cache = prepared.settings.cache
         together = requests[digest(dict(prepared.model.identity)), cache.path] if cache.mode == "on" else None
         with opened_store(prepared, new=False) as store:
-            plan = None if prepared.instant else planned(prepared, store, elsewhere=together)
+            plan = None if prepared.model.traits.instant else planned(prepared, store, elsewhere=together)
         lines.append(PlanLine(checked.job.number, prepared, plan))
     rows = [*(line.row() for line in lines), _sum(lines)]
     table = Table.of(_HEADER, rows, text_columns=_TEXTS, spare=("shared", "tokens out", "tokens in"))

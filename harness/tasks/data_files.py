@@ -18,28 +18,29 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from importlib import resources
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO, Any, NamedTuple
 
-from harness.codec import content_digest, open_plain, strict_json, user_path
+from harness.codec import content_digest, open_plain, user_path
 from harness.errors import ConfigError, DataError
+from harness.prompting.parsing import members_once
 
 Columns = Mapping[str, Any]
 """A row's cells by the name of their column."""
 TABLES = (".csv", ".tsv")
 ENDINGS = (*TABLES, ".jsonl", ".json", ".parquet")
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs"}
+YES, NO = frozenset(("1", "1.0", "yes", "true", "y", "t")), frozenset(("0", "0.0", "no", "false", "n", "f"))
+_LOADS = partial(json.loads, object_pairs_hook=members_once)
 _FOREIGN = {
     b"PK\x03\x04": "a zip archive, as files of Excel and Word are: save it as CSV",
     b"\x1f\x8b": "packed by gzip: unpack it",
 }
 """What a file is that begins with these bytes, and what to do."""
-YES, NO = frozenset(("1", "1.0", "yes", "true", "y", "t")), frozenset(("0", "0.0", "no", "false", "n", "f"))
-"""What a cell says that holds a Yes or a No, in small letters."""
 TYPOGRAPHIC = frozenset("“”„«»")
 """Quotation marks that hold no cell of a CSV together."""
 
@@ -84,7 +85,8 @@ class DataFile:
                 f"task.path={self.path} ends in {self.file.suffix or 'nothing'}: a {', '.join(ENDINGS[:-1])} or "
                 f"{ENDINGS[-1]} file is needed."
             )
-        read = self._csv if self._ending in TABLES else self._parquet if self._ending == ".parquet" else self._json
+        parquet = partial(_loaded, "parquet", self.file)
+        read = self._csv if self._ending in TABLES else parquet if self._ending == ".parquet" else self._json
         row = None
         with self._refusals():
             self._refuse_foreign()
@@ -160,9 +162,6 @@ class DataFile:
             )
         return separator, names
 
-    def _parquet(self) -> Iterator[Columns]:
-        return _loaded("parquet", self.file)
-
     def _json(self) -> Iterator[Columns]:
         import jsonlines
 
@@ -170,21 +169,18 @@ class DataFile:
             is_list = next(filter(str.strip, file), "").lstrip().startswith("[")
             file.seek(0)
             try:
-                if is_list:
-                    yield from self._json_list(file)
-                else:
-                    yield from jsonlines.Reader(file, loads=strict_json).iter(type=dict, skip_empty=True)
+                if not is_list:
+                    yield from jsonlines.Reader(file, loads=_LOADS).iter(type=dict, skip_empty=True)
+                    return
+                for number, row in enumerate(_LOADS(file.read()), start=1):
+                    if not isinstance(row, dict):
+                        raise DataError(f"{self.path}, row {number} is not a JSON object.")
+                    yield row
             except jsonlines.InvalidLineError as error:
                 why = f": {error.__cause__}" if type(error.__cause__) is ValueError else " is not a JSON object"
                 raise DataError(f"{self.path}, line {error.lineno}{why}.") from None
             except (json.JSONDecodeError, RecursionError) as error:
                 raise DataError(f"{self.path} is not JSON: {error}.") from None
-
-    def _json_list(self, file: IO[str]) -> Iterator[Columns]:
-        for number, row in enumerate(strict_json(file.read()), start=1):
-            if not isinstance(row, dict):
-                raise DataError(f"{self.path}, row {number} is not a JSON object.")
-            yield row
 
     def _text(self) -> IO[str]:
         return io.TextIOWrapper(open_plain(self.file), encoding="utf-8-sig", newline="")

@@ -21,7 +21,7 @@ TYPED = {
     "hydra/launcher=slurm": "starts the jobs of a sweep (-m)",
     "cache=null": "cache= takes one name: frozen, off, on, refresh.",
     "model=": "model= takes one name: harness --help model= lists",
-    "model.name=${x}.csv": "as a text: 'model.name=\\${x}.csv'",
+    "model.name=${x}.csv": "(in a text, ${ is written \\${)",
     "task=questions task.path=q.csv task.name=a/b": "task.name=a/b: a name without / is needed",
     "cache.mode=frozn": "did you mean 'frozen'?",
     "cache.pth=x": "did you mean 'cache.path'",

@@ -105,13 +105,11 @@ def test_perturbations_pair_by_hypothesis(tmp_path, output_of):
 
 def test_a_failed_item_counts_for_neither(tmp_path, output_of):
     records = right()
-    records[3] = record(3, Failure("timeout", ""))
-    records[4] = record(4, Failure("timeout", ""))
+    records[3:5] = (record(place, Failure("timeout", "")) for place in (3, 4))
     a, b = put(tmp_path / "a", records, model="a", complete=False), put(tmp_path / "b", always(0, 110), model="b")
     text = output_of(a, b, "metrics=accuracy")
-    assert (
-        "98 items" in text and "10 in b only, 2 failed in one of them or both" in text and "a is not complete." in text
-    )
+    assert "98 items" in text and "10 in b only, 2 failed in one of them or both" in text
+    assert "a is not complete." in text
     assert "| accuracy | 100.00 | 66.33 |" in text
 
 

@@ -41,7 +41,7 @@ ROOMS: dict[str, tuple[int, int]] = {
     "harness/storage": (1969, 13),
     "harness/sweep": (495, 4),
     "harness/tables": (898, 7),
-    "harness/tasks": (1101, 7),
+    "harness/tasks": (1100, 7),
     "harness/tasks/causalbench": (1658, 12),
     "harness/tasks/cladder": (2354, 14),
     "harness/tasks/corr2cause": (1565, 11),

@@ -86,10 +86,9 @@ def test_verify_finds_what_was_changed_in_them(take_in, tmp_path):
 def test_replies_are_read_here(take_in, tmp_path):
     texts = ["Answer: Yes", "The answer is no.", "Hm.", "No"]
     rows = [{"q": {"id": item.id}, "o": reply} for item, reply in zip(items(), texts, strict=False)]
-    file = write(tmp_path / "r.jsonl", [*rows, {"q": {"id": "who"}, "o": "Yes"}])
-    command = [file, *ITEMS, "map=id:q.id,reply:o", "name=m", *WHOSE]
-    code, _, err = take_in(*command)
-    assert code == 1 and "prompt=NAME" in err and not take_in.runs()
+    rows.append({"q": {"id": "who"}, "o": "Yes"})
+    command = [write(tmp_path / "r.jsonl", rows), *ITEMS, "map=id:q.id,reply:o", "name=m", *WHOSE]
+    assert "prompt=NAME" in take_in(*command)[2] and not take_in.runs()
     code, out, _ = take_in(*command, "prompt=plain")
     (folder,) = take_in.runs()
     run = load(folder)
@@ -103,9 +102,8 @@ def test_replies_are_read_here(take_in, tmp_path):
 
 
 def test_several_answers_to_each_item_are_samples(take_in, tmp_path):
-    rows = [{"id": item.id, "said": word} for word in ("yes", "no", "yes") for item in items()]
-    file = write(tmp_path / "a.csv", rows)
-    command = [file, *ITEMS, "map=id:id,answer:said", "name=m", *WHOSE]
+    rows = [{"id": item.id, "said": word} for word in ("Y", "no", "yes") for item in items()]
+    command = [write(tmp_path / "a.csv", rows), *ITEMS, "map=id:id,answer:said", "name=m", *WHOSE]
     assert "other than samples=1 rows" in take_in(*command)[2]
     assert "other than samples=4 rows" in take_in(*command, "samples=4")[2]
     assert take_in(*command, "samples=3")[0] == 0
@@ -119,8 +117,8 @@ def test_several_answers_to_each_item_are_samples(take_in, tmp_path):
 def test_a_reply_that_was_withheld_is_no_answer_as_in_a_run(take_in, tmp_path):
     ends = ["stop", "content_filter", "length", "stop", "refusal", "stop", "stop", "stop"]
     rows = [{"id": item.id, "reply": "Yes", "why": end} for item, end in zip(items(), ends, strict=True)]
-    file = write(tmp_path / "a.jsonl", rows)
-    take_in(file, *ITEMS, "prompt=plain", "map=id:id,reply:reply,finish_reason:why", "name=m", *WHOSE)
+    source = ["map=id:id,reply:reply,finish_reason:why", "name=m", *WHOSE]
+    take_in(write(tmp_path / "a.jsonl", rows), *ITEMS, "prompt=plain", *source)
     run = load(*take_in.runs())
     withheld = [record.outcome.kind for record in run.records() if isinstance(record.outcome, Failure)]
     assert withheld == ["content_filter"] * 2 and run.result.overall.failed == 2

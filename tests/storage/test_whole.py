@@ -18,7 +18,7 @@ from harness.storage.atomic_write import atomic_file, check
         ("file", True, "(file is no folder)"),
         ("folder", False, "folder cannot be written (it is a folder)"),
         (".", False, "(it is a folder)"),
-        ("new/", False, "new/ cannot be written (a folder is called so)"),
+        ("new/", False, "new/ cannot be written (it is a folder)"),
     ],
 )
 def test_what_cannot_be_written_is_told_before_the_work(tmp_path, monkeypatch, out, folder, message):

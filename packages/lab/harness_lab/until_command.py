@@ -122,7 +122,7 @@ def ask(prepared: Prepared, until: Until) -> dict[str, Any]:
     with interruptible(progress.say), opened_store(prepared) as store:
         model = answering(prepared, store, announced=False)
         answered = ask(looks.asked(), prompt, model, fitting(prompt, model), progress.say, samples)
-        if not prepared.instant:
+        if not prepared.model.traits.instant:
             answered = watched(answered, FirstReplies(model, judged=False), progress.say)
 
         def landing() -> Generator[Record]:

@@ -73,7 +73,7 @@ def job(arguments: Sequence[str]) -> int:
     prepared = prepare(config)
     settings, service = prepared.settings, prepared.model.traits.service
     batches = service is not None and service.batch_window is not None
-    if prepared.instant or settings.cache.mode != "on" or settings.dry_run or batches:
+    if prepared.model.traits.instant or settings.cache.mode != "on" or settings.dry_run or batches:
         raise ConfigError("scale asks by way of the cache: no baseline, cache=on, no dry_run= and batches.")
     name, shards = str(given.get("workers", "processes")), given.get("shards")
     if "shard" not in given:
