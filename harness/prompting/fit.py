@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
+from typing import get_args
 
 from harness.codec import KINDS
 from harness.config_files import prompt_files
@@ -97,14 +98,15 @@ def _asks(prompt: Prompt, model: Model) -> bool:
 
 
 def _others(task: Task, model: Model) -> str:
-    """Return the sentence that names the task's prompts with which the model is asked; skips invalid files."""
-    fixed: tuple[Replies, ...] = ("model", "fixed")
-    for replies in fixed:
+    """Return the sentence that names the task's prompts with which the model is asked; skips those that cannot be."""
+    item = next(iter(task.items()))
+    for replies in get_args(Replies):
         names = []
         for name in prompt_files(task.name):
             with suppress(ConfigError):
                 prompt = prompts.load(task.name, name, (), format=task.prompt_format, replies=replies)
-                names += [name] if _asks(prompt, model) else []
+                if _asks(prompt, model) and prompt.render(item.fields, (), _fits(prompt, model)[0]):
+                    names.append(name)
         if names:
             return f"These do{' with replies=fixed' if replies == 'fixed' else ''}: {', '.join(names)}."
     return "No prompt of the task does."

@@ -100,9 +100,8 @@ def _complete(logprobs: Mapping[str, float], names: Sequence[str]) -> bool:
 def stated_confidence(response: Response, form: str) -> float | None:
     """Return how sure a reply says it is, from 0 to 1, on its last line of the form ("Confidence: {confidence}").
 
-    The line holds nothing else but a number of percent, from 0 to 100, its sign may be missing; any other is None, and
-    no line before it counts. So is a number up to 1 without the sign, 0 excepted, which may be a share or a percent,
-    and one that ends a reply that was cut off, which may lack digits.
+    It holds nothing else but a number of percent, from 0 to 100; any other is None, and no line before it counts. So is
+    one up to 1 without a sign, but 0, which may be a share, and one that ends a reply that was cut off.
     """
     beginning = form.partition(CONFIDENCE)[0].strip()
     text = re.sub(r"[*_`$\\]", "", normalize("NFKC", own_words(response.text)[-_LONGEST_REPLY:]))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -128,10 +128,7 @@ class Prompt:
         return ChatRequest(messages, most + ROOM, (), sample, choices=own, form=self._form(fields, self.means))
 
     def choices(self, fields: Mapping[str, JSON]) -> tuple[str, ...]:
-        """Return what the question about an item may be answered with, as it is ranked: the first one says Yes.
-
-        Of an item with choices of its own their letters or their words, in order. Raises ConfigError where it has none.
-        """
+        """Return what a question may be answered with, Yes first, or the choices of the item. Raises ConfigError."""
         if self.words.choices_from is None:
             return self.words.choices
         texts = self._texts(fields)
@@ -190,10 +187,7 @@ class Prompt:
 
     @staticmethod
     def parsed_fields(fields: Mapping[str, JSON]) -> dict[str, JSON]:
-        """Return an item's fields as far as `parse` looks at them, to be kept while its answer is waited for.
-
-        Of long texts but the statement no more is read than how they begin.
-        """
+        """Return an item's fields as far as `parse` looks at them: of long texts but the statement, how they begin."""
         return {
             name: value[:_BEGINNING] if isinstance(value, str) and name != "statement" else value
             for name, value in fields.items()
@@ -207,24 +201,22 @@ class Prompt:
     @cached_property
     def _own_words(self) -> tuple[str, ...]:
         """Return the question's own lines between its fields: three words or more, which no reply says by chance."""
-        templates = (self.words.user or "", self.words.example or "")
-        texts = [text for template in templates for text, *_ in Formatter().parse(template)]
+        texts = [text for text, *_ in Formatter().parse(f"{self.words.user or ''}\n{self.words.example or ''}")]
         lines = (line.strip(" ?.:") for text in texts for line in text.splitlines())
         return tuple(dict.fromkeys(line for line in lines if len(line.split()) >= 3))
 
     def _messages(self, *turns: Message) -> Transcript:
         """Return the whole conversation: system words and examples before the turns."""
-        messages = [*self._examples(), *turns]
+        messages = list[Message]()
+        for shot in self.shots:
+            question = fill(self.words.example or self.words.user, shot, self.where)
+            messages += [Message("user", question), Message("assistant", str(shot["answer"]))]
+        messages += turns
         if self.words.system and self.words.system_role == "user":
             messages[0] = Message("user", _joined(self.words.system, messages[0].content))
         elif self.words.system:
             messages.insert(0, Message("system", self.words.system))
         return tuple(messages)
-
-    def _examples(self) -> Iterator[Message]:
-        for shot in self.shots:
-            yield Message("user", fill(self.words.example or self.words.user, shot, self.where))
-            yield Message("assistant", str(shot["answer"]))
 
 
 @lru_cache(maxsize=256)

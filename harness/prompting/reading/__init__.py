@@ -30,7 +30,7 @@ from harness.prompting.reading.verdicts import UNREAD, decide, verdicts
 from harness.prompting.reading.words import compiled, label_of, normalised
 from harness.types import IN_FORM, JSON, LETTERS, Answer
 
-VERSION = 7
+VERSION = 8
 """Raised with every change of the rules that can read a reply otherwise; a manifest without one is of version 0."""
 _RULES = ("parsing.py", "reading/*.py", "reading/*.yaml")
 """The files of these rules, below harness/prompting."""
@@ -45,7 +45,8 @@ _END = 40_000
 _BUT = r"\W*(?:yes|no)\b(?:[ ,-]+(?!because|since|as\b)[^.\n]{0,200}?)?(?:\. )?\b(?:but|however|yet|nevertheless)\b"
 _TURNED_BACK = (
     rf"{_BUT}(?![^.;:\n]*(?:\b(?:not|no|cannot)\b|n't\b))[^.;:\n]{{0,60}}\b(?:can|do|does|must|is|are)\b"
-    r"[^.;:\n]{0,30}?\b(?:deduc|infer|conclu|establish|compell|follow)",
+    r"[^.;:\n]{0,30}?\b(?:deduc|infer|conclu|establish|compell|follow)"
+    r"|\W*no\b\W+i(?: am|'m)? (?:(?:can't|cannot|unable to|don't|do not) (?:answer|know|help|tell)|not sure|unsure)\b",
     rf"{_BUT}[^.;:\n]{{0,80}}?(?:\b(?:not|no|nothing|cannot|never|neither)\b|n't\b)[^.;\n]{{0,80}}?(?:«stem»|caus)"
     r"|\W*yes\b\W+(?:that|this|it)(?:'s| is) an? (?:\w+ )?(?:misconception|myth|fallacy|mistake|misunderstanding)\b",
 )

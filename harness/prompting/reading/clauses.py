@@ -44,7 +44,7 @@ _SUPPOSITION = (
 )
 _THEN = r"\W*(?:then|in (?:that|this|which) case|now|so|here)\b"
 _PROVISIONAL = (
-    r"\b(?:«provisional»|(?:first|wrong|incorrect|earlier|previous|original|intuitive|tempting) \Z|(?<!second )thought"
+    r"\b(?:wrong|incorrect|intuitive|tempting|least \w+|second[- ]best) \Z|\b(?:«provisional»|(?<!second )thought"
     r"|according to (?:my|some|others|people|chatgpt|gpt|the (?:user|student|textbook|author|paper))|«somebody»"
     r" (?:says?|said|claims?|claimed|thinks?|suggests?|asked|asks?|states?|stated|wants?|expects?|answered|would))\b"
 )
@@ -57,7 +57,7 @@ _DENIES = (
 )
 _BOTH = (
     r"\b(?:yes|no) *-?,? *(?:and|or|but also|/|&|\|) *-?(?:(?:a|also|answer:) )? *(?:yes|no)\b"
-    r"|C\d+ *(?:,|\?|/|&|\||,? ?(?:and|or|nor)) *C\d+|\b(?:yes, no|no, yes)\b(?! \w)"
+    r"|C\d+(?: *(?:,|\?|/|&|\||,? ?(?:and|or|nor)) *C\d+)+|\b(?:yes, no|no, yes)\b(?! \w)"
     r"|\b(?:yes no|no yes)\b(?! (?:variable|other))"
 )
 _OF_SOME = r"(?:for|in|with|without|under|if|when|to|on|at|by|some\w*|half|part\w*)\b|\("

@@ -59,7 +59,7 @@ _CONCLUSION = r"(?:^|[.!?] )\W{0,3}«so»\b[^.!?\n]*+\W*+\Z"
 _COMPARED = r"\b(?:rather )?than\b|\b(?:instead of|as opposed to)\b|[(,] ?not\b"
 _ORDINALS = ("first", "second", "third", "fourth", "fifth")
 _ORDINAL = rf"\b(?:the )?({'|'.join(_ORDINALS)}) (?:one|option|alternative|choice|answer)\b"
-_LISTED = r"(?m)^[^\w\n]*C0[^\w\n]*\n(?:[^\w\n]*C[1-9]\d*[^\w\n]*(?:\n|\Z))+"
+_LISTED = r"(?m)^(?:[^\w\n]|1[.)])*C0[^\w\n]*\n(?:(?:[^\w\n]|\d[.)])*C[1-9]\d*[^\w\n]*(?:\n|\Z))+"
 _RIGHT = (
     r"(?:(?:the|an?|most|more|very|quite|clearly|only) )*(?:«positive»|yes|likely|likeliest|plausible|possible|best"
     r"|cause|answer|reason)\b"
@@ -79,12 +79,11 @@ _LETTER_JUDGED = (
     r"(?:\s*[:=→(]|\s*-+|[.)])?\s+(?:is )?(?:(?P<right>«positive»)|«negative»)\s*(?:[.;,)!]+|$)"
 )
 """What is said of a letter that is no choice of the item: "A: wrong. B: right.", where Yes or No was asked."""
-_LONG = 5
-"""Characters of words that are no others' by chance."""
+_LONG = 5  # characters of words that are no others' by chance
 _BEFORE = (
-    r"^[^\w\n]*|[:=→]\s*|-\s+|[.!?,;]\s+|\b(?:leaves|leaving|queda|is|was|be|not|est|es|ist|é|è|answer|with"
+    r"^[^\w\n]*|[:=→/,]\s*|-\s+|[.!?;]\s+|\b(?:leaves|leaving|queda|is|was|be|not|est|es|ist|é|è|answer|with"
     r"|choos(?:e|ing)|prefer|alternativa|réponse|pick|select|say|so|actually|towards|thus|therefore|hence|and|or|nor"
-    r"|either|neither|between|but|la|die|der|das|opt for|vote for)\s+"
+    r"|either|neither|between|but|la|die|der|das|mean|meant|it's|wait,|opt for|vote for)\s+"
 )
 """What stands before a letter that names a choice: also the words that name two of them, or deny one."""
 _AFTER = (

@@ -11,7 +11,7 @@ from harness.prompting.reading.words import INVISIBLE, compiled
 # <think> … </think>, [THINK] … [/THINK], ◁think▷ … ◁/think▷, <seed:think>, <|begin_of_thought|>, <|START_THINKING|>,
 # and each of them without its end: "<think" before a blank.
 _MARK = (
-    r"(?i)(?:</?|\[/?|◁/?|<[|｜]/?)(?P<prefix>(?:begin|start|end)[_▁](?:of[_▁])?|[a-z]{1,12}:)?(?:inner|internal)?[_-]?"
+    r"(?i)(?:</?|\[/?|◁/?|<[|｜]/?)(?P<prefix>(?:begin|start|end)[_▁](?:of[_▁])?|[a-z]{1,12}[:_])?(?:inner|internal|ant)?[_-]?"
     r"(?:«reasoning»|details type=.?reasoning)(?:[_-](?:process|content|trace|steps?))?"
     r"(?:(?:[ \"'][^<>\[\]]{0,80})?(?:[|｜]>|>|\]|▷)|(?=\n|[|｜]?\Z)|(?<!\[)(?<=[a-z])(?= ))"
 )

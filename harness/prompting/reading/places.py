@@ -109,7 +109,8 @@ class Places:
         self.said = compiled(
             r"(?:\b(?P<speaker>(?:i|we|let's|let me)(?:'d|'ll|'m| am| would| will| must| shall| should| can| do)?"
             r"(?: going to| have to| going)?(?: (?:therefore|thus|then|definitely|simply|still|also)){0,2} )?"
-            r"(?:(?(speaker)«say»|(?!))|with|inclined to (?:say|answer))(?: this| it)?(?: with| for| that)?"
+            r"(?:(?(speaker)(?:«say»|with)|(?!))|(?:(?<=go )|(?<=going )|(?<=stick )|(?<=sticking ))with"
+            r"|inclined to (?:say|answer))(?: this| it)?(?: with| for| that)?"
             r"(?: the answer is| it's| it is)?(?: an?)?(?: «degree»)?|\b(?:it|this|that)(?:'s| is|'d be| would be"
             rf"| has to be| must be| should be)(?: an?)?(?: «degree»){{0,2}}|\bgets? an?)[\s:,]*(?P<verdict>{plain})"
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import islice, takewhile
 from typing import Literal
 
 from harness.prompting.reading import places
@@ -202,6 +202,11 @@ def decide(verdicts: list[Verdict], sentences: list[str], *, cut_off: bool) -> A
     verdicts = [verdict for verdict in verdicts if not verdict.weak] or verdicts
     whole = [verdict for verdict in verdicts if not verdict.partial]
     announced = [verdict for verdict in whole if verdict.kind == "announced"]
+    if cut_off and verdicts:  # where the last one is taken up once more, nobody knows what came of it
+        last = (announced or verdicts)[-1]
+        rest = (sentences[last.sentence].rpartition(last.span)[2], *sentences[last.sentence + 1 :])
+        if compiled(r"\b(?:«corrects»|«again»)\b|«again_unspaced»|\bbut let me\W*\Z").search(" ".join(rest)):
+            return UNREAD
     if announced:
         return _last_announced(announced, whole, sentences)
     if verdicts and verdicts[0].kind == "opening":
@@ -211,12 +216,10 @@ def decide(verdicts: list[Verdict], sentences: list[str], *, cut_off: bool) -> A
 
 
 def _last_announced(announced: list[Verdict], whole: list[Verdict], sentences: list[str]) -> Answer:
-    """Return the last verdict that is announced; nothing where another one beside or after it says the opposite."""
+    """Return the last announced verdict; none where others say the opposite after it, or beside it in bare lines."""
     last = announced[-1]
     finals = {verdict.label for verdict in announced if sentences[verdict.sentence].startswith("final")}
-    beside = [v for v in announced if v.sentence == last.sentence - 1 and v.label != last.label]
-    twice = len(finals) > 1 or any(other.alone and last.alone for other in beside)
-    if twice and not last.corrects:
+    if (len(finals) > 1 or _differ_in_a_row(whole if announced[1:] else announced)) and not last.corrects:
         return UNREAD
     after = [verdict for verdict in whole if verdict.sentence > last.sentence]
     against = [verdict for verdict in after if verdict.label != last.label]
@@ -224,6 +227,13 @@ def _last_announced(announced: list[Verdict], whole: list[Verdict], sentences: l
         return _answer(after[-1], "corrected")
     # After a line of its own comes talk.
     return _answer(last, "announced") if not against or last.alone or after[-1].label == last.label else UNREAD
+
+
+def _differ_in_a_row(verdicts: list[Verdict]) -> bool:
+    """Return whether the last one is a bare line, just after others of which one says the opposite: no reason why."""
+    bare = {verdict.sentence: verdict.label for verdict in verdicts if verdict.alone and verdict.kind != "said"}
+    row = takewhile(bare.__contains__, range(verdicts[-1].sentence, -1, -1))
+    return len({bare[sentence] for sentence in row}) > 1
 
 
 def _opened(first: Verdict, rest: list[Verdict]) -> Answer:
@@ -239,7 +249,7 @@ def _ended(verdicts: list[Verdict], sentences: list[str]) -> Answer:
         return UNREAD
     last = verdicts[-1]
     against = [verdict for verdict in verdicts if verdict.label != last.label]
-    if against and (last.partial or against[-1].sentence == last.sentence):
+    if against and (_differ_in_a_row(verdicts) or last.partial or against[-1].sentence == last.sentence):
         return UNREAD
     ends = last.sentence == len(sentences) - 1
     if not ends and (against or not (last.alone or (last.sentence == 0 and last.kind != "said"))):

@@ -85,8 +85,7 @@ _STEPS = (
     ("|", r"^[ \t]*\|(.*?)\|?[ \t]*$", lambda row: row[1].strip(" |").replace("|", ": ")),
 )
 """What is taken off or made plain where one of the signs stands in a text, in this order."""
-_PICTURES = ("So", "Sk", "Cf", "Co", "Cn", "Cs", "Cc")
-"""The Unicode categories of what is no letter, digit or punctuation."""
+_PICTURES = ("So", "Sk", "Cf", "Co", "Cn", "Cs", "Cc")  # categories of what is no letter, digit or punctuation
 _TICK, _CROSS = r"\[[xX✓✔]\]|[☑☒✅✓✔]", r"\[ ?\]|[☐□✗✘❌✖❎]"
 _UNTICKED = rf"(?:(?!{_TICK}|{_CROSS})[^\n])*"
 _MARKS_LEAD = rf"(?m)[\[☐□]|^[^\w\n]*(?:{_TICK}|{_CROSS})"
@@ -119,7 +118,8 @@ def normalised(text: str) -> str:
             text = compiled(f"(?im){pattern}").sub(plain, text)
     text = compiled(r"[^\S\n]+").sub(" ", compiled(_EDGES).sub(" ", text.translate(_EMPHASIS)))
     text = "\n".join(stripped for line in text.split("\n") if (stripped := line.strip())).lower()
-    return compiled(_NOT_SAID).sub(" ", compiled(_SHORTENED).sub(_without_stops, text) if "." in text else text)
+    text = compiled(_SHORTENED).sub(r"\1\2\3\4\5", text) if "." in text else text
+    return compiled(_NOT_SAID).sub(" ", text)
 
 
 def _ticked(text: str) -> str:
@@ -129,10 +129,6 @@ def _ticked(text: str) -> str:
         crossed = rf"(?:{_CROSS}){_UNTICKED}" if compiled(_MARKS_LEAD).search(text) else rf"{_UNTICKED}(?:{_CROSS})"
         text = compiled(crossed).sub("\n", text).strip(" \n,;:")
     return compiled(_TICK).sub(" ", text) if tick else text
-
-
-def _without_stops(short: re.Match[str]) -> str:
-    return "".join(filter(None, short.groups()))
 
 
 def _plain_characters(text: str) -> str:
