@@ -50,7 +50,7 @@ def runs() -> list[Path]:
 
 def test_they_are_small():
     # A clone brings them along: eight models under four perturbations with their answers, compressed, what others have
-    # recorded (half a megabyte), those of two real language models (twice as much), graphs that baselines answered, and the page.
+    # recorded (half a megabyte), those of two real language models (a megabyte), graphs, and the page.
     assert sum(file.stat().st_size for file in shipped()) < 23_000_000
 
 
