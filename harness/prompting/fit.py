@@ -99,13 +99,13 @@ def _asks(prompt: Prompt, model: Model) -> bool:
 
 def _others(task: Task, model: Model) -> str:
     """Return the sentence that names the task's prompts with which the model is asked; skips those that cannot be."""
-    item = next(iter(task.items()))
+    item = next(iter(task.items()), None)
     for replies in get_args(Replies):
         names = []
         for name in prompt_files(task.name):
             with suppress(ConfigError):
                 prompt = prompts.load(task.name, name, (), format=task.prompt_format, replies=replies)
-                if _asks(prompt, model) and prompt.render(item.fields, (), _fits(prompt, model)[0]):
+                if _asks(prompt, model) and (item is None or prompt.render(item.fields, (), _fits(prompt, model)[0])):
                     names.append(name)
         if names:
             return f"These do{' with replies=fixed' if replies == 'fixed' else ''}: {', '.join(names)}."

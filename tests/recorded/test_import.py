@@ -88,7 +88,8 @@ def test_replies_are_read_here(take_in, tmp_path):
     rows = [{"q": {"id": item.id}, "o": reply} for item, reply in zip(items(), texts, strict=False)]
     rows.append({"q": {"id": "who"}, "o": "Yes"})
     command = [write(tmp_path / "r.jsonl", rows), *ITEMS, "map=id:q.id,reply:o", "name=m", *WHOSE]
-    assert "prompt=NAME" in take_in(*command)[2] and not take_in.runs()
+    code, _, err = take_in(*command)
+    assert code == 1 and "prompt=NAME" in err and not take_in.runs()
     code, out, _ = take_in(*command, "prompt=plain")
     (folder,) = take_in.runs()
     run = load(folder)

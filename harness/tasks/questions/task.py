@@ -140,8 +140,8 @@ class Questions(TaskBase):
         for name in ("question", "hypothesis"):  # a premise may be missing
             if name in self._columns and (empty := [row.number for row in self._rows if not row.text(name)]):
                 yield f"{_rows(empty, 'has', 'have')} no {name}: asked and scored all the same."
-        first = {row.words: row for row in reversed(self._rows)}
-        repeated = [(row, first[row.words]) for row in self._rows]
+        first: dict[str, QuestionRow] = {}
+        repeated = [(row, first.setdefault(row.words, row)) for row in self._rows]
         if other := [row.number for row, before in repeated if row.label != before.label]:
             yield f"{_rows(other, 'asks', 'ask')} what an earlier one does, with another label: one is wrong."
         if same := [row.number for row, before in repeated if row is not before and row.label == before.label]:
@@ -199,7 +199,7 @@ class Questions(TaskBase):
             if not name.isidentifier():
                 raise ConfigError(f"task.columns: {name!r} is no name that a prompt could have in braces.")
         own = [(field_name(column), column) for column in columns if column not in renamed.values()]
-        own[:] = [pair for pair in own if pair[0] not in renamed]
+        own = [(name, column) for name, column in own if name not in renamed]
         if twice := [name for name, count in Counter(name for name, _ in own).items() if count > 1]:
             raise DataError(f"{self.path} has several columns that a prompt would call {twice[0]}: rename one of them.")
         return {**renamed, **dict(own)}
