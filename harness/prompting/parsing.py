@@ -12,9 +12,9 @@ from unicodedata import normalize
 
 from harness.prompting import reading
 from harness.prompting.reading.own_words import own_words
+from harness.prompting.reading.verdicts import UNREAD
 from harness.types import LETTERS, RECORDED, Answer, AnswerForm, Response, ended
 
-UNREAD = Answer(label=None)
 CONFIDENCE = "{confidence}"
 FIELD = "answer"
 """The field of the verdict in a JSON reply that is held to a form."""

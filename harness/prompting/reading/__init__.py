@@ -30,7 +30,7 @@ from harness.prompting.reading.verdicts import UNREAD, decide, verdicts
 from harness.prompting.reading.words import compiled, label_of, normalised
 from harness.types import IN_FORM, JSON, LETTERS, Answer
 
-VERSION = 8
+VERSION = 9
 """Raised with every change of the rules that can read a reply otherwise; a manifest without one is of version 0."""
 _RULES = ("parsing.py", "reading/*.py", "reading/*.yaml")
 """The files of these rules, below harness/prompting."""
@@ -109,7 +109,7 @@ class _Question:
         if answer.label is None and not cut_off:
             held = held_alone(words, self.choices) if right is None else right
             return UNREAD if held is None else Answer(held, span=self.choices[held], rule="said")
-        listing = cut_off and answer.rule == "opening" and "\n" in words  # it may be the first of all the choices
+        listing = cut_off and answer.rule == "opening" and compiled(r"\n|:\W*\w").search(words)  # the first of several
         if listing or answer.label is None or answer.label >= len(self.choices):
             return UNREAD
         return replace(answer, span=_in_letters(answer.span))

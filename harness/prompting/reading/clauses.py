@@ -23,7 +23,7 @@ _CONDITION = (
     rf"\b{_WHEN}|^\W*(?:yes|no|true|false) (?:means|stands for|would mean|indicates)\b"
     r"|\b(?:«condition»|provided (?:that|there|it|we|no)|(?:^\W*|[.] )were \w+|were (?:the|there|it|[a-z] and)"
     r"|under (?:the|an?) (?:additional|further|stronger|extra)|in (?:the|a|that|this|such an?) (?:reverse|other"
-    r"|opposite|hypothetical|different|alternative|first|second|third)(?![^,;]{0,20}, «so»\b))\b"
+    r"|opposite|hypothetical|different|alternative|first|second|third)(?![^,;]{0,20}, «so»\b))\b|«condition_unspaced»"
 )
 """What stands before a verdict that is only supposed: in its sentence, or just before it."""
 _CONDITION_AFTER = (
@@ -137,7 +137,8 @@ _WHO = (
 )
 _SAYINGS = (
     # The hypothesis does not follow.
-    rf"{_IT}{_ADVERBS}(?:\s+(?:does|can|do|will|would|must))?{_NOT}\s+(?:follow|hold|stand)s?(?: true| up)?",
+    rf"{_IT}{_ADVERBS}(?:\s+(?:does|can|do|will|would|must))?{_NOT}\s+(?:follow|hold|stand)s?"
+    rf"(?: true| up|{_SAYS})?",
     # The hypothesis is (not) valid.
     rf"{_IT}(?:\s+(?:is|are|remains|(?:must|has to|can|should) be))?(?:\s+be)?{_NOT}\s+(?:an?\s+)?"
     r"(?:(?:(?:logical|necessar)(?:l?y|ily)?\s+)?(?:«positive»|compelled|consequence)"
@@ -154,9 +155,9 @@ _SAYINGS = (
     rf"{_WHO}(?:\s+do(?:es)?)?{_NOT}\s+(?:entail|impl(?:y|ie)|support|establish|guarantee|justif(?:y|ie)|prove|mean"
     rf"|warrant)(?:e?s)?{_THAT}",
     # There is not enough information to deduce it.  It would be wrong to conclude that A causes B.
-    rf"(?:{_WHO}(?:\s+(?:is|are|has|have|does|do))?|\A\W*){_NOT}\s*(?:have\s+|be\s+)?(?:(?P<bad>insufficient|no)"
-    r"|enough|sufficient)(?:\s+«knowledge»(?:\s+(?:here|given|in the premise))?)?"
-    rf"\s+to{_ADVERBS}\s+«deduce»{_THAT}",
+    rf"(?:{_WHO}(?:\s+(?:is|are|has|have|does|do))?|\A\W*){_NOT}\s*(?:(?:be|(?:have|provide|contain|offer|give)s?)\s+)?"
+    r"(?:(?P<bad>insufficient|no)|enough|sufficient)(?:\s+«knowledge»(?:\s+(?:here|given|in the premise))?)?"
+    rf"(?:\s+to{_ADVERBS}\s+«deduce»|(?<=evidence)){_THAT}",
     rf"\b(?:it|that) (?:is|would be)(?:{_NOT}\s+(?:possible|valid|correct|right|justified|warranted|legitimate)"
     rf"|{_ADVERBS}\s+(?P<bad>impossible|wrong|incorrect|a mistake|an error|invalid|premature)) to «deduce»{_THAT}",
 )

@@ -47,8 +47,8 @@ _NEXT_QUESTION = (
     r"(?:[*:.]|- |$)"
 )
 _FIELD = (
-    r"(?im)^(?:[ \t#*>]|\(?\d{1,3}[.)])*+(?:hypothesis|context|input|task|statement|(?:[a-z-]+ )?question|premise"
-    r"|response|student|(?:query|prompt|scenario|passage|sentence|claim|next)(?= *:)|q\d{1,3})\b[^:\n]{0,20}:"
+    r"(?im)^(?:[ \t#*>]|\(?\d{1,3}[.)])*+(?!\w+ \d+ *:)(?:hypothesis|context|input|task|statement|(?:[a-z-]+ )?question"
+    r"|premise|response|student|(?:query|prompt|scenario|passage|sentence|claim|next)(?= *:)|q\d{1,3})\b[^:\n]{0,20}:"
 )
 """What a next question may begin with just after an answer; in a chain of thought it may be the question's own."""
 _ON_ONE_LINE = r"(?i)\b(yes|no)\b([.!]?) +(?=(?:question|premise|hypothesis|q|user|human) ?\d*:)"

@@ -45,8 +45,8 @@ _CHOICES = (
 )
 # Choices stand in the text as C0, C1, …: see `choices_marked`.
 SENTENCE_BREAK = (
-    r"(?:(?<=[.!?;])|(?<=[.!?]\)))\s+"
-    r"|(?:,| -+) (?:no,? )?(?=(?:i mean|sorry|or rather|make that|actually,? (?:yes|no|C\d+))\b)"
+    r"(?:(?<=[.!?;])(?<!^\d\.)|(?<=[.!?]\)))\s+"
+    r"|(?:,| -+) (?:no,? )?(?=(?:i mean|sorry|or rather|make that|(?:actually|wait),? (?:yes|no|C\d+))\b)"
 )
 _LABEL = r"(?:«answer»|«answer_unspaced»|«right» (?:one|word|option))"
 _FILLER = (
@@ -59,8 +59,8 @@ _LINK = (
     r"(?:\s+(?:also|then|still|therefore|thus|instead))?\s+(?:be|is|as)\b)"
 )
 _LEAD = (
-    r"(?:(?:(?:«before_a_verdict»|«so»|«degree»|«corrects»)\b|option [a-e]|[a-e]\)|\([a-e]\)|\d{1,2}[.)])"
-    r"\s*+[,:.!)-]*+\s*+){0,6}"
+    r"(?:(?:(?:«before_a_verdict»|«so»|«degree»|«corrects»)\b|option [a-e]|[a-e]\)|\([a-e]\)|\d{1,2}[.)]"
+    r"|(?<=actually, )no(?=\W+C\d))\s*+[,:.!)-]*+\s*+){0,6}"
 )
 CONCEDES = (
     r"\W*(?:true|right|correct), (?!because|since|as\b|it\b|we\b|the (?:hypo|stat|claim|concl)|H1|this|that|so\b)"
@@ -78,8 +78,8 @@ ABOUT_IT = (
     r"H[01]|«stem»|answer|verdict|\bit\b|final|suppl|\bword\b|bottom line|short|checking|(?:yes|no) or (?:yes|no)"
 )
 STEP = (
-    r"^\W*(?:long(?:er)?|detailed|full) answer\b|^\W*«step»\b[^:]{0,40}\d|\bstep \d|\?[\s)]*(?:answer|a)\b"
-    r"|\b(?:first|second|third|other|previous) example\b|^\W*(?:scenario|case|graph|dag|example|situation) [\da-e]\b"
+    r"^\W*(?:long(?:er)?|detailed|full) answer\b|^\W*(?:«step»\b[^:]{0,40}\d|«kind» \d|(?:scenario|case|graph|dag"
+    r"|example|situation) [\da-e]\b)|\bstep \d|\?[\s)]*(?:answer|a)\b|\b(?:first|second|third|other|previous) example\b"
 )
 ELSEWHERE = (
     r"\W*(?:(?:ps|note(?: that)?|also|similarly|conversely|by contrast|but|and|bonus|remark|aside)\b\W*)*"

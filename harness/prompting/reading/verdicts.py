@@ -49,8 +49,8 @@ def verdicts(text: str, *, choices: bool = False) -> tuple[list[Verdict], list[s
         tells = "C" in sentence if choices else compiled(_TELLS).search(sentence)
         if number and not (corrected or correction or tells):
             continue
-        # A correction may stand in a sentence of its own ("Wait. No."), before or after what it corrects.
-        corrected = corrected or bool(number and correction and correction.start() < _BEGINNING)
+        # In a sentence of its own ("Wait. No.") or where one begins, it corrects what stands before or after it.
+        corrected = corrected or bool(number and correction and correction.start() < 40)
         # A line answers the question of the line before, but for one with a label: that is the reply's own answer.
         asked = number and sentences[number - 1][-1] == "?" and where.announced.search(sentence, 0, 60) is None
         context = Context(sentence, "" if begins_line and not asked else sentences[number - 1])
@@ -61,8 +61,6 @@ def verdicts(text: str, *, choices: bool = False) -> tuple[list[Verdict], list[s
     return found, sentences
 
 
-_BEGINNING = 40
-"""Characters within which a correction speaks of what stands before its sentence."""
 _TELLS = r"[^\x00-\x7f]|H[01]|«stem»|\b(?:not|[yn]|«yes»|«no»|«assent»|«positive»|«negative»)\b"
 """What stands in every sentence that may say anything: a quick look."""
 
@@ -131,7 +129,7 @@ def _announced(context: Context, match: re.Match[str]) -> Verdict | None:
     return Verdict(label, "announced", match[0].strip(), weak, _on_the_way(context), alone)
 
 
-_OF_AN_ANSWER = frozenset("correct incorrect right wrong accurate inaccurate".split())
+_OF_AN_ANSWER = frozenset("correct incorrect right wrong accurate inaccurate richtig falsch".split())
 
 
 def _own_label(context: Context, match: re.Match[str] | None) -> int | None:
@@ -167,7 +165,7 @@ def _labelled(where: Places, context: Context, number: int, only: bool) -> Verdi
     label = _own_label(context, match)
     if match is None or label is None or compiled(places.OTHER_STATEMENT).search(match["of"]):
         return None
-    partial = compiled(places.ABOUT_IT).search(match["of"]) is None
+    partial = compiled(places.ABOUT_IT).search(match["of"]) is None or _on_the_way(context)
     return Verdict(label, "announced", match[0].strip()[-80:], partial=partial)
 
 
@@ -187,6 +185,7 @@ def _on_the_way(context: Context) -> bool:
     return bool(asked) or any(compiled(places.STEP).search(text, 0, 300) for text in (context.sentence, context.before))
 
 
+_TAKEN_UP = r"(?:\A|[.!?;:,])\W*(?:(?:but|oh|so|and)\W+)?«corrects»\b|\b«again»\b|«again_unspaced»|\bbut let me\W*\Z"
 UNREAD = Answer(label=None)
 _UNDECIDED = (
     r"\W*(?:(?:yes and no|no and yes|it depends)\b|yes,? (?:but )?(?:only )?(?:for|in|under) some\b[^,]{0,40}$)"
@@ -205,14 +204,16 @@ def decide(verdicts: list[Verdict], sentences: list[str], *, cut_off: bool) -> A
     if cut_off and verdicts:  # where the last one is taken up once more, nobody knows what came of it
         last = (announced or verdicts)[-1]
         rest = (sentences[last.sentence].rpartition(last.span)[2], *sentences[last.sentence + 1 :])
-        if compiled(r"\b(?:«corrects»|«again»)\b|«again_unspaced»|\bbut let me\W*\Z").search(" ".join(rest)):
+        if compiled(_TAKEN_UP).search(" ".join(rest)):
             return UNREAD
     if announced:
         return _last_announced(announced, whole, sentences)
     if verdicts and verdicts[0].kind == "opening":
         return _opened(verdicts[0], [verdict for verdict in whole if verdict is not verdicts[0]])
-    undecided = compiled(_UNDECIDED).match(sentences[0]) if sentences else None
-    return UNREAD if cut_off or undecided else _ended(whole or (verdicts if len(sentences) <= 2 else []), sentences)
+    shown = whole or (verdicts if len(sentences) <= 2 else [])
+    if cut_off or not shown or compiled(_UNDECIDED).match(sentences[0]) or _differ_in_a_row(verdicts):
+        return UNREAD
+    return _ended(shown, sentences)
 
 
 def _last_announced(announced: list[Verdict], whole: list[Verdict], sentences: list[str]) -> Answer:
@@ -245,14 +246,12 @@ def _opened(first: Verdict, rest: list[Verdict]) -> Answer:
 
 def _ended(verdicts: list[Verdict], sentences: list[str]) -> Answer:
     """Return the verdict of the last sentence that has one, if the reply ends with it or nothing contradicts it."""
-    if not verdicts:
-        return UNREAD
     last = verdicts[-1]
     against = [verdict for verdict in verdicts if verdict.label != last.label]
-    if against and (_differ_in_a_row(verdicts) or last.partial or against[-1].sentence == last.sentence):
+    if against and (last.partial or against[-1].sentence == last.sentence):
         return UNREAD
-    ends = last.sentence == len(sentences) - 1
-    if not ends and (against or not (last.alone or (last.sentence == 0 and last.kind != "said"))):
+    goes_on = last.sentence < len(sentences) - 1
+    if goes_on and (against or not (last.alone or (last.sentence == 0 and last.kind != "said"))):
         return UNREAD
     return _answer(last, last.kind)
 
