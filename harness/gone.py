@@ -37,6 +37,6 @@ GONE: Mapping[str, str] = {
 
 
 def instead(kind: str, name: str) -> str:
-    """Return the sentence on something that is gone, or a part of it; "" for what never was there."""
+    """Return the sentence on something that is gone, or a part of it; "" for a name that nobody had."""
     way = GONE.get(f"{kind} {name}") or GONE.get(f"{kind} {name.rpartition('.')[0]}")
-    return f"{kind} {name!r} is gone since 0.2: {way}." if way else ""
+    return f"{kind} {name!r} is not here: {way}." if way else ""

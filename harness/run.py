@@ -114,7 +114,7 @@ def leave(
     """
     stopped: RunStopped | None = None
     failures: dict[str, str] = {}
-    """The first of each kind."""
+    """Of each kind a sentence, with the words of the first."""
     with folder.lock():
         with folder.open_records(task.headline) as writer:
             tracked = progress.track(answered, items, samples)
@@ -122,7 +122,8 @@ def leave(
                 for record in tracked:
                     writer.write(record)
                     if isinstance(record.outcome, Failure):
-                        failures.setdefault(record.outcome.kind, record.outcome.detail)
+                        kind, words = record.outcome.kind, record.outcome.detail.rstrip(".")
+                        failures.setdefault(kind, f" {kind}: {words}.")
             except RunStopped as reason:
                 stopped = reason
             except Exception:  # a full disk: that of the cache may have room
@@ -135,10 +136,10 @@ def leave(
         scores = summarize(task, lambda: records.read(folder.records_file), samples, judge.name if judge else None)
         result = folder.with_usage(scores)
         if stopped is None and result.curable:
-            stopped = RunStopped(
-                f"{result.curable:,} calls failed in a way that may pass ({_kinds_of(result)}): the same command asks "
-                "for them again."
-            )
+            kinds, calls = _kinds_of(result), f"{result.curable:,} call{'s' * (result.curable > 1)}"
+            may_pass = " in a way that may pass" * ("bad_request" not in kinds)
+            said = "".join(words for kind, words in failures.items() if kind not in FINAL_FAILURES)
+            stopped = RunStopped(f"{calls} failed{may_pass} ({kinds}): the same command asks for them again.{said}")
         stopped = stopped or _nothing_answered(result, failures)
         folder.finish(result, items=items.summary, complete=stopped is None)
     return RunOutcome(result, stopped)
@@ -150,8 +151,7 @@ def _nothing_answered(result: Result, failures: Mapping[str, str]) -> RunStopped
     if not overall.items or overall.failed < overall.items:
         return None
     kinds = ", ".join(f"{count:,} {kind}" for kind, count in result.failures.items())
-    details = "; ".join(f"{kind}: {detail.rstrip('.')}" for kind, detail in failures.items())
-    return RunStopped(f"no item was answered ({kinds}), so that there is nothing to score. {details}.")
+    return RunStopped(f"no item was answered ({kinds}), so that there is nothing to score.{''.join(failures.values())}")
 
 
 def _kinds_of(result: Result) -> str:

@@ -18,7 +18,7 @@ from harness.codec import canonical, response_from_json, response_json, short
 from harness.errors import StoreError
 from harness.protocols import MANY, Model, Outcome, Outcomes, Wrapper
 from harness.settings import CacheMode
-from harness.types import Failure, Request, Response
+from harness.types import Failure, Request, Response, replace
 
 _AHEAD = 512
 """How many misses are looked up ahead of the model. As long as a model's window is smaller, hits are handed out
@@ -136,13 +136,13 @@ class CachedModel(Wrapper):
         return stored
 
     def _keep(self, outcomes: Outcomes) -> list[Outcome]:
-        """Store what landed together; return what to hand out: the answer of another process where that was sooner."""
+        """Store what landed together; return what to hand out, as paid: another process's where that was sooner."""
         sound = [(self.key(request), request, _storable_outcome(outcome)) for request, outcome in outcomes]
         answers = [(key, request, outcome) for key, request, outcome in sound if isinstance(outcome, Response)]
         sooner: dict[str, Response] = {}
         if answers:
             sooner = self.store.put(self.identity, answers, name=self.name, task=self._task, replace=self.since > 0)
-        return [(request, sooner.get(key, outcome)) for key, request, outcome in sound]
+        return [(request, replace(sooner[key], cached=False) if key in sooner else own) for key, request, own in sound]
 
 
 def _storable_outcome(outcome: Response | Failure) -> Response | Failure:

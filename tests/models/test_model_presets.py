@@ -69,8 +69,8 @@ def test_a_hosted_model_is_in_the_table_with_its_price(name):
 @pytest.mark.parametrize("name", HOSTED)
 def test_what_thinks_gets_room(name):
     preset = merged(name)
-    assert preset.reasons is family_of(preset.model).reasoning
-    assert bool(preset.room_to_think) is preset.reasons
+    assert preset.family.reasoning is family_of(preset.model).reasoning
+    assert bool(preset.room_to_think) is preset.family.reasoning
 
 
 @pytest.mark.parametrize("name", PROVIDERS)

@@ -97,13 +97,6 @@ def test_requests_are_pulled_as_they_are_needed(serve, key):
     assert len(pulled) <= 8
 
 
-def test_a_wait_longer_than_allowed_is_a_failure_that_says_so(serve, key):
-    server = serve(lambda *_: error(429, "slow down", headers={"retry-after": "6000"}))
-    (outcome,) = outcomes(chat(server), [ask()]).values()
-    assert isinstance(outcome, Failure) and outcome.kind == "rate_limit" and "6000 s" in outcome.detail
-    assert len(server.calls) == 1
-
-
 def test_what_concerns_one_item_is_that_items_failure(serve, key):
     replies = {
         "content_filter": chat_reply("", finish_reason="content_filter"),
@@ -130,9 +123,9 @@ def test_answers_that_landed_before_the_run_stopped_are_handed_out(serve, key):
 def test_a_server_that_turns_away_everybody_stops_the_run_after_successes_too(serve, key):
     limited = error(429, "come back tomorrow", headers={"retry-after": "86400"})
     server = serve(lambda path, body, number: chat_reply("Yes") if number <= 30 else limited)
-    with pytest.raises(RunStopped, match="rate_limit: come back tomorrow"):
+    with pytest.raises(RunStopped, match=r"come back tomorrow \(it asks to wait 86400 s"):
         outcomes(chat(server, max_concurrency=4), [ask(f"{k}?") for k in range(300)])
-    assert len(server.calls) < 80
+    assert len(server.calls) < 40
 
 
 def test_a_stop_does_not_wait_for_retries(serve, key, monkeypatch):

@@ -232,7 +232,7 @@ def test_a_server_that_was_never_there_is_said_in_seconds(monkeypatch):
 
 # What cannot succeed ends the run in seconds, in the server's words. Each kind with others of it.
 
-PATH, USED_UP = "It usually ends in /v1 ({url})", "the quota is used up"
+PATH, USED_UP, UNSENT = "It usually ends in /v1 ({url})", "the quota is used up", "model.temperature=null"
 EVENTS, LINES = (f"a stream of {parts}, though none was asked for" for parts in ("events", "JSON lines"))
 PLACE = "redirects to 307: "
 DATA = 'data: {"choices": []}\n\ndata: [DONE]'
@@ -278,7 +278,10 @@ STOPS: dict[str, tuple[Any, ...]] = {
     "a redirect with a key": ((307, "", {"Location": "https://me:se-cret@elsewhere.example/login?token=se-cret"}),
                               PLACE, "https://elsewhere.example/login, which is not followed"),
     "a login page": ((200, "<html>Log in"), "a page (Log in): is model.base_url right"),
-    "a parameter": (error(400, "litellm.UnsupportedParamsError: x does not support parameters: ['seed']"), "['seed']"),
+    "a parameter": (error(400, "UnsupportedParamsError: x does not support parameters: ['seed']"), "['seed']", UNSENT),
+    "a limit": (error(400, "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens'."), UNSENT, "Use 'max"),
+    "a proxy": ((407, "Proxy Authentication Required"), "http://user:password@HOST:PORT"),
+    "a day's wait": (error(429, "later", headers={"retry-after": "86400"}), "(it asks to wait 86400 s"),
     "a parameter, 500": (error(500, "ollama does not support parameters: {'seed': 1}, for model=x"), "{'seed': 1}"),
     "a parameter, 403": (error(403, "You are not allowed to request logprobs from this model"), "request logprobs"),
     "a parameter, 200": ((200, {"error": {"message": "Unsupported parameter: seed", "code": 400}}), "parameter: seed"),
@@ -302,7 +305,7 @@ def test_what_cannot_succeed_ends_the_run_in_seconds_with_the_servers_words(serv
     said = stopped(url, max_concurrency=4)
     assert all(phrase.format(url=server.url) if phrase == PATH else phrase in said for phrase in phrases), said
     assert "se-cret" not in said and said.isprintable()
-    at_once = reply[0] in (401, 403, 404, 307) or {EVENTS, LINES, PATH} & set(phrases)
+    at_once = reply[0] in (401, 403, 404, 407, 307) or {EVENTS, LINES, PATH, UNSENT} & set(phrases)
     assert len(server.calls) <= (4 if at_once else 60)
 
 
@@ -386,8 +389,8 @@ def test_before_the_first_answer_errors_of_a_server_are_not_tried_ten_times(serv
 def test_what_the_sdk_does_of_its_own_is_known(serve, raw):
     """It calls a lost connection a time-out, would try again by itself, and says to every server what it runs on."""
     half = http(chat_reply("No"))[:-20]
-    lost = [asked(raw(lambda *_, sent=sent: sent).url, "?", attempts=1)["?"] for sent in (None, (b"",), (half,))]
-    assert [getattr(outcome, "kind", "") for outcome in lost] == ["connection_lost"] * 3
+    for sent in (None, (b"",), (half,)):
+        assert "cannot be reached" in stopped(raw(lambda *_, sent=sent: sent).url)
     late = asked(serve(delay=1.0).url, "?", attempts=1, timeout=0.3)["?"]
     assert isinstance(late, Failure) and late.kind == "timeout"
     server = serve(lambda *_: error(500, "no"))
@@ -435,7 +438,7 @@ def test_an_end_is_told_from_the_tokens_that_were_written(serve, text, reason, c
     assert not isinstance(outcome, Failure) or "num_ctx" in outcome.detail
 
 
-@pytest.mark.parametrize(("tokens", "said"), [(lambda words: 4096, True), (len, False)])
+@pytest.mark.parametrize(("tokens", "said"), [(lambda words: 300, True), (len, False)])
 def test_a_server_that_cuts_prompts_is_told_once(serve, monkeypatch, tokens, said):
     lines: list[str] = []
     monkeypatch.setattr(RETRIES, "say", lines.append)
@@ -497,6 +500,7 @@ def test_a_reset_in_seconds_or_milliseconds_of_the_epoch_is_a_moment(scale):
         ({"remaining-requests": "50", "limit-requests": "60", "reset-requests": "10s"}, 0.0),
         ({"remaining-requests": "-1", "limit-requests": "60", "reset-requests": "10s"}, 0.0),
         ({"remaining-requests": "0", "limit-requests": "60"}, 0.0),
+        ({"remaining-requests": "5", "limit-requests": "1000", "reset-requests": "9h"}, 0.0),  # a day's
     ],
 )
 def test_nothing_goes_out_while_the_headers_say_that_nothing_is_left(headers, seconds):
@@ -577,6 +581,19 @@ def test_an_encrypted_server_is_asked_where_its_certificate_is_known(encrypted, 
     certificates.cache_clear()
     monkeypatch.setenv(variable, str(certificate))
     assert asked(f"https://localhost:{port}/v1", "?")["?"].text == "encrypted"
+    certificates.cache_clear()
+    monkeypatch.setenv(variable, "/not/there.pem")
+    with pytest.raises(ConfigError, match=f"certificates in {variable}=/not/there.pem cannot be read"):
+        asked(f"https://localhost:{port}/v1", "?")
+
+
+@pytest.mark.parametrize(
+    ("proxy", "said"), [("http://127.0.0.1:9", "the proxy is that of ALL_PROXY"), ("socks5://x:1", "")]
+)
+def test_a_proxy_that_cannot_be_used_is_named(monkeypatch, proxy, said):
+    monkeypatch.setenv("ALL_PROXY", proxy)
+    with pytest.raises(RunStopped if said else ConfigError, match=said or "the proxy in ALL_PROXY .a SOCKS"):
+        asked("http://somewhere.invalid/v1", "?")
 
 
 def test_a_password_reaches_the_proxy_and_not_the_server(monkeypatch):

@@ -103,25 +103,6 @@ def test_of_options_that_are_judged_the_one_called_right_is_taken(form, wrong_wo
     assert labels(reply(*[wrong_word] * 3), choices) == labels(reply(*[right_word] * 3), choices) == {None}
 
 
-@pytest.mark.parametrize(
-    "reply",
-    [
-        "Yes for some, no for others.",
-        "Yes in some graphs, no in others.",
-        "Yes, for some graphs. No, for others.",
-        "Answer: Yes for some, no for others",
-        "The answer is yes for some graphs and no for others.",
-        "Yes under one reading, no under another.",
-        "Yes with a collider, no without one.",
-        "Yes to the first, no to the second.",
-        "Yes - for half of the graphs, no - for the rest.",
-        "Sometimes yes, sometimes no.",
-    ],
-)
-def test_yes_for_some_and_no_for_others_is_neither(reply):
-    assert labels(reply) == labels(mirrored(reply)) == {None}
-
-
 @pytest.mark.parametrize("own", ["No", " No.", "Answer: No", "Reasons first.\nAnswer: No", "**Answer:** No."])
 @pytest.mark.parametrize(
     "frame",

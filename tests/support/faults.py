@@ -267,8 +267,8 @@ enter("status", "stops", {place: _status(307, b"", Location=place) for place in 
     "307 to {}")  # fmt: skip
 enter("status", "passes", _statuses(408, 409, 429, 500, *range(501, 512), *range(520, 531), 599))
 enter("status", "passes item", _statuses(425, 600, 700, 999))
-enter("status", "item", _statuses(400, 406, 407, *range(411, 419), 421, 422, 423, 424, 426, 428, 431, 451, 499))
-enter("status", "stops", _statuses(401, 402, 403, 404, 405, 410))
+enter("status", "item", _statuses(400, 406, *range(411, 419), 421, 422, 423, 424, 426, 428, 431, 451, 499))
+enter("status", "stops", _statuses(401, 402, 403, 404, 405, 407, 410))
 for _ends, _some in {"item": (400,), "stops": (401,), "passes": (429, 500, 503)}.items():
     enter("status", _ends, _statuses(*_some, body=HTML, Content_Type="text/html"), "{} with an HTML page")
     enter("status", _ends, _statuses(*_some, body=b""), "{} with no body")

@@ -164,7 +164,7 @@ class _Calls:
             return
         lengths = self._lengths.setdefault(tokens, set())
         lengths.add(sum(len(message.content) for message in request.messages))
-        if len(lengths) >= ALIKE and max(lengths) > 1.5 * min(lengths):
+        if len(lengths) >= ALIKE and max(lengths) > max(1.5 * min(lengths), tokens):
             self._cut_said = True
             RETRIES.say(
                 f"{self._endpoint.base_url} counts {tokens:,} tokens for prompts of {min(lengths):,} to "

@@ -52,17 +52,19 @@ class HttpClient(DefaultAioHttpClient):
     def __init__(self, base_url: str, timeout: float) -> None:
         """Prepare for an address; a proxy cannot reach servers on this machine, and is not to see their prompts."""
         here = on_this_machine(base_url)
+        trusted = certificates() if not here or base_url.startswith("https") else False
         try:
+            if not here and any(os.environ[name].lower().startswith("socks") for name in _proxies()):
+                raise ValueError("a SOCKS proxy is none for HTTP")
             super().__init__(
                 timeout=httpx2.Timeout(timeout, connect=min(timeout, CONNECT_TIMEOUT), pool=None),
                 follow_redirects=False,
                 trust_env=not here,
-                verify=certificates() if not here or base_url.startswith("https") else False,
+                verify=trusted,
             )
-        except Exception as error:  # ValueError, the client's own InvalidURL, ImportError for socks without its package
-            named = [name for name in os.environ if name.upper() in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")]
+        except Exception as error:  # ValueError, the client's own InvalidURL
             raise ConfigError(
-                f"no client can be made for the proxy in {', '.join(named)} ({mask_keys(str(error))}): it is "
+                f"no client can be made for the proxy in {', '.join(_proxies())} ({mask_keys(str(error))}): it is "
                 "http://HOST:PORT, with user:password@ before HOST where it asks for them."
             ) from None
 
@@ -88,6 +90,12 @@ class HttpClient(DefaultAioHttpClient):
         return httpx2.Response(response.status_code, headers=headers, content=content, request=request)
 
 
+def _proxies() -> list[str]:
+    """Return the variables of the environment that name a proxy."""
+    names = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
+    return [name for name, value in os.environ.items() if name.upper() in names and value]
+
+
 async def _bounded(response: httpx2.Response) -> bytes:
     failed = response.status_code >= 300
     most = MOST_BYTES_ERROR if failed else MOST_BYTES
@@ -109,22 +117,24 @@ def lost(error: Exception) -> CallError:
         return InvalidReplyError(f"the reply cannot be unpacked ({words})")
     if isinstance(root, TimeoutError) and not isinstance(root, aiohttp.ConnectionTimeoutError):
         return LateError("no answer within model.timeout")
-    if "certificate" in words.lower():
-        words = f"{words[:150]} …; SSL_CERT_FILE or REQUESTS_CA_BUNDLE names a company's own certificates"
+    if why := re.search(r"verify failed: (.*?) \(_ssl", str(root)):
+        words = f"{why[1]}; SSL_CERT_FILE or REQUESTS_CA_BUNDLE names a company's own certificates"
+    if isinstance(root, aiohttp.ClientHttpProxyError | aiohttp.ClientProxyConnectionError):
+        words += f"; the proxy is that of {', '.join(_proxies())}"
     return LostError(words, connected=not isinstance(root, _UNCONNECTED))
 
 
 @cache
 def certificates() -> ssl.SSLContext:
     """Return what SSL_CERT_FILE, SSL_CERT_DIR or the system trusts, and REQUESTS_CA_BUNDLE. It is slow, so once."""
+    name = "SSL_CERT_FILE" if os.environ.get("SSL_CERT_FILE") else "SSL_CERT_DIR"
     try:
         context = httpx2.create_ssl_context()
         if bundle := os.environ.get("REQUESTS_CA_BUNDLE"):
+            name = "REQUESTS_CA_BUNDLE"
             context.load_verify_locations(**{"capath" if Path(bundle).is_dir() else "cafile": bundle})
     except OSError as error:
-        raise ConfigError(
-            f"the certificates in SSL_CERT_FILE, SSL_CERT_DIR or REQUESTS_CA_BUNDLE cannot be read ({error})."
-        ) from None
+        raise ConfigError(f"the certificates in {name}={os.environ.get(name)} cannot be read ({error}).") from None
     return context
 
 

@@ -47,7 +47,7 @@ class Endpoint(ABC):
 
     name: str
     model: str
-    base_url: str
+    base_url: Annotated[str, BeforeValidator(lambda value: value.strip() if isinstance(value, str) else value)]
     method: Literal["generate", "rank"] = "generate"
     api_key_env: str | None = "OPENAI_API_KEY"
     temperature: Annotated[float, Field(ge=0)] | None = 0.0

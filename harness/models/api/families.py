@@ -94,14 +94,12 @@ def matches(globs: Sequence[str], name: str) -> bool:
 
 
 def check_address(base_url: str, key_variable: str) -> None:
-    """Raise ConfigError for what is no address or holds credentials.
-
-    `key_variable` is the environment variable where a key belongs.
-    """
+    """Raise ConfigError for what is no address or holds credentials: a key belongs in the variable `key_variable`."""
     address = urlsplit(base_url)
     if "@" in base_url:
         raise ConfigError(f"model.base_url holds credentials: give them as a key in {key_variable}.")
-    if address.scheme not in ("http", "https") or not address.hostname or len(base_url.split()) > 1:
+    port = int((re.findall(r":(\d+)$", address.netloc) or [80])[0])
+    if address.scheme not in ("http", "https") or not address.hostname or len(base_url.split()) > 1 or port >= 1 << 16:
         raise ConfigError(f"model.base_url={base_url} is no address: write http://… or https://…")
     if address.query or address.fragment:
         raise ConfigError(

@@ -60,7 +60,7 @@ class Chat(Endpoint):
                 f"{self.model} is a reasoning model, which takes no temperature: leave it out, or set "
                 "model.reasoning=false if it is not one."
             )
-        if self.method == "rank" and self.reasons and self.reasoning_effort != "none":
+        if self.method == "rank" and self.family.reasoning and self.reasoning_effort != "none":
             raise ConfigError(
                 f"model.method=rank: {self.model} is a reasoning model, whose first token is not its answer, and "
                 "whose server gives no probabilities: use model.method=generate (with answer=choice it writes one of "
@@ -88,10 +88,6 @@ class Chat(Endpoint):
             return replace(Family(), seed=named.seed)
         alike = family_of(self.provider.thinks_like) if named == Family() and self.provider.thinks_like else named
         return replace(alike, reasoning=True)
-
-    @property
-    def reasons(self) -> bool:
-        return self.family.reasoning
 
     @property
     def room_to_think(self) -> int:
@@ -159,10 +155,7 @@ def _held(form: AnswerForm) -> dict[str, JSON]:
 
 
 def _arguments_of(message: Mapping[str, Any]) -> str:
-    """Return the arguments of a message's tool call, as JSON; "" without a call.
-
-    Raises InvalidReplyError if the call has no arguments.
-    """
+    """Return the arguments of a message's tool call, as JSON; "" without one. Raises InvalidReplyError without them."""
     if not (calls := message.get("tool_calls")):
         return ""
     try:

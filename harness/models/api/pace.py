@@ -81,7 +81,7 @@ class Pace:
                 if STOP.requested:
                     raise Interrupted("interrupted before a call went out.")
                 if self._pause_until - time.monotonic() > _TICK:
-                    RETRIES.begin(self, "the server's limit is used up, as its headers say", 1, 1)
+                    RETRIES.begin(self, "the server's headers say that its limit is nearly used up", 1, 1)
                     RETRIES.show()
                 await asyncio.sleep(min(wait, _TICK))
             self._next = max(self._next, time.monotonic() - CATCH_UP) + self._interval
@@ -107,8 +107,9 @@ def pause(headers: Mapping[str, str]) -> float:
         left, most, when = (headers.get(name.format(what), "") for what in ("remaining", "limit", "reset"))
         if not _NUMBER.fullmatch(left):
             continue
-        lacks = 1.0 if float(left) == 0 else 0.0
-        if lacks == 0 and _NUMBER.fullmatch(most) and float(left) < LOW * float(most):
-            lacks = (LOW * float(most) - float(left)) / (float(most) - float(left))
-        longest = max(longest, min(lacks * (seconds_until(when, headers) or 0.0), LONGEST_PAUSE))
+        there, seconds = float(left), seconds_until(when, headers) or 0.0
+        # A day's limit may be used to its end.
+        low = LOW * float(most) if _NUMBER.fullmatch(most) and seconds <= LONGEST_PAUSE else 0.0
+        lacks = 1.0 if there == 0 else (low - there) / (float(most) - there) if there < low else 0.0
+        longest = max(longest, min(lacks * seconds, LONGEST_PAUSE))
     return longest

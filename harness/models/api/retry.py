@@ -25,7 +25,7 @@ KEPT = "Answers so far are kept."
 ALIKE, ALIKE_LATER = 8, 32
 """Stop the run after so many failures of one kind in a row, before the first answer and after it."""
 UNREACHED = 3
-"""Tries of a call without a connection, where the server was never reached."""
+"""Tries of a call without a reply, where the server was never reached."""
 EARLY = 5
 """Tries of a call before anything was ever answered, unless the server says that it is busy or is not there: an error
 that comes five times then comes of what is asked rather than of the moment."""
@@ -34,8 +34,6 @@ FIRST, LONGEST = 0.5, 30.0
 for 60 to 121 seconds: long enough for it to be started anew."""
 _REACHED: set[str] = set()
 """Servers that this process has had a reply of: each turn of an opening has a Policy of its own."""
-
-
 Attempt = Callable[[bool], Awaitable[Response | Failure]]
 """One try of a call, given whether it is a further one."""
 
@@ -102,7 +100,8 @@ class Policy:
             sleep=self._sleep,
             before_sleep=lambda _: RETRIES.begin(
                 call,
-                shorten(call.error.in_words(), 80, placeholder=" …"),
+                shorten(call.error.in_words(), 80, placeholder=" …")
+                + f", which asks to wait {call.error.wait or 0:.0f} s" * ((call.error.wait or 0) >= LONGEST),
                 call.counted + 1,
                 self._most_tries(call),
             ),
@@ -134,14 +133,11 @@ class Policy:
         return error.scope in ("moment", "busy") and (error.wait or 0) <= self.max_wait
 
     def _most_tries(self, call: Call) -> int:
-        error, most = call.error, self.attempts
-        if isinstance(error, LostError) and not error.connected and self.where not in _REACHED:
-            most = UNREACHED
-        elif error.tries:
-            most = error.tries
-        elif not self._answers and error.wait is None and error.scope != "busy":
-            most = EARLY
-        return min(self.attempts, most)
+        error = call.error
+        if isinstance(error, LostError) and self.where not in _REACHED:
+            return min(self.attempts, UNREACHED)
+        early = not self._answers and error.wait is None and error.scope != "busy"
+        return min(self.attempts, error.tries or self.attempts, EARLY if early else self.attempts)
 
     def _enough(self, call: Call, state: RetryCallState) -> bool:
         """Test whether a call is not tried again."""
@@ -167,16 +163,18 @@ class Policy:
 
     def _failure(self, call: Call, error: CallError, waited: float) -> Failure:
         """Return the name of what went wrong with one item; raises RunStopped where it concerns all of them."""
-        if isinstance(error, LostError) and not error.connected and call.alone:
+        if isinstance(error, LostError) and call.alone and not (error.connected and self.where in _REACHED):
             raise RunStopped(
                 f"{self.where} cannot be reached{' any more' * (self.where in _REACHED)} ({error.in_words()}): check "
-                f"model.base_url, the network and that the server runs. {KEPT}"
+                f"model.base_url (http:// or https://, the port), the network and that the server runs. {KEPT}"
             )
         if isinstance(error, UnsupportedError) and not self._answers:
             raise RunStopped(str(error))
-        if isinstance(error, RefusedError) and error.scope == "run":
+        if isinstance(error, RefusedError) and (error.scope == "run" or (error.says and not self._answers)):
             raise RunStopped(f"{self.where} {self._of_all(error).rstrip('.')}. {KEPT}")
         failure = error.failure(self.max_wait)
+        if failure.kind == "rate_limit" and call.alone and (error.wait or 0) > self.max_wait:
+            raise RunStopped(f"{self.where} answers no call: {failure.detail.rstrip('.')}. {KEPT}")
         after = f" (after {waited:.0f} s of waiting for retries)" * (waited >= 1)
         return Failure(failure.kind, failure.detail + after)
 
@@ -186,7 +184,7 @@ class Policy:
             asked = f"; asked was {error.asked}" * bool(error.asked)
             return f"{error.says}{asked}; {advice(self.where)}".removesuffix("; ")
         if error.kind == "no_quota" and error.wait is not None and error.wait > LONGEST:
-            until = time.strftime("%Y-%m-%d %H:%M", time.localtime(time.time() + error.wait))
+            until = time.strftime("%Y-%m-%d %H:%M %Z", time.localtime(time.time() + error.wait))
             return f"{error.says}; by its own account that is at {until}"
         return error.says
 
