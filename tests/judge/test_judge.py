@@ -121,7 +121,7 @@ def test_a_judge_that_cannot_be_reached_is_named_and_so_are_the_replies_that_wai
     settings = ["judge.base_url=http://localhost:9/v1"]
     count = load(tmp_path / PLACE).result.overall.unreadable
     stopped = harness(*command(server, *settings), OPENAI_API_KEY=KEY)
-    assert stopped.returncode == 1 and "check judge.base_url, the network" in stopped.stderr, stopped.stderr
+    assert stopped.returncode == 1 and "check judge.base_url (http" in stopped.stderr, stopped.stderr
     assert "model.base_url" not in stopped.stderr and "not asked" not in stopped.stdout
     assert f"{count} replies still wait for the judge careful." in stopped.stdout, stopped.stdout
     assert not load(tmp_path / JUDGED_PLACE).complete and load(tmp_path / JUDGED_PLACE).result.judge.waiting == count
