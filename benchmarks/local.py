@@ -59,7 +59,7 @@ def _ranked(items: list[Item], folder: str, runs: int) -> dict[str, Any]:
     print(f"\n## Corr2Cause: {len(lengths)} prompts of {min(lengths):,} to {max(lengths):,} tokens", flush=True)
     ways = ranking.ways(lm)
     if version := lm_eval.version():
-        ways.append(lm_eval.way(os.path.abspath(folder), ranking.BATCH))
+        ways.append(lm_eval.way(str(Path(folder).resolve()), ranking.BATCH))
     ways.append(ranking.command(folder, items))
     served: list[Way[ChoiceRequest]] = [vllm.way(folder, "rank")] if vllm.version() else []
     times, found = turns(requests, ways + served, runs)
