@@ -103,7 +103,7 @@ def test_a_judge_that_fails_leaves_the_reply_unreadable(harness, serve, tmp_path
     broken = [True]
     server = serve(replies(lambda asked: error(400, "no") if broken[0] and VAGUE in asked else chat_reply("Yes.")))
     done = harness(*command(server), OPENAI_API_KEY=KEY)
-    assert done.returncode == 1 and "calls failed (" in done.stderr, done.stderr
+    assert done.returncode == 1 and "bad_request): the same command asks for them" in done.stderr, done.stderr
     run = load(tmp_path / JUDGED_PLACE)
     failed = sum(run.result.judge.failures.values())
     assert not run.complete and failed == run.result.overall.unreadable > 0
