@@ -123,6 +123,12 @@ def test_what_cannot_be_read_is_one_sentence_and_leaves_nothing(written, tmp_pat
     assert not list(gguf.MADE.glob("*"))
 
 
+@pytest.mark.parametrize("path", ["absent.gguf", "package:"])
+def test_what_is_not_there_is_named(path):
+    with pytest.raises(ConfigError, match=r"=absent\.gguf: there is no such file|package NAME, .* is not installed"):
+        _ = lm(path).identity
+
+
 def test_of_a_folder_with_two_files_one_has_to_be_named(tmp_path):
     for name in ("Q4.gguf", "Q8.gguf"):
         (tmp_path / name).touch()

@@ -51,8 +51,8 @@ def locate(path: str, revision: str | None) -> Path:
                 raise ConfigError(f"model.path={path} holds {', '.join(files[:3])}: name the file itself.")
             raise ConfigError(f"model.path={path} holds no weights (*.safetensors or *.bin): it is not a checkpoint.")
         return place
-    if path.startswith(("/", ".", "~", BUILTIN)) or path.count("/") > 1:
-        raise ConfigError(f"model.path={path}: there is no such folder.")
+    if path.startswith(("/", ".", "~", BUILTIN)) or path.count("/") > 1 or path.endswith(".gguf"):
+        raise ConfigError(f"model.path={path}: there is no such {'file' if path.endswith('.gguf') else 'folder'}.")
     try:
         from huggingface_hub import HfApi, snapshot_download
         from huggingface_hub.errors import LocalEntryNotFoundError

@@ -34,10 +34,10 @@ def packaged(name: str) -> Path:
     """Return the GGUF file of an installed package; parts (*.gguf.part00 and on) are joined beside the cache."""
     try:
         files = metadata.files(name) or []
-    except metadata.PackageNotFoundError:
+    except (metadata.PackageNotFoundError, ValueError):  # an empty name is a ValueError
         raise ConfigError(
-            f"the package {name}, which brings the model, is not installed: python -m pip install "
-            f"{INSTALL.get(name, name)}."
+            f"the package {name or 'NAME'}, which brings the model, is not installed: python -m pip install "
+            f"{INSTALL.get(name, name or 'NAME')}."
         ) from None
     if whole := [file for file in files if file.name.endswith(".gguf")]:
         return Path(str(whole[0].locate()))
