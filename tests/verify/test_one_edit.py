@@ -53,7 +53,7 @@ def kinds() -> dict[str, Path]:
 def test_a_byte_of_any_file_of_any_kind_of_run_that_ships_is_looked_at(kind, tmp_path):
     lot, original = random.Random(kind), KINDS[kind]
     run = Path(shutil.copytree(original, tmp_path / "run"))
-    for file in sorted(path for path in original.rglob("*") if path.is_file() and path.suffix):  # no .lock of a run here
+    for file in sorted(path for path in original.rglob("*") if path.is_file() and path.suffix):  # no .lock
         name = file.relative_to(original)
         flip(run / name, lot)
         assert any(name.as_posix() in problem for problem in problems_below(run)) or unpacked(run / name, file)
